@@ -1,0 +1,39 @@
+"""From a space and a relevance to ties: the plan, and the two steps that README.md beside this file draws."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from tieproof.engine.blas import check_products
+from tieproof.engine.plan import Plan
+from tieproof.engine.thresholds import Ranked, join, rank_relevant
+from tieproof.engine.tiles import Progress, TileLoop
+from tieproof.exact.space import Space
+from tieproof.relevance import Relevance
+from tieproof.ties import Ties
+
+__all__ = ["Plan", "count_ties"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progress) -> Iterator[tuple[IntArray, Ties]]:
+    """Indices of queries and their ties, part after part; each query comes once."""
+    check_products()
+    order = np.argsort(space.queries.identity, kind="stable")
+    with threadpool_limits(1):
+        for parts in plan.blocks(relevance.at_most()[order]):
+            spans = [order[part] for part in parts]
+            ranked = rank(space, relevance, spans)
+            TileLoop(space, ranked, plan.side, progress).run(plan.threads)
+            start = 0
+            for queries in spans:
+                yield queries, ranked.ties(start, start + len(queries))
+                start += len(queries)
+
+
+def rank(space: Space, relevance: Relevance, spans: list[IntArray]) -> Ranked:
+    """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time."""
+    return join([rank_relevant(space, space.queries.identity[span], relevance.block(span)) for span in spans])

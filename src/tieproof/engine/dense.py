@@ -1,0 +1,122 @@
+"""Rankings given as numbers: each score is the exact nearness, and the same kernels count."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.arrays import as_numbers
+from tieproof.engine.kernels import (
+    Counts,
+    FloatArray,
+    IntArray,
+    Place,
+    Targets,
+    Thresholds,
+    Undecided,
+    count_tile,
+)
+from tieproof.engine.thresholds import Ranked, by_key
+from tieproof.errors import InputError
+from tieproof.exact.space import make_form
+from tieproof.relevance import RelevantBlock, pointers
+from tieproof.ties import Ties
+
+FUNCTION_ROWS, FUNCTION_COLUMNS = 256, 4096
+"""Blocks that a distance function is asked for."""
+
+
+def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
+    """The ties of a (q, n) matrix whose larger entries are nearer."""
+    count, width = nearness.shape
+    position = np.repeat(np.arange(count), np.diff(block.pointer))
+    keys = nearness[position, block.items]
+    order = by_key(keys, position)
+    keys, item_query = keys[order], position[order]
+    starts_tie = np.ones(len(keys), dtype=np.bool_)
+    starts_tie[1:] = (item_query[1:] != item_query[:-1]) | (keys[1:] != keys[:-1])
+    first = np.flatnonzero(starts_tie)
+    relevant = np.diff(np.append(first, len(keys)))
+    excluded = np.repeat(np.arange(count), np.diff(block.excluded_pointer)) * width + block.excluded
+    masked = np.sort(np.concatenate([position * width + block.items, excluded]))
+    grades = block.grades
+    if grades is not None:
+        tie = np.cumsum(starts_tie) - 1
+        grades = grades[order][np.lexsort((-grades[order], tie))]
+    nothing = np.zeros(0, dtype=np.int64)
+    ranked = Ranked(
+        targets=Targets(np.arange(count), pointers(masked // width, count), (masked % width).astype(np.int32)),
+        thresholds=Thresholds(pointers(item_query[first], count), keys[first], keys[first].copy()),
+        counts=Counts(np.zeros(len(first), dtype=np.int32), np.zeros(len(first), dtype=np.int32)),
+        relevant=relevant.astype(np.int32),
+        representative=nothing.astype(np.int32),
+        grades=grades,
+        partial=Undecided(*(nothing for _ in Undecided._fields)),
+        n_relevant=np.diff(block.pointer),
+        n_items=width - np.diff(block.excluded_pointer),
+    )
+    count_matrix(nearness, ranked)
+    return ranked.ties()
+
+
+def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
+    """Count a whole matrix; exact numbers leave nothing undecided."""
+    count, width = nearness.shape
+    one = np.empty(width, dtype=np.int64)
+    count_tile(
+        nearness,
+        make_form(slice(0, count), slice(0, width)),
+        Place(0, count, 0, 0),
+        ranked.targets,
+        ranked.thresholds,
+        np.ones(width, dtype=np.int64),
+        ranked.counts,
+        Undecided(one, one, one, one, one),
+    )
+
+
+def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:
+    """A relevance matrix (q, n) as a block: above 0 relevant, 0 not, below 0 excluded."""
+    position, items = np.nonzero(relevance > 0)
+    grades = relevance[position, items].astype(np.float64)
+    excluded_position, excluded = np.nonzero(relevance < 0)
+    return RelevantBlock(
+        pointers(position, len(relevance)),
+        items,
+        None if (grades == 1).all() else grades,
+        pointers(excluded_position, len(relevance)),
+        excluded,
+    )
+
+
+def blocks_of_function(
+    function: Callable[[Any, Any], Any], queries: Any, items: Any, memory: int
+) -> Iterator[tuple[slice, FloatArray]]:
+    """All distances of some queries at a time, asked for in blocks whose size depends on nothing."""
+    size = max(1, min(FUNCTION_ROWS, memory // (64 * len(items))))
+    for start in range(0, len(queries), size):
+        span = slice(start, min(start + size, len(queries)))
+        distances = np.empty((span.stop - start, len(items)))
+        for first in range(0, len(items), FUNCTION_COLUMNS):
+            columns = slice(first, min(first + FUNCTION_COLUMNS, len(items)))
+            distances[:, columns] = checked_distances(function(queries[span], items[columns]), span, columns)
+        yield span, distances
+
+
+def checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:
+    """What the distance function returned, if it is a matrix of finite numbers of the right shape."""
+    distances = as_numbers(values, "distances")
+    expected = (rows.stop - rows.start, columns.stop - columns.start)
+    if distances.shape != expected:
+        raise InputError(
+            f"The distance function returned the shape {distances.shape} for {expected[0]} queries and "
+            f"{expected[1]} gallery items. It must return the shape {expected}."
+        )
+    if not np.isfinite(distances).all():
+        query, item = np.argwhere(~np.isfinite(distances))[0]
+        raise InputError(
+            f"The distance function returned {distances[query, item]} for query {rows.start + query} and gallery "
+            f"item {columns.start + item}. It must return finite numbers."
+        )
+    return distances.astype(np.float64)

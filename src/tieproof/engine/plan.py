@@ -1,0 +1,66 @@
+"""How much is done at a time, so that memory stays within its budget."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.exact.space import Resources
+
+BYTES_PER_PAIR_RANKED = 48
+"""What a (query, relevant item) pair keeps while tiles are counted."""
+
+BYTES_PER_PAIR_RANKING = 320
+"""What a pair takes while it is ranked or its measures are computed."""
+
+LARGEST_SIDE, SMALLEST_SIDE = 1024, 64
+
+PRECISE = 64
+"""Relevant items per query, at 512 dimensions, from which float32 tiles would leave too much undecided."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of blocks, parts and tiles for a budget of `memory` bytes and a number of threads."""
+
+    memory: int
+    threads: int
+
+    @property
+    def side(self) -> int:
+        """Rows and columns of a tile: all threads together take an eighth of the budget for tiles."""
+        entries = self.memory / 8 / self.threads / 24
+        return int(np.clip(int(entries**0.5), SMALLEST_SIDE, LARGEST_SIDE))
+
+    def resources(self, at_most: npt.NDArray[np.int64], dimensions: int) -> Resources:
+        """A quarter of the budget for rows made ready, and float64 tiles where thresholds are many."""
+        precise = bool(at_most.mean() * dimensions >= PRECISE * 512)
+        return Resources(keep_bytes=self.memory // 4, precise=precise)
+
+    def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
+        """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query."""
+        part_size = self.memory // 8 // BYTES_PER_PAIR_RANKING
+        block_size = self.memory // 2 // BYTES_PER_PAIR_RANKED
+        block: list[slice] = []
+        in_block = 0
+        for part in cut(pairs, part_size):
+            size = int(pairs[part].sum())
+            if block and in_block + size > block_size:
+                yield block
+                block, in_block = [], 0
+            block.append(part)
+            in_block += size
+        yield block
+
+
+def cut(pairs: npt.NDArray[np.int64], size: int) -> Iterator[slice]:
+    """Consecutive queries with about `size` pairs together, at least one query each."""
+    # Queries without relevant items weigh something, too.
+    ends = np.cumsum(pairs + 1)
+    start = 0
+    while start < len(pairs):
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))
+        yield slice(start, stop)
+        start = stop

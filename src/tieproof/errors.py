@@ -1,0 +1,20 @@
+"""The exceptions: each message says what arrived, what was expected and what to do."""
+
+
+class TieproofError(Exception):
+    """Base of every error that tieproof raises on purpose."""
+
+
+class InputError(TieproofError, ValueError):
+    """The data or an argument cannot be evaluated; the message names it and says what to do."""
+
+
+class MissingExtraError(TieproofError, ImportError):
+    """An optional library is needed and not installed; the message has its `pip install` line."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}'. Install it with: pip install 'tieproof[{extra}]'")
+
+
+class UnsafeProductError(TieproofError, RuntimeError):
+    """The matrix product of this machine is less exact than its type promises."""

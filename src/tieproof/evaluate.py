@@ -1,0 +1,165 @@
+"""`evaluate`: check, plan, run."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tieproof.arrays import Embeddings
+from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.inputs import as_inputs, make_relevance
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.progress import progress_bar
+from tieproof.relevance import IntArray, Relevance
+from tieproof.result import Result, Setting
+from tieproof.scoring import Empty, Parts, check_empty, parse_measures, score
+from tieproof.settings import parse_memory, parse_threads
+from tieproof.ties import Ties
+
+
+def evaluate(
+    embeddings: Any,
+    labels: Any = None,
+    *,
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    distance: str | DistanceFunction = "cosine",
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    relevance: Any = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
+    exclude: Any = None,
+    empty: Empty = "skip",
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+) -> Result:
+    """Score embeddings exactly, with the whole interval that ties leave open.
+
+    Without a gallery every item queries all the others (leave-one-out); with one, the embeddings are the queries.
+
+    Parameters
+    ----------
+    embeddings : (n, d) floats, integers or bools of at most 64 bits
+        NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack.
+    labels : (n,) integers or strings, or (n, c) of 0/1
+        Items with the query's label are relevant; with columns, items that share at least one.
+    gallery, gallery_labels :
+        The retrieval database and its labels.
+    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
+        A function takes a block of queries and a block of gallery items and returns their distances, whose floats
+        are then the numbers that are ranked. Hamming takes bools, or packed uint8 with `bits`.
+    measures :
+        Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
+    relevance : rows (query, item) or (query, item, grade), instead of labels
+        A grade of 0 is not relevant, a negative one excludes the item from the query's ranking.
+    groups, gallery_groups : (n,)
+        An item with the query's label and group is excluded (same camera, same sequence).
+    exclude : rows (query, item)
+        Pairs that are left out of the rankings.
+    empty : "skip", "zero", "one", "nan" or "error"
+        What becomes of a query with nothing relevant. "skip" and "nan" leave it out of the means; "nan" keeps it
+        among the queries. The result always counts them.
+    memory : bytes, or a string such as "1GiB"
+        Budget over the inputs.
+    threads : int
+        Default: all processors.
+    progress : bool
+        Show a bar on standard error where it takes longer than two seconds.
+    bits : int
+        Bits of a packed Hamming code.
+
+    Raises
+    ------
+    InputError
+        NaN, infinity, wrong shapes or types, unknown names: what arrived, what was expected, what to do.
+
+    Notes
+    -----
+    Implements the bounds and the expectation that Nicolaou et al. 2018 (section 4) ask for; the closed forms are
+    in `tieproof.measures`.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> result = tp.evaluate([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]], ["cat", "dog", "cat"], measures=["AP"])
+    >>> result["AP"]
+    Estimate(lower=1.0, expected=1.0, upper=1.0, std=0.0)
+    >>> zeros = tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])
+    >>> zeros["AP"]
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.17677669529663687)
+
+    """
+    wanted = parse_measures(measures)
+    check_empty(empty)
+    budget, workers = parse_memory(memory), parse_threads(threads)
+    vectors, gallery_vectors, kind = as_inputs(embeddings, gallery, distance, bits)
+    relevant = make_relevance(
+        vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
+    )
+    if not isinstance(kind, Distance):
+        parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, budget, progress), 0
+    else:
+        parts, zero_vectors = space_parts(vectors, gallery_vectors, kind, relevant, (budget, workers), progress)
+    setting = Setting(
+        distance=distance if isinstance(distance, str) else getattr(distance, "__name__", "function"),
+        leave_one_out=gallery is None,
+        queries=relevant.n_queries,
+        gallery=relevant.n_items,
+        dimensions=dimensions(embeddings, vectors, bits),
+        empty=empty,
+    )
+    return score(parts, wanted, setting, zero_vectors)
+
+
+def dimensions(embeddings: Any, vectors: Embeddings, bits: int | None) -> int:
+    """The number of dimensions, or of bits."""
+    if bits is not None:
+        return bits
+    shape = getattr(embeddings, "shape", None)
+    return int(shape[1]) if shape is not None else int(np.asarray(embeddings).shape[1])
+
+
+def space_parts(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    distance: Distance,
+    relevance: Relevance,
+    limits: tuple[int, int],
+    progress: bool,
+) -> tuple[Parts, int]:
+    """The ties of all queries under one of our distances, and the number of zero vectors."""
+    from tieproof.engine import Plan, count_ties
+
+    plan = Plan(*limits)
+    resources = plan.resources(relevance.at_most(), queries.shape[1])
+    space = make_space(distance, queries, gallery, relevance.order(), resources)
+    sides = [space.queries] if space.symmetric else [space.queries, space.items]
+    zero_vectors = 0 if distance.bits else sum(int(side.weight[side.largest == 0].sum()) for side in sides)
+
+    def parts() -> Iterator[tuple[IntArray, Ties]]:
+        total = len(space.queries) * len(space.items)
+        with progress_bar(total, progress) as advance:
+            yield from count_ties(space, relevance, plan, advance)
+
+    return parts(), zero_vectors
+
+
+def function_parts(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    function: DistanceFunction,
+    relevance: Relevance,
+    budget: int,
+    progress: bool,
+) -> Parts:
+    """The ties of all queries under a function's distances."""
+    from tieproof.engine.dense import blocks_of_function, ties_of_scores
+
+    items = queries if gallery is None else gallery
+    with progress_bar(len(queries) * len(items), progress) as advance:
+        for span, distances in blocks_of_function(function, queries, items, budget):
+            index = np.arange(len(queries))[span]
+            yield index, ties_of_scores(-distances, relevance.block(index))
+            advance(distances.size)

@@ -1,0 +1,91 @@
+"""City-block distance: the sum of |x - y|, smaller is nearer."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.compiled import kernel
+from tieproof.exact import bounds, slices
+from tieproof.exact.inner import FLOAT32, FLOAT64
+from tieproof.exact.pairs import city_block_distances
+from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.exact.space import Form, Prepared, Resources, Space, Tile, make_form
+
+
+@kernel
+def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """out[i, j] = sum over d of |x[i, d] - y[d, j]|, summed in the order of d; y is transposed."""
+    out[:] = 0
+    for i in range(x.shape[0]):
+        sums = out[i]
+        for d in range(x.shape[1]):
+            value = x[i, d]
+            row = y[d]
+            for j in range(row.shape[0]):
+                sums[j] += abs(value - row[j])
+
+
+class CityBlock(Space):
+    """Keys: minus the distance, both sides divided by the same number."""
+
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        sides = (queries,) if queries is items else (queries, items)
+        found = as_integers(*sides, per_row=False)
+        largest = (
+            np.inf
+            if found is None
+            else items.dimensions * sum((side.largest / side.divisor).max() for side in (found[0], found[-1]))
+        )
+        self.integers = bool(largest <= bounds.EXACT_INTEGERS[FLOAT64])
+        divided = found if found is not None and self.integers else share_divisor(*sides)
+        self.queries, self.items = divided[0], divided[-1]
+        if self.integers:
+            self.dtype = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
+        else:
+            # The bound is relative to the distance, so the entries must be exact in the type of the tile.
+            in_float32 = all(side.exact_in_float32 for side in divided) and not resources.precise
+            self.dtype = FLOAT32 if in_float32 else FLOAT64
+        keep = resources.keep_bytes // len(sides)
+        self.prepared_items = Prepared(self.items, self.dtype, False, keep)
+        self.prepared_queries = (
+            self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, keep)
+        )
+        self.base = min(self.queries.lowest_exponent, self.items.lowest_exponent)
+
+    def tile(self, rows: slice, columns: slice) -> Tile:
+        """Distances of ready rows."""
+        x = self.prepared_queries[rows]
+        out = np.empty((len(x), columns.stop - columns.start), dtype=self.dtype)
+        city_block_tile(x, np.ascontiguousarray(self.prepared_items[columns].T), out)
+        return out
+
+    def inexact(self, dtype: np.dtype[Any]) -> tuple[float, float]:
+        """Relative and absolute error of a computed distance."""
+        absolute = bounds.underflow(self.items.dimensions, dtype)
+        if not (self.queries.exact_in_float64 and self.items.exact_in_float64):
+            # Integers beyond 53 bits were rounded before anything was subtracted; entries are below 2.
+            absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
+        return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
+
+    def form(self, rows: slice, columns: slice) -> Form:
+        """An error in proportion to the distance."""
+        if self.integers:
+            return make_form(rows, columns, scale=-1.0)
+        relative, absolute = self.inexact(self.dtype)
+        return make_form(rows, columns, scale=-1.0, relative=relative, constant=absolute)
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Minus the distance in float64."""
+        distances = city_block_distances(self.queries, self.items, rows, columns)
+        if self.integers:
+            return -distances, np.zeros(len(distances))
+        relative, absolute = self.inexact(FLOAT64)
+        return -distances, relative * distances + absolute
+
+    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
+        """Minus the distance, in units of 2^base."""
+        x, y = self.queries.raw(np.array([row])), self.items.raw(columns)
+        sign = (x > y).astype(np.float64) - (x < y)
+        exact = slices.distances(slices.cut(x, self.base), slices.cut(y, self.base), sign, self.items.dimensions)
+        return [-int(distance) for distance in exact]

@@ -1,0 +1,70 @@
+"""Cosine similarity: x.y / (|x| |y|), larger is nearer; a zero vector has similarity 0 to everything."""
+
+import numpy as np
+
+from tieproof.exact import bounds, slices
+from tieproof.exact.inner import FLOAT64, InnerSpace, fits
+from tieproof.exact.pairs import inner_products
+from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers
+from tieproof.exact.slices import ObjectArray, Slices
+from tieproof.exact.space import Form, Resources, make_form
+
+RATIO_EXACT = 2.0**50
+"""Where s^2 n stays below it, the rounded quotients s |s| / n keep distinct values apart (README, 4)."""
+
+
+class Cosine(InnerSpace):
+    """Keys: integers s, n give sign(s) s^2 / n with s = x.y and n = |y|^2; else the similarity itself."""
+
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        sides = (queries,) if queries is items else (queries, items)
+        found = as_integers(*sides, per_row=True)
+        integers = found is not None and fits(found[0], found[-1], FLOAT64)
+        if found is not None and integers:
+            queries, items = found[0], found[-1]
+        super().__init__(queries, items, integers, not integers, resources)
+        if integers:
+            self.ratio_of = np.maximum(items.square, 1.0)  # a zero vector has s = 0, whatever it is divided by
+            largest = queries.square.max() * items.square.max() ** 2
+            self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
+
+    def form(self, rows: slice, columns: slice) -> Form:
+        """One error for all pairs of vectors that are not zero; mostly none for integers."""
+        if self.integers:
+            return make_form(rows, columns, ratio=True, offset=self.ratio_of[columns], relative=self.ratio_error)
+        error = bounds.inner_product(self.items.dimensions, self.dtype) + self.norm_error
+        if self.relative:
+            return make_form(rows, columns, relative=error / (1 - error))
+        error += bounds.underflow(self.items.dimensions, self.dtype)
+        return make_form(
+            rows,
+            columns,
+            relative=bounds.ARITHMETIC,
+            row=error * (self.queries.norm[rows] > 0),
+            column=(self.items.norm[columns] > 0).astype(np.float64),
+        )
+
+    @property
+    def norm_error(self) -> float:
+        """What the two computed norms add, relative to the similarity."""
+        return 2 * bounds.norm(self.items.dimensions)
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The similarity, or the ratio of integers."""
+        products = inner_products(self.queries, self.items, rows, columns)
+        if self.integers:
+            keys = products * np.abs(products) / self.ratio_of[columns]
+            return keys, self.ratio_error * np.abs(keys)
+        lengths = self.queries.norm[rows] * self.items.norm[columns]
+        keys = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+        error = bounds.inner_product(self.items.dimensions, FLOAT64) + self.norm_error
+        if self.relative:
+            return keys, error / (1 - error) * keys
+        return keys, (error + bounds.underflow(self.items.dimensions, FLOAT64)) * (lengths > 0)
+
+    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
+        """floor(sign(s) s^2 2^K / n), with K so large that distinct ratios have distinct floors (README, 7)."""
+        squares = slices.squares(columns, self.items.dimensions, len(dots))
+        bits = self.items.highest_exponent - self.base + 1
+        places = 2 * (2 * bits + self.items.dimensions.bit_length()) + 1
+        return [(int(s) * abs(int(s)) << places) // int(n) if n else 0 for s, n in zip(dots, squares, strict=True)]

@@ -1,0 +1,57 @@
+"""Dot product: x.y, larger is nearer."""
+
+import numpy as np
+
+from tieproof.exact import bounds
+from tieproof.exact.inner import FLOAT64, InnerSpace, fits
+from tieproof.exact.pairs import inner_products
+from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.exact.slices import ObjectArray, Slices
+from tieproof.exact.space import Form, Resources, make_form
+
+
+class Dot(InnerSpace):
+    """Keys: x.y, each side divided by a number of its own, which changes no order."""
+
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        symmetric = queries is items
+        found = [as_integers(side, per_row=False) for side in ((queries,) if symmetric else (queries, items))]
+        integer_sides = [side[0] for side in found if side is not None]
+        integers = len(integer_sides) == len(found) and fits(integer_sides[0], integer_sides[-1], FLOAT64)
+        if integers:
+            queries, items = integer_sides[0], integer_sides[-1]
+        else:
+            (shared,) = share_divisor(queries)
+            queries, items = shared, shared if symmetric else share_divisor(items)[0]
+        super().__init__(queries, items, integers, False, resources)
+
+    def form(self, rows: slice, columns: slice) -> Form:
+        """An error in proportion to both norms."""
+        if self.integers:
+            return make_form(rows, columns)
+        error = bounds.inner_product(self.items.dimensions, self.dtype) * bounds.SAFETY
+        if self.relative:
+            return make_form(rows, columns, relative=error / (1 - error))
+        return make_form(
+            rows,
+            columns,
+            relative=bounds.ARITHMETIC,
+            row=error * self.queries.norm[rows],
+            column=self.items.norm[columns],
+            constant=bounds.underflow(self.items.dimensions, self.dtype),
+        )
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The product."""
+        keys = inner_products(self.queries, self.items, rows, columns)
+        if self.integers:
+            return keys, np.zeros(len(keys))
+        error = bounds.inner_product(self.items.dimensions, FLOAT64) * bounds.SAFETY
+        if self.relative:
+            return keys, error / (1 - error) * keys
+        lengths = self.queries.norm[rows] * self.items.norm[columns]
+        return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
+
+    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
+        """The product itself."""
+        return [int(dot) for dot in dots]

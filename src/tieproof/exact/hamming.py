@@ -1,0 +1,74 @@
+"""Hamming distance of packed bits: the number of bits that differ, smaller is nearer; always exact."""
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.compiled import kernel
+from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.exact.space import Form, Resources, Space, Tile, make_form
+
+Words = npt.NDArray[np.uint64]
+
+
+@kernel
+def ones(word: np.uint64) -> np.uint64:
+    """The number of bits set; written so that the compiler finds the machine's own instruction."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@kernel
+def hamming_tile(x: Words, y: Words, out: npt.NDArray[np.float32]) -> None:
+    """out[i, j] = bits that differ between x[i] and y[j]."""
+    for i in range(x.shape[0]):
+        for j in range(y.shape[0]):
+            count = np.uint64(0)
+            for w in range(x.shape[1]):
+                count += ones(x[i, w] ^ y[j, w])
+            out[i, j] = count
+
+
+class Hamming(Space):
+    """Keys: minus the distance. The rows' embeddings are `packed_halves`."""
+
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        self.queries, self.items = queries, items
+        self.item_words = distinct_words(items)
+        self.query_words = self.item_words if queries is items else distinct_words(queries)
+
+    def tile(self, rows: slice, columns: slice) -> Tile:
+        """Distances; float32 holds them exactly up to 2^24 bits, far beyond any code."""
+        x, y = self.query_words[rows], self.item_words[columns]
+        out = np.empty((len(x), len(y)), dtype=np.float32)
+        hamming_tile(x, y, out)
+        return out
+
+    def form(self, rows: slice, columns: slice) -> Form:
+        """Minus the distance, without error."""
+        return make_form(rows, columns, scale=-1.0)
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Minus the distance."""
+        differing = np.bitwise_count(self.query_words[rows] ^ self.item_words[columns])
+        return -differing.sum(axis=1).astype(np.float64), np.zeros(len(rows))
+
+    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
+        """Minus the distance; the tile has already decided everything."""
+        keys, _ = self.keys(np.full(len(columns), row), columns)
+        return [int(key) for key in keys]
+
+
+def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+    """Packed bytes (n, b) as an even number of half words, padded with zeros, which differ from no other zeros.
+
+    Halves, because float64 holds them exactly where the rows are scanned.
+    """
+    padded = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint32)
+
+
+def distinct_words(rows: Rows) -> Words:
+    """The distinct rows as words of 64 bits."""
+    return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)

@@ -1,0 +1,70 @@
+"""What cosine, dot and Euclidean distance share: their tiles are matrix products."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from tieproof.exact import bounds, slices
+from tieproof.exact.rows import IntArray, Rows
+from tieproof.exact.slices import ObjectArray, Slices
+from tieproof.exact.space import Prepared, Resources, Space, Tile
+
+FLOAT32: np.dtype[Any] = np.dtype(np.float32)
+FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+
+NO_UNDERFLOW = 2.0**-60
+"""Products of two magnitudes from here up stay normal, in float32 and in float64."""
+
+
+class InnerSpace(Space):
+    """A distance whose key is a function of the inner product and of the norms."""
+
+    def __init__(self, queries: Rows, items: Rows, integers: bool, normalise: bool, resources: Resources) -> None:
+        self.queries, self.items, self.integers = queries, items, integers
+        self.dtype = tile_type(queries, items, integers, resources.precise)
+        keep = resources.keep_bytes // (1 if queries is items else 2)
+        self.prepared_items = Prepared(items, self.dtype, normalise, keep)
+        self.prepared_queries = (
+            self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, keep)
+        )
+        self.base = min(queries.lowest_exponent, items.lowest_exponent)
+        # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
+        self.relative = not (queries.negative or items.negative) and (
+            min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
+        )
+
+    def tile(self, rows: slice, columns: slice) -> Tile:
+        """Inner products of ready rows."""
+        tile: Tile = self.prepared_queries[rows] @ self.prepared_items[columns].T
+        return tile
+
+    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
+        """Integers from exact inner products."""
+        dimensions = self.items.dimensions
+        cut_row = slices.cut(self.queries.raw(np.array([row])), self.base)
+        cut_columns = slices.cut(self.items.raw(columns), self.base)
+        dots = slices.dots(cut_row, cut_columns, dimensions, len(columns))
+        return self.integer_keys(dots, cut_columns)
+
+    @abstractmethod
+    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
+        """The keys, from exact inner products in units of 2^(2 base)."""
+
+
+def tile_type(queries: Rows, items: Rows, integers: bool, precise: bool) -> np.dtype[Any]:
+    """Float32, unless integers need more bits or the plan wants less undecided."""
+    if integers:
+        return FLOAT32 if fits(queries, items, FLOAT32) else FLOAT64
+    return FLOAT64 if precise else FLOAT32
+
+
+def fits(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
+    """Whether every sum of products of these integers, in any order, is exact in `dtype`: |x| |y| bounds it."""
+    return bool(queries.norm.max() * items.norm.max() * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
+
+
+def smallest_ready(rows: Rows, normalise: bool) -> float:
+    """The smallest magnitude other than zero among rows made ready for the tile."""
+    ready = rows.smallest / rows.divisor
+    return float((ready / np.where(rows.norm > 0, rows.norm, 1.0) if normalise else ready).min())

@@ -1,0 +1,118 @@
+"""Float64 inner products and city-block distances of single pairs of rows: step 2 of the ladder."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.compiled import kernel
+from tieproof.exact.rows import FloatArray, IntArray, Rows
+
+LANES = 8
+"""Independent partial sums, so that additions need not wait for each other; the bounds hold for any order."""
+
+CHUNK = 2**19
+"""Pairs that are looked at together."""
+
+PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray], None]
+
+
+@kernel
+def products(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
+    """out[i] = x[rows[i]] . y[columns[i]]."""
+    whole = x.shape[1] // LANES * LANES
+    lanes = np.empty(LANES)
+    for i in range(len(rows)):
+        a, b = x[rows[i]], y[columns[i]]
+        lanes[:] = 0.0
+        for start in range(0, whole, LANES):
+            for lane in range(LANES):
+                lanes[lane] += np.float64(a[start + lane]) * np.float64(b[start + lane])
+        total = 0.0
+        for d in range(whole, x.shape[1]):
+            total += np.float64(a[d]) * np.float64(b[d])
+        for lane in range(LANES):
+            total += lanes[lane]
+        out[i] = total
+
+
+@kernel
+def city_blocks(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
+    """out[i] = sum over d of |x[rows[i], d] - y[columns[i], d]|."""
+    whole = x.shape[1] // LANES * LANES
+    lanes = np.empty(LANES)
+    for i in range(len(rows)):
+        a, b = x[rows[i]], y[columns[i]]
+        lanes[:] = 0.0
+        for start in range(0, whole, LANES):
+            for lane in range(LANES):
+                lanes[lane] += abs(np.float64(a[start + lane]) - np.float64(b[start + lane]))
+        total = 0.0
+        for d in range(whole, x.shape[1]):
+            total += abs(np.float64(a[d]) - np.float64(b[d]))
+        for lane in range(LANES):
+            total += lanes[lane]
+        out[i] = total
+
+
+def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
+    """Inner products of pairs of divided rows; many pairs of few rows by a matrix product."""
+    return of_pairs(queries, items, rows, columns, products, dense=True)
+
+
+def city_block_distances(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
+    """City-block distances of pairs of divided rows."""
+    return of_pairs(queries, items, rows, columns, city_blocks, dense=False)
+
+
+def of_pairs(
+    queries: Rows, items: Rows, rows: IntArray, columns: IntArray, pair_kernel: PairKernel, dense: bool
+) -> FloatArray:
+    """Work through the pairs in chunks of a bounded size."""
+    out = np.empty(len(rows))
+    for start in range(0, len(rows), CHUNK):
+        span = slice(start, start + CHUNK)
+        chunk(queries, items, rows[span], columns[span], pair_kernel, dense, out[span])
+    return out
+
+
+def chunk(
+    queries: Rows,
+    items: Rows,
+    rows: IntArray,
+    columns: IntArray,
+    pair_kernel: PairKernel,
+    dense: bool,
+    out: FloatArray,
+) -> None:
+    """One chunk: by a matrix product, from the array in memory, or from converted rows."""
+    x_rows, x_place = np.unique(rows, return_inverse=True)
+    y_rows, y_place = np.unique(columns, return_inverse=True)
+    if dense and len(x_rows) * len(y_rows) <= 4 * len(rows):
+        out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
+    elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
+        pair_kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
+        # Powers of two: exact.
+        out /= queries.divisor[rows]
+        if pair_kernel is products:
+            out /= items.divisor[columns]
+    else:
+        converted_chunk(queries, items, (x_rows, x_place), (y_rows, y_place), pair_kernel, out)
+
+
+def converted_chunk(
+    queries: Rows,
+    items: Rows,
+    x: tuple[IntArray, IntArray],
+    y: tuple[IntArray, IntArray],
+    pair_kernel: PairKernel,
+    out: FloatArray,
+) -> None:
+    """Pairs of rows that must be divided first: convert the rows of a few thousand pairs at a time."""
+    size = max(1, 2**21 // queries.dimensions)
+    for start in range(0, len(out), size):
+        span = slice(start, start + size)
+        x_rows, x_place = np.unique(x[0][x[1][span]], return_inverse=True)
+        y_rows, y_place = np.unique(y[0][y[1][span]], return_inverse=True)
+        pair_kernel(queries.values(x_rows), items.values(y_rows), x_place, y_place, out[span])

@@ -1,0 +1,118 @@
+"""`Space`: what the engine asks of a distance, from a float32 tile down to exact integers."""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.exact.rows import FloatArray, IntArray, Rows, spans
+
+Tile = npt.NDArray[np.floating[Any]]
+
+
+class Form(NamedTuple):
+    """How a tile's entry p becomes a nearness (larger is nearer) with an error bound.
+
+    nearness = scale p + offset[column], or p |p| / offset[column] where `ratio`;
+    error    = relative |nearness| + row[row] column[column] + constant[column].
+    """
+
+    ratio: bool
+    scale: float
+    offset: FloatArray
+    relative: float
+    row: FloatArray
+    column: FloatArray
+    constant: FloatArray
+    certain: bool  # every error is zero
+
+
+def make_form(
+    rows: slice,
+    columns: slice,
+    *,
+    scale: float = 1.0,
+    ratio: bool = False,
+    offset: FloatArray | None = None,
+    relative: float = 0.0,
+    row: FloatArray | None = None,
+    column: FloatArray | None = None,
+    constant: FloatArray | float = 0.0,
+) -> Form:
+    """A form for the tile of `rows` and `columns`; what is not given adds nothing."""
+    height, width = rows.stop - rows.start, columns.stop - columns.start
+    return Form(
+        ratio=ratio,
+        scale=scale,
+        offset=np.zeros(width) if offset is None else offset,
+        relative=relative,
+        row=np.zeros(height) if row is None else row,
+        column=np.zeros(width) if column is None else column,
+        constant=np.broadcast_to(constant, width).astype(np.float64),
+        certain=relative == 0.0 and row is None and not np.any(constant),
+    )
+
+
+class Resources(NamedTuple):
+    """What the plan grants a space."""
+
+    keep_bytes: int  # for rows made ready once instead of tile by tile
+    precise: bool  # float64 tiles, where float32 would leave too much undecided
+
+
+class Space(ABC):
+    """A distance over distinct query rows and distinct gallery rows.
+
+    In leave-one-out `queries` and `items` are the same object, and a tile serves both directions.
+    """
+
+    queries: Rows
+    items: Rows
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether queries and gallery are the same rows."""
+        return self.queries is self.items
+
+    @abstractmethod
+    def tile(self, rows: slice, columns: slice) -> Tile:
+        """Raw entries for some query rows and gallery rows, C-contiguous."""
+
+    @abstractmethod
+    def form(self, rows: slice, columns: slice) -> Form:
+        """How to read that tile."""
+
+    @abstractmethod
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Nearness in float64 of pairs (rows[i], columns[i]), and its error bounds."""
+
+    @abstractmethod
+    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
+        """One integer for each column, in the exact order of nearness to the query row; equal only at ties."""
+
+
+class Prepared:
+    """Rows ready for a tile: divided, rounded to the tile's type, and kept if memory allows."""
+
+    def __init__(self, rows: Rows, dtype: np.dtype[Any], normalise: bool, keep_bytes: int) -> None:
+        self.rows = rows
+        self.dtype = dtype
+        self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalise else None
+        self.kept: Tile | None = None
+        if len(rows) * rows.dimensions * dtype.itemsize <= keep_bytes:
+            kept = np.empty((len(rows), rows.dimensions), dtype=dtype)
+            for span in spans(len(rows), rows.dimensions):
+                kept[span] = self.make(span)
+            self.kept = kept
+
+    def make(self, span: slice) -> Tile:
+        """The rows of `span`, computed from the embeddings."""
+        values = self.rows.values(span)
+        if self.norm is not None:
+            values /= self.norm[span, None]
+        return values.astype(self.dtype)
+
+    def __getitem__(self, span: slice) -> Tile:
+        """The rows of `span`."""
+        return self.make(span) if self.kept is None else self.kept[span]

@@ -1,0 +1,61 @@
+"""Files that are written whole or not at all."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tieproof.errors import InputError
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield the path of a new file beside `path`, with the same extension, that becomes `path` at the end.
+
+    If the block raises anything, an interrupt from the keyboard too, the new file is removed and an old one
+    at `path` stays as it was. The new file gets the permissions of the old one; symbolic links are followed.
+
+    Raises InputError where `path` is a folder or no regular file, or its folder does not exist or may not be
+    written to.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_write(f"{folder}/result.json") as unfinished:
+    ...         _ = unfinished.write_text("{}")
+    ...     Path(folder, "result.json").read_text()
+    '{}'
+    """
+    target = Path(os.path.realpath(path))
+    unfinished = target.with_name(f".tieproof-{secrets.token_hex(8)}{target.suffix}")
+    _create(unfinished, target, os.fspath(path))
+    try:
+        yield unfinished
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())  # or the new name may reach the disk before the content
+        if target.exists():
+            shutil.copymode(target, unfinished)
+        os.replace(unfinished, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()
+        raise
+
+
+def _create(unfinished: Path, target: Path, name: str) -> None:
+    folder = target.parent
+    if target.is_dir():
+        raise InputError(f"{name} is a folder; give the path of a file to write.")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{name} is not a regular file; give the path of a file to write.")
+    try:
+        unfinished.touch(exist_ok=False)
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{name} cannot be written: there is no folder {folder}; create it first.") from None
+    except PermissionError:
+        raise InputError(
+            f"{name} cannot be written: permission denied in the folder {folder}; choose another one."
+        ) from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be written ({error.strerror}); choose another place.") from error

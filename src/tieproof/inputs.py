@@ -1,0 +1,96 @@
+"""Embeddings, labels and relevance as people pass them, checked against each other."""
+
+from typing import Any
+
+import numpy as np
+
+from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels
+from tieproof.distances import Distance, DistanceFunction, as_vectors, find_distance
+from tieproof.errors import InputError
+from tieproof.relevance import Judgments, Labels, MultiLabels, Relevance, checked_pairs
+
+
+def as_inputs(
+    embeddings: Any, gallery: Any, distance: str | DistanceFunction, bits: int | None
+) -> tuple[Embeddings, Embeddings | None, Distance | DistanceFunction]:
+    """Checked queries, gallery and distance."""
+    kind = find_distance(distance) if isinstance(distance, str) else distance
+    if not isinstance(kind, Distance) and not callable(kind):
+        raise InputError(f"The distance must be a name or a function, not {type(kind).__name__}.")
+    if bits is not None and not (isinstance(kind, Distance) and kind.bits):
+        raise InputError(f"bits={bits} belongs to distance='hamming' with packed codes.")
+    name = "embeddings" if gallery is None else "queries"
+
+    def checked(values: Any, name: str) -> Embeddings:
+        return as_vectors(values, name, kind, bits) if isinstance(kind, Distance) else as_embeddings(values, name)
+
+    vectors = checked(embeddings, name)
+    gallery_vectors = None if gallery is None else checked(gallery, "gallery")
+    if gallery_vectors is not None and gallery_vectors.shape[1] != vectors.shape[1]:
+        widths = [as_array(side, name).shape[1] for side in (embeddings, gallery)]
+        raise InputError(
+            f"The queries have {widths[0]} dimensions and the gallery has {widths[1]}. Both must come from the "
+            "same model."
+        )
+    return vectors, gallery_vectors, kind
+
+
+def make_relevance(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    labels: Any,
+    gallery_labels: Any,
+    triples: Any,
+    groups: tuple[Any, Any],
+    exclude: Any,
+) -> Relevance:
+    """Who is relevant to whom, from labels or triples, and who is excluded."""
+    items = queries if gallery is None else gallery
+    if (labels is None) == (triples is None):
+        raise InputError("Pass either labels or relevance=, so that relevant items are known.")
+    if gallery is None and gallery_labels is not None:
+        raise InputError("gallery_labels were passed without a gallery. Pass gallery= too, or leave them out.")
+    relevance: Relevance
+    if triples is not None:
+        relevance = Judgments(triples, len(queries), len(items), gallery is None)
+    else:
+        relevance = from_labels(labels, gallery_labels, len(queries), None if gallery is None else len(gallery))
+    of_queries, of_items = groups
+    if of_queries is not None:
+        own = as_labels(of_queries, len(queries), "groups", "queries")
+        if gallery is None:
+            relevance.groups = (own, own)
+        elif of_items is None:
+            raise InputError("groups were passed without gallery_groups. Pass both, or neither.")
+        else:
+            relevance.groups = (own, as_labels(of_items, len(items), "gallery_groups", "gallery items"))
+    elif of_items is not None:
+        raise InputError("gallery_groups were passed without groups. Pass both, or neither.")
+    if exclude is not None:
+        query, item = checked_pairs(exclude, len(queries), len(items), "exclude")
+        relevance.excluded_pairs = np.unique(query * len(items) + item)
+    return relevance
+
+
+def from_labels(labels: Any, gallery_labels: Any, n_queries: int, n_items: int | None) -> Relevance:
+    """Relevance by one label each, or by columns of labels."""
+    name = "labels" if n_items is None else "query labels"
+    own = as_labels(labels, n_queries, name, "embeddings" if n_items is None else "queries")
+    if n_items is None:
+        return Labels(own, None) if own.ndim == 1 else MultiLabels(own, None)
+    if gallery_labels is None:
+        raise InputError("A gallery was passed without gallery_labels. Pass one label for each gallery item.")
+    others = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
+    if own.ndim != others.ndim or own.shape[1:] != others.shape[1:]:
+        raise InputError(
+            f"The query labels have the shape {own.shape} and the gallery labels {others.shape}. "
+            "Both must be one label each, or the same number of columns."
+        )
+    if own.ndim == 2:
+        return MultiLabels(own, others)
+    if (own.dtype.kind in "US") != (others.dtype.kind in "US"):
+        raise InputError(
+            f"The query labels are {own.dtype.name} and the gallery labels {others.dtype.name}: no two can be "
+            "equal. Convert both to integers or both to strings."
+        )
+    return Labels(own, others)

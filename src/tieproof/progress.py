@@ -1,0 +1,51 @@
+"""A progress bar for work that takes longer than people like to wait in silence."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+SILENT_SECONDS = 2.0
+
+
+@contextmanager
+def progress_bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the number of pairs done since its last call; threads may call it.
+
+    The bar appears on standard error after two seconds, with pairs done and time left, and disappears at the end.
+    """
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task("million pairs", total=round(total / 1e6))
+    started: list[Any] = []
+    lock = threading.Lock()
+    done = 0
+    begin = time.monotonic()
+
+    def advance(pairs: int) -> None:
+        nonlocal done
+        with lock:
+            done += pairs
+            bar.update(task, completed=round(done / 1e6))
+            if not started and time.monotonic() - begin > SILENT_SECONDS:
+                bar.start()
+                started.append(True)
+
+    try:
+        yield advance
+    finally:
+        if started:
+            bar.stop()

@@ -1,0 +1,148 @@
+"""What may be embeddings, and what may be labels."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError
+from tieproof.readers.location import Location
+
+Array = npt.NDArray[Any]
+
+NUMBERS = ("float16", "float32", "float64")
+MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbours
+
+
+def holds(dtype: object, shape: Sequence[int]) -> str:
+    """Name a type and a shape, for people."""
+    return f"{dtype}, shape {tuple(shape)}"
+
+
+def as_embeddings(array: Array, where: Location) -> Array:
+    """Return embeddings as they are stored, once their type and shape are known to be good."""
+    if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
+        raise InputError(
+            f"{where} holds {_type(array)}; embeddings are numbers: "
+            "save them as float16, float32, float64, integers or bools."
+        )
+    if array.ndim != 2:
+        raise InputError(
+            f"{where} has the shape {array.shape}; embeddings have the shape (n, d), one vector a row: reshape them."
+        )
+    if 0 in array.shape:
+        raise InputError(f"{where} holds no vectors: its shape is {array.shape}; give at least one row and column.")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def as_labels(array: Array, where: Location) -> Array:
+    """Return labels as integers or strings, shape (n,), or as 0/1, shape (n, c)."""
+    array = np.asarray(array)
+    if array.size == 0:
+        raise InputError(f"{where} holds no labels: its shape is {array.shape}; give at least one.")
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.reshape(-1)
+    if array.ndim not in (1, 2):
+        raise InputError(
+            f"{where} has the shape {array.shape}; labels have the shape (n,), or (n, c) of 0/1: reshape them."
+        )
+    try:
+        convert = CONVERSIONS[array.dtype.kind]
+    except KeyError:
+        raise InputError(
+            f"{where} holds {_type(array)}; labels are integers or strings: convert them before saving."
+        ) from None
+    labels = convert(array, where)
+    if labels.ndim == 2:
+        _check_classes(labels, where)
+    return labels
+
+
+def from_text(cells: Sequence[str], where: Location) -> Array:
+    """Labels that were written as text: integers, if every one is written as an integer is, else strings."""
+    try:
+        integers = [int(cell) for cell in cells]
+    except ValueError:
+        return from_strings(cells, where)
+    # 007 and 7 are two names, though one number.
+    as_written = [str(integer) for integer in integers] == list(cells)
+    return from_integers(integers, where) if as_written else from_strings(cells, where)
+
+
+def from_integers(integers: Sequence[int], where: Location) -> Array:
+    """Labels that are integers, of 64 bits with or without a sign."""
+    for limits in (np.iinfo(np.int64), np.iinfo(np.uint64)):
+        if limits.min <= min(integers) and max(integers) <= limits.max:
+            return np.array(integers, dtype=limits.dtype)
+    raise InputError(f"{where} holds integers of more than 64 bits; number the labels, or write them as strings.")
+
+
+def from_strings(strings: Sequence[str], where: Location) -> Array:
+    """Labels that are strings; NumPy would take a zero character at their end for padding."""
+    for row, string in enumerate(strings):
+        if string.endswith("\0"):
+            raise InputError(f"{where} has a label that ends in a zero character at [{row}]; remove the character.")
+    return np.array(strings, dtype=np.str_)
+
+
+def _as_stored(array: Array, where: Location) -> Array:
+    return np.array(array, dtype=array.dtype.newbyteorder("="))
+
+
+def _bools(array: Array, where: Location) -> Array:
+    return array.astype(np.int8)
+
+
+def _floats(array: Array, where: Location) -> Array:
+    """Other programs save integers as floats; those are taken, and nothing is rounded."""
+    missing = np.argwhere(np.isnan(array))
+    if missing.size:
+        raise InputError(f"{where} has NaN at {_place(missing[0])}; give every item a label, or leave the item out.")
+    largest = min(2 ** (np.finfo(array.dtype).nmant + 1), MOST_EXACT)  # beyond it, labels may have been rounded
+    wrong = np.argwhere((array != np.trunc(array)) | (np.abs(array) > largest))
+    if wrong.size:
+        value = array[tuple(wrong[0])]
+        raise InputError(
+            f"{where} has {value} at {_place(wrong[0])}; labels are integers or strings: "
+            f"convert them (in {array.dtype} up to {largest}), or give the location of the labels."
+        )
+    return array.astype(np.int64)
+
+
+def _bytes(array: Array, where: Location) -> Array:
+    try:
+        return np.strings.decode(array, "utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{where} holds labels in bytes that are no UTF-8 text; save them as strings.") from None
+
+
+CONVERSIONS = {
+    "i": _as_stored,
+    "u": _as_stored,
+    "U": _as_stored,
+    "S": _bytes,
+    "b": _bools,
+    "f": _floats,
+}
+
+
+def _check_classes(labels: Array, where: Location) -> None:
+    if labels.dtype.kind == "U":
+        raise InputError(f"{where} holds strings of the shape {labels.shape}; give one label an item, shape (n,).")
+    wrong = np.argwhere((labels != 0) & (labels != 1))
+    if wrong.size:
+        value = labels[tuple(wrong[0])]
+        raise InputError(
+            f"{where} has {value} at {_place(wrong[0])} of the shape {labels.shape}; labels of the "
+            "shape (n, c) are 0 or 1: give those, or one label an item, shape (n,)."
+        )
+
+
+def _place(index: Array) -> str:
+    """Name a place in an array, counted from 0 as in NumPy."""
+    return f"[{', '.join(str(int(i)) for i in index)}]"
+
+
+def _type(array: Array) -> str:
+    return "Python objects" if array.dtype.hasobject else f"values of type {array.dtype}"

@@ -1,0 +1,59 @@
+"""What is said of a file that its library cannot read."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tieproof.errors import InputError, MissingExtraError
+
+# How files begin that are often found under a wrong extension.
+BEGINNINGS = {
+    b"\x93NUMPY": "a NumPy array (.npy)",
+    b"PK": "a zip archive (.npz, .pt, .pth)",
+    b"\x89HDF": "an HDF5 file (.h5, .hdf5)",
+    b"PAR1": "a Parquet file (.parquet)",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"%PDF": "a PDF document",
+    b"\x1f\x8b": "a gzip archive (unpack it)",
+    b"\x80\x02": "a Python pickle (never loaded)",
+    b"\x80\x03": "a Python pickle (never loaded)",
+    b"\x80\x04": "a Python pickle (never loaded)",
+    b"\x80\x05": "a Python pickle (never loaded)",
+    b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
+    b"\xfe\xff": "UTF-16 text (save it as UTF-8)",
+    b"version https://git-lfs": "a Git LFS pointer (run `git lfs pull`)",
+    b"<!DOCTYPE": "a web page",
+    b"<html": "a web page",
+}
+
+
+@contextmanager
+def reading(path: Path, kind: str) -> Iterator[None]:
+    """Whatever a library raises inside is raised as an InputError: the file is not what it should be."""
+    try:
+        yield
+    except (InputError, MissingExtraError, MemoryError):
+        raise
+    except Exception as error:  # libraries raise of everything: OSError, ValueError, struct.error, zlib.error, …
+        raise InputError(broken(path, kind)) from error
+
+
+def broken(path: Path, kind: str) -> str:
+    """Say that a file is not of its kind, and what it looks like."""
+    with path.open("rb") as file:
+        beginning = file.read(32)
+    found = next((what for start, what in BEGINNINGS.items() if beginning.startswith(start)), None)
+    if found is None or path.suffix.lower() in found:
+        return f"{path} cannot be read as {kind}: it is damaged or cut short; write or copy it again."
+    return f"{path} cannot be read as {kind}: it begins like {found}; give the right file or extension."
+
+
+def library(name: str, path: Path, extra: str) -> Any:
+    """Import an optional library, which is needed for `path`."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(f"Reading {path}", extra) from error

@@ -1,0 +1,74 @@
+"""From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError
+from tieproof.measures import DEFAULT_MEASURES, Measure, parse
+from tieproof.result import Result, Setting, TieSummary
+from tieproof.ties import Ties
+
+Empty = Literal["skip", "zero", "one", "nan", "error"]
+EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
+"""What a query with nothing relevant scores."""
+
+IntArray = npt.NDArray[np.int64]
+Parts = Iterable[tuple[IntArray, Ties]]
+
+
+def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
+    """The measures asked for, each once."""
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    wanted = list(dict.fromkeys(parse(measure) for measure in measures))
+    if not wanted:
+        raise InputError(f"No measure was asked for. The default ones are {', '.join(DEFAULT_MEASURES)}.")
+    return wanted
+
+
+def check_empty(empty: str) -> None:
+    """Refuse an unknown policy."""
+    if empty not in EMPTY:
+        raise InputError(f"Unknown empty={empty!r}. Known: {', '.join(EMPTY)}.")
+
+
+def score(parts: Parts, measures: list[Measure], setting: Setting, zero_vectors: int) -> Result:
+    """Evaluate every measure on the ties of every query."""
+    values = {measure: np.zeros((4, setting.queries)) for measure in measures}
+    has_relevant = np.zeros(setting.queries, dtype=np.bool_)
+    ties = ambiguous = touched = largest = 0
+    for queries, found in parts:
+        has_relevant[queries] = found.n_relevant > 0
+        for measure in measures:
+            values[measure][:, queries] = measure(found)
+        real, mixed = found.l > 1, found.l > found.m
+        ties += int(real.sum())
+        ambiguous += int(mixed.sum())
+        touched += len(np.unique(found.query[mixed]))
+        largest = max(largest, int(found.l[real].max(initial=0)))
+    empty_ids = np.flatnonzero(~has_relevant)
+    check_evaluated(empty_ids, setting)
+    kept = has_relevant if setting.empty == "skip" else np.ones(setting.queries, dtype=np.bool_)
+    for array in values.values():
+        array[:, empty_ids] = EMPTY[setting.empty]
+        array[3, empty_ids] = 0.0
+    summary = TieSummary(int(kept.sum()), ties, ambiguous, touched, largest, zero_vectors)
+    per_query = {measure: array[:, kept] for measure, array in values.items()}
+    return Result(setting, np.flatnonzero(kept), per_query, summary, empty_ids)
+
+
+def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
+    """Refuse where the policy asks for it, and where nothing is left to average."""
+    if len(empty_ids) and setting.empty == "error":
+        raise InputError(
+            f"{len(empty_ids)} of {setting.queries} queries have nothing relevant, the first is query "
+            f"{empty_ids[0]}. Leave them out, or choose another empty= policy."
+        )
+    if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):
+        raise InputError(
+            f"No query has anything relevant: all {setting.queries} labels are of items that occur once, or in "
+            "the queries only. Check that labels and embeddings belong together."
+        )

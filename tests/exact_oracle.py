@@ -1,0 +1,91 @@
+"""Mean average precision in fractions, from the definition of each distance; imports nothing of tieproof."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = list[Fraction]
+
+
+def fractions(array: npt.NDArray[np.generic]) -> list[Vector]:
+    """The numbers that the floats or integers stand for."""
+    return [[Fraction(value.item()) for value in row] for row in np.asarray(array)]
+
+
+def dot(x: Vector, y: Vector) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def cosine_key(x: Vector, y: Vector) -> Fraction:
+    """Grows with x.y / (|x| |y|): the signed square of x.y / |y|; 0 where a vector is zero."""
+    product, square = dot(x, y), dot(y, y)
+    return product * abs(product) / square if square else Fraction(0)
+
+
+def euclidean_key(x: Vector, y: Vector) -> Fraction:
+    return -sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def cityblock_key(x: Vector, y: Vector) -> Fraction:
+    return -sum((abs(a - b) for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def hamming_key(x: Vector, y: Vector) -> Fraction:
+    return -Fraction(sum(a != b for a, b in zip(x, y, strict=True)))
+
+
+KEYS: dict[str, Callable[[Vector, Vector], Fraction]] = {
+    "cosine": cosine_key,
+    "euclidean": euclidean_key,
+    "sqeuclidean": euclidean_key,
+    "cityblock": cityblock_key,
+    "dot": dot,
+    "hamming": hamming_key,
+}
+
+
+def average_precision(keys: Sequence[Fraction], relevant: Sequence[bool]) -> tuple[Fraction, Fraction, Fraction]:
+    """Lower, expected and upper AP of one ranking: relevant items last, anywhere, first in their tie."""
+    lower = expected = upper = Fraction(0)
+    k = n = 0
+    for key in sorted(set(keys), reverse=True):
+        members = [bool(r) for other, r in zip(keys, relevant, strict=True) if other == key]
+        size, m = len(members), sum(members)
+        for j in range(1, m + 1):
+            lower += Fraction(n + j, k + size - m + j)
+            upper += Fraction(n + j, k + j)
+        for i in range(1, size + 1):
+            # Position i holds a relevant item with probability m / size; then (i - 1) (m - 1) / (size - 1) of
+            # the positions before it do on average.
+            before = Fraction((i - 1) * (m - 1), size - 1) if size > 1 else Fraction(0)
+            expected += Fraction(m, size) * (n + 1 + before) / (k + i)
+        k += size
+        n += m
+    return lower / n, expected / n, upper / n
+
+
+def mean_average_precision(
+    distance: str,
+    queries: npt.NDArray[np.generic],
+    query_labels: Sequence[int],
+    gallery: npt.NDArray[np.generic] | None = None,
+    gallery_labels: Sequence[int] | None = None,
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Means over the queries that have a relevant item; leave-one-out without a gallery."""
+    rows = fractions(queries)
+    items = rows if gallery is None else fractions(gallery)
+    labels = query_labels if gallery_labels is None else gallery_labels
+    total = [Fraction(0)] * 3
+    count = 0
+    for q, row in enumerate(rows):
+        others = [i for i in range(len(items)) if gallery is not None or i != q]
+        relevant = [labels[i] == query_labels[q] for i in others]
+        if not any(relevant):
+            continue
+        keys = [KEYS[distance](row, items[i]) for i in others]
+        values = average_precision(keys, relevant)
+        total = [a + b for a, b in zip(total, values, strict=True)]
+        count += 1
+    return total[0] / count, total[1] / count, total[2] / count

@@ -1,0 +1,74 @@
+"""Small embeddings that are made to be hard to rank, each by a name that says why."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.generic]
+Random = np.random.Generator
+
+
+def normalised(rows: Array, dtype: type) -> Array:
+    """Each row divided by its norm in `dtype`, as models do."""
+    values = rows.astype(dtype)
+    norms = np.sqrt((values * values).sum(axis=1, keepdims=True))
+    return np.divide(values, norms, out=np.zeros_like(values), where=norms > 0)
+
+
+def one_ulp_apart(random: Random, shape: tuple[int, int], dtype: type) -> Array:
+    """One random row, every entry moved by -1, 0 or 1 unit in the last place."""
+    base = random.normal(size=shape[1]).astype(dtype)
+    steps = random.integers(-1, 2, size=shape)
+    up, down = np.nextafter(base, dtype(np.inf)), np.nextafter(base, dtype(-np.inf))
+    return np.where(steps > 0, up, np.where(steps < 0, down, base)).astype(dtype)
+
+
+def multiples(random: Random, shape: tuple[int, int]) -> Array:
+    """A few rows, and small multiples of them."""
+    few = random.normal(size=(3, shape[1])).astype(np.float32).round(2).astype(np.float32)
+    factors = random.choice([1, 2, 3, 0.5, -1], size=shape[0]).astype(np.float32)
+    return few[random.integers(3, size=shape[0])] * factors[:, None]
+
+
+HARD_SETS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
+    "gaussian float32": lambda r, s: r.normal(size=s).astype(np.float32),
+    "gaussian float64": lambda r, s: r.normal(size=s),
+    "0/1": lambda r, s: r.integers(0, 2, size=s).astype(np.float32),
+    "±1": lambda r, s: r.choice([-1.0, 1.0], size=s).astype(np.float32),
+    "±1/sqrt(d) float32": lambda r, s: (r.choice([-1.0, 1.0], size=s) / np.sqrt(s[1])).astype(np.float32),
+    "0/1 normalised float32": lambda r, s: normalised(r.integers(0, 2, size=s), np.float32),
+    "0/1 normalised float64": lambda r, s: normalised(r.integers(0, 2, size=s), np.float64),
+    "0.1, 0.2, 0.3 float32": lambda r, s: r.choice([0.1, 0.2, 0.3], size=s).astype(np.float32),
+    "0.1, 0.2, 0.3 float64": lambda r, s: r.choice([0.1, 0.2, 0.3], size=s),
+    "±0.1, 0 float64": lambda r, s: r.choice([-0.1, 0.0, 0.1], size=s),
+    "one ulp apart float32": lambda r, s: one_ulp_apart(r, s, np.float32),
+    "one ulp apart float64": lambda r, s: one_ulp_apart(r, s, np.float64),
+    "duplicates": lambda r, s: r.normal(size=(4, s[1])).astype(np.float32)[r.integers(4, size=s[0])],
+    "multiples": multiples,
+    "1e37": lambda r, s: (r.normal(size=s) * 1e37).astype(np.float32),
+    "1e300": lambda r, s: r.normal(size=s) * 1e300,
+    "1e300 few values": lambda r, s: r.choice([1e300, -1e300, 2e300, 0.0], size=s),
+    "1e-40": lambda r, s: (r.normal(size=s) * 1e-40).astype(np.float32),
+    "1e-310": lambda r, s: r.normal(size=s) * 1e-310,
+    "sixty orders of magnitude": lambda r, s: r.normal(size=s) * 10.0 ** r.integers(-30, 31, size=s),
+    "rows over sixty orders": lambda r, s: r.normal(size=s) * 10.0 ** r.integers(-30, 31, size=(s[0], 1)),
+    "sixty orders float32": lambda r, s: (r.normal(size=s) * 10.0 ** r.integers(-30, 31, size=s)).astype(np.float32),
+    "six hundred orders": lambda r, s: r.normal(size=s) * 10.0 ** r.integers(-300, 301, size=s),
+    "all zero": lambda r, s: np.zeros(s),
+    "some rows zero": lambda r, s: r.normal(size=s) * (r.random(size=(s[0], 1)) < 0.6),
+    "sparse": lambda r, s: r.normal(size=s) * (r.random(size=s) < 0.3),
+    "sparse, nothing negative": lambda r, s: abs(r.normal(size=s)).astype(np.float32) * (r.random(size=s) < 0.3),
+    "a constant": lambda r, s: np.full(s, 0.1),
+    "constant rows": lambda r, s: np.repeat(r.normal(size=(s[0], 1)), s[1], axis=1),
+    "negative zeros": lambda r, s: r.choice([-0.0, 0.0, 1.0, -1.0], size=s),
+    "int8": lambda r, s: r.integers(-128, 128, size=s).astype(np.int8),
+    "int8 few values": lambda r, s: r.integers(-2, 3, size=s).astype(np.int8),
+    "uint8": lambda r, s: r.integers(0, 256, size=s).astype(np.uint8),
+    "int32 large": lambda r, s: r.integers(-(2**31), 2**31, size=s).astype(np.int32),
+    "int64 beyond float64": lambda r, s: r.integers(2**62, 2**62 + 3, size=s),
+    "uint64 largest": lambda r, s: np.uint64(2**64 - 1) - r.integers(0, 3, size=s).astype(np.uint64),
+    "bool": lambda r, s: r.random(size=s) < 0.5,
+    "float16": lambda r, s: r.normal(size=s).astype(np.float16),
+    "float16 coarse": lambda r, s: (r.integers(-4, 5, size=s) / 4).astype(np.float16),
+}

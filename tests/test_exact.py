@@ -1,0 +1,92 @@
+"""Promise 1, exact: orders and ties are those of real arithmetic, on data made to be hard."""
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from exact_oracle import mean_average_precision
+from hard_sets import HARD_SETS
+
+import tieproof as tp
+
+DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
+SHAPES = {"two items": (2, 3), "one dimension": (9, 1), "few": (11, 4), "more": (16, 23)}
+
+
+def close(value: float, exact: Fraction) -> bool:
+    return abs(Fraction(value) - exact) <= Fraction(1, 10**12) * exact
+
+
+def assert_exact(result: tp.Result, expected: tuple[Fraction, Fraction, Fraction]) -> None:
+    estimate = result["AP"]
+    values = (estimate.lower, estimate.expected, estimate.upper)
+    assert all(close(*pair) for pair in zip(values, expected, strict=True)), (values, [float(x) for x in expected])
+
+
+def labels_of(random: np.random.Generator, count: int, classes: int) -> npt.NDArray[np.int64]:
+    labels = random.integers(0, classes, size=count)
+    labels[:2] = 0  # at least one query has a relevant item
+    return labels
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_leave_one_out(name: str, shape: tuple[int, int], distance: str) -> None:
+    for seed in range(3):
+        random = np.random.default_rng([seed, shape[0]])
+        data = HARD_SETS[name](random, shape)
+        labels = labels_of(random, shape[0], (3, 1, shape[0] // 2)[seed])
+        result = tp.evaluate(data, labels, distance=distance, measures=["AP"])
+        assert_exact(result, mean_average_precision(distance, data, labels.tolist()))
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_query_and_gallery(name: str, distance: str) -> None:
+    for seed in range(2):
+        random = np.random.default_rng(seed)
+        data = HARD_SETS[name](random, (22, 6))
+        queries, gallery = data[:7], data[7:]
+        labels = labels_of(random, len(queries), 3)
+        gallery_labels = labels_of(random, len(gallery), 3)
+        result = tp.evaluate(
+            queries, labels, gallery=gallery, gallery_labels=gallery_labels, distance=distance, measures=["AP"]
+        )
+        expected = mean_average_precision(distance, queries, labels.tolist(), gallery, gallery_labels.tolist())
+        assert_exact(result, expected)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_queries_and_gallery_of_other_types(distance: str) -> None:
+    random = np.random.default_rng(5)
+    queries = random.integers(-3, 4, size=(6, 5)).astype(np.int8)
+    gallery = (random.integers(-3, 4, size=(15, 5)) * 0.1).astype(np.float32)
+    labels, gallery_labels = labels_of(random, 6, 3), labels_of(random, 15, 3)
+    result = tp.evaluate(
+        queries, labels, gallery=gallery, gallery_labels=gallery_labels, distance=distance, measures=["AP"]
+    )
+    expected = mean_average_precision(distance, queries, labels.tolist(), gallery, gallery_labels.tolist())
+    assert_exact(result, expected)
+
+
+@pytest.mark.parametrize("bits", [1, 7, 8, 64, 65, 130])
+def test_hamming(bits: int) -> None:
+    random = np.random.default_rng(bits)
+    codes = random.random(size=(24, bits)) < 0.5
+    labels = labels_of(random, 24, 4)
+    expected = mean_average_precision("hamming", codes, labels.tolist())
+    assert_exact(tp.evaluate(codes, labels, distance="hamming", measures=["AP"]), expected)
+    packed = np.packbits(codes, axis=1)
+    assert_exact(tp.evaluate(packed, labels, distance="hamming", bits=bits, measures=["AP"]), expected)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("classes", [1, 2, 20], ids=["one class", "two classes", "many classes"])
+def test_more_thresholds_than_are_compared_one_by_one(classes: int, distance: str) -> None:
+    random = np.random.default_rng(classes)
+    data = random.integers(-2, 3, size=(90, 3)) * np.float32(0.1)
+    labels = labels_of(random, 90, classes)
+    result = tp.evaluate(data, labels, distance=distance, measures=["AP"])
+    assert_exact(result, mean_average_precision(distance, data, labels.tolist()))
