@@ -19,7 +19,7 @@ from tieproof.engine.kernels import (
 )
 from tieproof.engine.thresholds import Ranked, by_key
 from tieproof.errors import InputError
-from tieproof.exact.space import make_form
+from tieproof.exact.space import make_error
 from tieproof.relevance import RelevantBlock, pointers
 from tieproof.ties import Ties
 
@@ -47,7 +47,7 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     nothing = np.zeros(0, dtype=np.int64)
     ranked = Ranked(
         targets=Targets(np.arange(count), pointers(masked // width, count), (masked % width).astype(np.int32)),
-        thresholds=Thresholds(pointers(item_query[first], count), keys[first], keys[first].copy()),
+        thresholds=Thresholds(pointers(item_query[first], count), *(keys[first] for _ in range(4))),
         counts=Counts(np.zeros(len(first), dtype=np.int32), np.zeros(len(first), dtype=np.int32)),
         relevant=relevant.astype(np.int32),
         representative=nothing.astype(np.int32),
@@ -66,11 +66,11 @@ def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
     one = np.empty(width, dtype=np.int64)
     count_tile(
         nearness,
-        make_form(slice(0, count), slice(0, width)),
+        make_error(slice(0, count), slice(0, width)),
         Place(0, count, 0, 0),
         ranked.targets,
         ranked.thresholds,
-        np.ones(width, dtype=np.int64),
+        np.ones(width, dtype=np.int32),
         ranked.counts,
         Undecided(one, one, one, one, one),
     )

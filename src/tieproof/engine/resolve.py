@@ -4,7 +4,7 @@ from threading import Lock
 
 import numpy as np
 
-from tieproof.engine.kernels import IntArray, Undecided, narrow
+from tieproof.engine.kernels import IntArray, SmallIntArray, Undecided, settle
 from tieproof.engine.thresholds import Ranked
 from tieproof.exact.space import Space
 
@@ -14,58 +14,38 @@ EXACT_ENTRIES = 2**21
 
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
-    rows = ranked.targets.row
-    keys, errors = space.keys(rows[undecided.query], undecided.item)
-    low, high = keys - errors, keys + errors
-    narrow(low, high, ranked.thresholds, undecided)
-    # At one threshold only, and neither has an error: equal.
-    threshold = ranked.thresholds.pointer[undecided.query] + undecided.first
-    single = undecided.last - undecided.first == 1
-    within = np.minimum(threshold, len(ranked.thresholds.low) - 1)
-    certain = (low == high) & (ranked.thresholds.low[within] == ranked.thresholds.high[within])
-    equal = single & certain
-    place = undecided.first + equal
-    for query, chosen in open_by_query(undecided, equal):
-        place[chosen], equal[chosen] = by_exact_keys(space, ranked, query, chosen, undecided)
-    add(ranked, undecided, place, equal, lock)
+    keys, errors = space.keys(ranked.targets.row[undecided.query], undecided.item)
+    with lock:
+        rest = settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, undecided)
+    if not rest:
+        return
+    open_items = Undecided(*(column[:rest] for column in undecided))
+    order = np.argsort(open_items.query, kind="stable")
+    queries, starts = np.unique(open_items.query[order], return_index=True)
+    for query, chosen in zip(queries, np.split(order, starts[1:]), strict=True):
+        resolve_exactly(space, ranked, int(query), Undecided(*(column[chosen] for column in open_items)), lock)
 
 
-def open_by_query(undecided: Undecided, equal: np.ndarray) -> list[tuple[int, IntArray]]:
-    """The queries that still have undecided items, with the places of those items."""
-    still_open = np.flatnonzero((undecided.first < undecided.last) & ~equal)
-    still_open = still_open[np.argsort(undecided.query[still_open], kind="stable")]
-    queries, starts = np.unique(undecided.query[still_open], return_index=True)
-    stops = np.append(starts, len(still_open))[1:]
-    return [(int(query), still_open[start:stop]) for query, start, stop in zip(queries, starts, stops, strict=True)]
-
-
-def by_exact_keys(
-    space: Space, ranked: Ranked, query: int, chosen: IntArray, undecided: Undecided
-) -> tuple[IntArray, np.ndarray]:
-    """For some items of a query: how many thresholds are not farther, and whether the last of them is equal."""
+def resolve_exactly(space: Space, ranked: Ranked, query: int, items: Undecided, lock: Lock) -> None:
+    """Place the items of one query by exact keys."""
     row = int(ranked.targets.row[query])
-    start = int(ranked.thresholds.pointer[query])
-    lowest, highest = int(undecided.first[chosen].min()), int(undecided.last[chosen].max())
+    start, stop = ranked.thresholds.pointer[query : query + 2]
+    lowest, highest = int(items.first.min()), int(items.last.max())
     thresholds = exact_keys(space, row, ranked.representative[start + lowest : start + highest])
-    keys = exact_keys(space, row, undecided.item[chosen])
+    keys = exact_keys(space, row, items.item)
+    # Searching needs ascending keys; thresholds come nearest first.
     ascending = -np.array(thresholds, dtype=object)
-    items = -np.array(keys, dtype=object)
-    nearer = np.searchsorted(ascending, items, side="left")
-    nearer_or_equal = np.searchsorted(ascending, items, side="right")
-    return lowest + nearer_or_equal, nearer_or_equal > nearer
+    searched = -np.array(keys, dtype=object)
+    place = lowest + np.searchsorted(ascending, searched, side="right")
+    is_equal = np.searchsorted(ascending, searched, side="left") + lowest < place
+    weight = items.weight.astype(np.int32)
+    inside = start + place < stop
+    with lock:
+        np.add.at(ranked.counts.gap, (start + place)[inside], weight[inside])
+        np.add.at(ranked.counts.equal, (start + place - 1)[is_equal], weight[is_equal])
 
 
-def exact_keys(space: Space, row: int, items: IntArray) -> list[int]:
+def exact_keys(space: Space, row: int, items: IntArray | SmallIntArray) -> list[int]:
     """Exact keys of any number of items, a bounded number at a time."""
     size = max(1, EXACT_ENTRIES // space.items.dimensions)
     return [key for i in range(0, len(items), size) for key in space.exact_keys(row, items[i : i + size])]
-
-
-def add(ranked: Ranked, undecided: Undecided, place: IntArray, equal: np.ndarray, lock: Lock) -> None:
-    """Count each item in the gap before threshold `place`, and at the threshold before that where equal."""
-    pointer = ranked.thresholds.pointer
-    origin = pointer[undecided.query]
-    inside = origin + place < pointer[undecided.query + 1]
-    with lock:
-        np.add.at(ranked.counts.gap, (origin + place)[inside], undecided.weight[inside].astype(np.int32))
-        np.add.at(ranked.counts.equal, (origin + place - 1)[equal], undecided.weight[equal].astype(np.int32))

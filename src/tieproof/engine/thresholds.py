@@ -8,11 +8,13 @@ from tieproof.engine.kernels import (
     Counts,
     FloatArray,
     IntArray,
+    Row,
     SmallIntArray,
     Targets,
     Thresholds,
     Undecided,
 )
+from tieproof.exact.bounds import SAFETY
 from tieproof.exact.space import Space
 from tieproof.relevance import RelevantBlock, pointers, sorted_contains
 from tieproof.ties import Ties
@@ -87,6 +89,8 @@ def join(parts: list[Ranked]) -> Ranked:
             joined_pointers([part.thresholds.pointer for part in parts]),
             np.concatenate([part.thresholds.low for part in parts]),
             np.concatenate([part.thresholds.high for part in parts]),
+            np.concatenate([part.thresholds.wide_low for part in parts]),
+            np.concatenate([part.thresholds.wide_high for part in parts]),
         ),
         counts=Counts(*(np.concatenate(column) for column in zip(*(part.counts for part in parts), strict=True))),
         relevant=np.concatenate([part.relevant for part in parts]),
@@ -144,7 +148,7 @@ def rank_relevant(space: Space, rows: IntArray, block: RelevantBlock) -> Ranked:
     masked = np.sort(np.concatenate([code, rest_code]))
     return Ranked(
         targets=Targets(rows, pointers(masked // distinct, count), (masked % distinct).astype(np.int32)),
-        thresholds=Thresholds(pointer, low, high),
+        thresholds=Thresholds(pointer, low, high, *widened(space, rows[tie_query], low, high)),
         counts=Counts(gap, equal.astype(np.int32)),
         relevant=tie_relevant.astype(np.int32),
         representative=item[order][first].astype(np.int32),
@@ -230,6 +234,25 @@ def by_key(keys: FloatArray, query: IntArray) -> IntArray:
     for start, stop in zip(starts, np.append(starts[1:], len(query)), strict=True):
         order[start:stop] = np.argsort(-keys[start:stop]) + start
     return order
+
+
+def widened(space: Space, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[Row, Row]:
+    """Intervals, in the tile's type, of all entries that may belong to a nearness within [low, high].
+
+    An entry v of a nearness t has |v - t| <= relative |v| + absolute, hence lies within
+    absolute + relative / (1 - relative) (|t| + absolute) of t.
+    """
+    dtype = space.nearness_type
+    error = space.error(slice(0, len(space.queries)), slice(0, len(space.items)))
+    if error.certain:
+        return low.astype(dtype), high.astype(dtype)
+    absolute = (error.row * error.column.max() + error.constant.max())[rows] * SAFETY
+    relative = error.relative / (1 - error.relative) * SAFETY
+    wide_low = (low - absolute - relative * (np.abs(low) + absolute) * SAFETY).astype(dtype)
+    wide_high = (high + absolute + relative * (np.abs(high) + absolute) * SAFETY).astype(dtype)
+    # One step outward for the roundings of the lines above.
+    infinity = dtype.type(np.inf)
+    return np.nextafter(wide_low, -infinity), np.nextafter(wide_high, infinity)
 
 
 def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:

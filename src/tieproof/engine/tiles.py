@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.engine.kernels import Place, Undecided, count_tile
+from tieproof.engine import kernels
+from tieproof.engine.kernels import Place, Undecided
 from tieproof.engine.resolve import resolve
 from tieproof.engine.thresholds import Ranked
 from tieproof.exact.space import Space, Tile
@@ -33,7 +34,7 @@ class TileLoop:
 
     def __init__(self, space: Space, ranked: Ranked, side: int, progress: Progress) -> None:
         self.space, self.ranked, self.side, self.progress = space, ranked, side, progress
-        self.weights = space.items.weight
+        self.weights = space.items.weight.astype(np.int32)
         self.local = threading.local()
         self.stop = threading.Event()
 
@@ -83,20 +84,21 @@ class TileLoop:
         tile = self.space.tile(stripe.rows, columns)
         self.count_for(stripe, columns, tile)
         if transposed is not None:
-            self.count_for(transposed, stripe.rows, np.ascontiguousarray(tile.T))
+            self.count_for(transposed, stripe.rows, kernels.transposed(tile))
         self.progress(tile.size * (1 if transposed is None else 2))
 
     def count_for(self, stripe: Stripe, columns: slice, tile: Tile) -> None:
         """Count a tile for the queries of a stripe; resolve what it leaves open."""
-        form = self.space.form(stripe.rows, columns)
+        nearness = self.space.nearness(tile, columns)
+        error = self.space.error(stripe.rows, columns)
         weights = self.weights[columns]
         buffer = self.buffer()
         query = stripe.start
         while query < stripe.stop:
             with stripe.lock:
-                query, used = count_tile(
-                    tile,
-                    form,
+                query, used = kernels.count_tile(
+                    nearness,
+                    error,
                     Place(query, stripe.stop, stripe.rows.start, columns.start),
                     self.ranked.targets,
                     self.ranked.thresholds,

@@ -10,12 +10,12 @@ from tieproof.exact import bounds, slices
 from tieproof.exact.inner import FLOAT32, FLOAT64
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
-from tieproof.exact.space import Form, Prepared, Resources, Space, Tile, make_form
+from tieproof.exact.space import Error, Prepared, Resources, Space, Tile, make_error
 
 
 @kernel
 def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """out[i, j] = sum over d of |x[i, d] - y[d, j]|, summed in the order of d; y is transposed."""
+    """out[i, j] = - sum over d of |x[i, d] - y[d, j]|, summed in the order of d; y is transposed."""
     out[:] = 0
     for i in range(x.shape[0]):
         sums = out[i]
@@ -23,7 +23,7 @@ def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[A
             value = x[i, d]
             row = y[d]
             for j in range(row.shape[0]):
-                sums[j] += abs(value - row[j])
+                sums[j] -= abs(value - row[j])
 
 
 class CityBlock(Space):
@@ -54,7 +54,7 @@ class CityBlock(Space):
         self.base = min(self.queries.lowest_exponent, self.items.lowest_exponent)
 
     def tile(self, rows: slice, columns: slice) -> Tile:
-        """Distances of ready rows."""
+        """Minus the distances of ready rows."""
         x = self.prepared_queries[rows]
         out = np.empty((len(x), columns.stop - columns.start), dtype=self.dtype)
         city_block_tile(x, np.ascontiguousarray(self.prepared_items[columns].T), out)
@@ -68,12 +68,17 @@ class CityBlock(Space):
             absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
         return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
 
-    def form(self, rows: slice, columns: slice) -> Form:
+    @property
+    def nearness_type(self) -> np.dtype[Any]:
+        """That of the tile."""
+        return self.dtype
+
+    def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to the distance."""
         if self.integers:
-            return make_form(rows, columns, scale=-1.0)
+            return make_error(rows, columns)
         relative, absolute = self.inexact(self.dtype)
-        return make_form(rows, columns, scale=-1.0, relative=relative, constant=absolute)
+        return make_error(rows, columns, relative=relative, constant=absolute)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Minus the distance in float64."""

@@ -1,5 +1,7 @@
 """Cosine similarity: x.y / (|x| |y|), larger is nearer; a zero vector has similarity 0 to everything."""
 
+from typing import Any
+
 import numpy as np
 
 from tieproof.exact import bounds, slices
@@ -7,7 +9,7 @@ from tieproof.exact.inner import FLOAT64, InnerSpace, fits
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers
 from tieproof.exact.slices import ObjectArray, Slices
-from tieproof.exact.space import Form, Resources, make_form
+from tieproof.exact.space import Error, Resources, Tile, make_error
 
 RATIO_EXACT = 2.0**50
 """Where s^2 n stays below it, the rounded quotients s |s| / n keep distinct values apart (README, 4)."""
@@ -28,15 +30,29 @@ class Cosine(InnerSpace):
             largest = queries.square.max() * items.square.max() ** 2
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
 
-    def form(self, rows: slice, columns: slice) -> Form:
+    @property
+    def nearness_type(self) -> np.dtype[Any]:
+        """Float64 for ratios of integers."""
+        return FLOAT64 if self.integers else self.dtype
+
+    def nearness(self, tile: Tile, columns: slice) -> Tile:
+        """The similarity as it is; of integers, s |s| / n."""
+        if not self.integers:
+            return tile
+        ratio = tile.astype(np.float64)
+        ratio *= np.abs(ratio)
+        ratio /= self.ratio_of[columns]
+        return ratio
+
+    def error(self, rows: slice, columns: slice) -> Error:
         """One error for all pairs of vectors that are not zero; mostly none for integers."""
         if self.integers:
-            return make_form(rows, columns, ratio=True, offset=self.ratio_of[columns], relative=self.ratio_error)
+            return make_error(rows, columns, relative=self.ratio_error)
         error = bounds.inner_product(self.items.dimensions, self.dtype) + self.norm_error
         if self.relative:
-            return make_form(rows, columns, relative=error / (1 - error))
+            return make_error(rows, columns, relative=error / (1 - error))
         error += bounds.underflow(self.items.dimensions, self.dtype)
-        return make_form(
+        return make_error(
             rows,
             columns,
             relative=bounds.ARITHMETIC,

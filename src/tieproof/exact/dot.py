@@ -7,7 +7,7 @@ from tieproof.exact.inner import FLOAT64, InnerSpace, fits
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
 from tieproof.exact.slices import ObjectArray, Slices
-from tieproof.exact.space import Form, Resources, make_form
+from tieproof.exact.space import Error, Resources, make_error
 
 
 class Dot(InnerSpace):
@@ -25,14 +25,14 @@ class Dot(InnerSpace):
             queries, items = shared, shared if symmetric else share_divisor(items)[0]
         super().__init__(queries, items, integers, False, resources)
 
-    def form(self, rows: slice, columns: slice) -> Form:
+    def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to both norms."""
         if self.integers:
-            return make_form(rows, columns)
+            return make_error(rows, columns)
         error = bounds.inner_product(self.items.dimensions, self.dtype) * bounds.SAFETY
         if self.relative:
-            return make_form(rows, columns, relative=error / (1 - error))
-        return make_form(
+            return make_error(rows, columns, relative=error / (1 - error))
+        return make_error(
             rows,
             columns,
             relative=bounds.ARITHMETIC,

@@ -1,13 +1,15 @@
 """Euclidean distance, squared or not: the order of |y|^2 - 2 x.y, smaller is nearer; |x|^2 is common."""
 
+from typing import Any
+
 import numpy as np
 
 from tieproof.exact import bounds, slices
-from tieproof.exact.inner import FLOAT64, InnerSpace, fits
+from tieproof.exact.inner import FLOAT64, InnerSpace
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
 from tieproof.exact.slices import ObjectArray, Slices
-from tieproof.exact.space import Form, Resources, make_form
+from tieproof.exact.space import Error, Resources, Tile, make_error
 
 
 class Euclidean(InnerSpace):
@@ -16,32 +18,38 @@ class Euclidean(InnerSpace):
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
         found = as_integers(*sides, per_row=False)
-        integers = found is not None and self.exact_keys_fit(found[0], found[-1])
+        integers = found is not None and self.fit(found[0], found[-1], FLOAT64)
         divided = found if found is not None and integers else share_divisor(*sides)
-        super().__init__(divided[0], divided[-1], integers, False, resources)
+        super().__init__(divided[0], divided[-1], integers, False, resources, self.fit)
 
     @staticmethod
-    def exact_keys_fit(queries: Rows, items: Rows) -> bool:
-        """Whether 2 x.y - |y|^2 of these integers is exact in float64."""
+    def fit(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
+        """Whether 2 x.y - |y|^2 of these integers is exact in `dtype`."""
         largest = items.norm.max() * (2 * queries.norm.max() + items.norm.max())
-        return bool(fits(queries, items, FLOAT64) and largest * bounds.SAFETY <= bounds.EXACT_INTEGERS[FLOAT64])
+        return bool(largest * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
 
-    def form(self, rows: slice, columns: slice) -> Form:
+    def nearness(self, tile: Tile, columns: slice) -> Tile:
+        """2 x.y - |y|^2."""
+        nearness = tile * self.dtype.type(2)
+        nearness -= self.items.square[columns].astype(self.dtype)
+        return nearness
+
+    def error(self, rows: slice, columns: slice) -> Error:
         """Twice the error of the product, and that of the squared norm."""
-        square = self.items.square[columns]
         if self.integers:
-            return make_form(rows, columns, scale=2.0, offset=-square)
-        error = 2 * bounds.inner_product(self.items.dimensions, self.dtype) * bounds.SAFETY
+            return make_error(rows, columns)
+        square = self.items.square[columns]
+        # Rounding |y|^2 to the tile's type, and the difference: at most 2 u (2 |x| |y| + |y|^2) in all.
+        rounding = 4 * bounds.UNIT_ROUNDOFF[self.dtype]
+        error = 2 * bounds.inner_product(self.items.dimensions, self.dtype) + rounding
         underflow = 2 * bounds.underflow(self.items.dimensions, self.dtype)
-        return make_form(
+        return make_error(
             rows,
             columns,
-            scale=2.0,
-            offset=-square,
             relative=bounds.ARITHMETIC,
-            row=error * self.queries.norm[rows],
+            row=error * bounds.SAFETY * self.queries.norm[rows],
             column=self.items.norm[columns],
-            constant=square * self.square_error + underflow,
+            constant=square * (self.square_error + rounding) + underflow,
         )
 
     @property

@@ -1,11 +1,13 @@
 """Hamming distance of packed bits: the number of bits that differ, smaller is nearer; always exact."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
 from tieproof.exact.rows import FloatArray, IntArray, Rows
-from tieproof.exact.space import Form, Resources, Space, Tile, make_form
+from tieproof.exact.space import Error, Resources, Space, Tile, make_error
 
 Words = npt.NDArray[np.uint64]
 
@@ -21,13 +23,13 @@ def ones(word: np.uint64) -> np.uint64:
 
 @kernel
 def hamming_tile(x: Words, y: Words, out: npt.NDArray[np.float32]) -> None:
-    """out[i, j] = bits that differ between x[i] and y[j]."""
+    """out[i, j] = - bits that differ between x[i] and y[j]."""
     for i in range(x.shape[0]):
         for j in range(y.shape[0]):
             count = np.uint64(0)
             for w in range(x.shape[1]):
                 count += ones(x[i, w] ^ y[j, w])
-            out[i, j] = count
+            out[i, j] = -np.float32(count)
 
 
 class Hamming(Space):
@@ -39,15 +41,20 @@ class Hamming(Space):
         self.query_words = self.item_words if queries is items else distinct_words(queries)
 
     def tile(self, rows: slice, columns: slice) -> Tile:
-        """Distances; float32 holds them exactly up to 2^24 bits, far beyond any code."""
+        """Minus the distances; float32 holds them exactly up to 2^24 bits, far beyond any code."""
         x, y = self.query_words[rows], self.item_words[columns]
         out = np.empty((len(x), len(y)), dtype=np.float32)
         hamming_tile(x, y, out)
         return out
 
-    def form(self, rows: slice, columns: slice) -> Form:
-        """Minus the distance, without error."""
-        return make_form(rows, columns, scale=-1.0)
+    @property
+    def nearness_type(self) -> np.dtype[Any]:
+        """That of the tile."""
+        return np.dtype(np.float32)
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """None."""
+        return make_error(rows, columns)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Minus the distance."""

@@ -1,6 +1,7 @@
 """What cosine, dot and Euclidean distance share: their tiles are matrix products."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,17 @@ NO_UNDERFLOW = 2.0**-60
 class InnerSpace(Space):
     """A distance whose key is a function of the inner product and of the norms."""
 
-    def __init__(self, queries: Rows, items: Rows, integers: bool, normalise: bool, resources: Resources) -> None:
+    def __init__(
+        self,
+        queries: Rows,
+        items: Rows,
+        integers: bool,
+        normalise: bool,
+        resources: Resources,
+        fit: Callable[[Rows, Rows, np.dtype[Any]], bool] | None = None,
+    ) -> None:
         self.queries, self.items, self.integers = queries, items, integers
-        self.dtype = tile_type(queries, items, integers, resources.precise)
+        self.dtype = tile_type(queries, items, integers, resources.precise, fit or fits)
         keep = resources.keep_bytes // (1 if queries is items else 2)
         self.prepared_items = Prepared(items, self.dtype, normalise, keep)
         self.prepared_queries = (
@@ -33,6 +42,11 @@ class InnerSpace(Space):
         self.relative = not (queries.negative or items.negative) and (
             min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
         )
+
+    @property
+    def nearness_type(self) -> np.dtype[Any]:
+        """That of the tile."""
+        return self.dtype
 
     def tile(self, rows: slice, columns: slice) -> Tile:
         """Inner products of ready rows."""
@@ -52,10 +66,16 @@ class InnerSpace(Space):
         """The keys, from exact inner products in units of 2^(2 base)."""
 
 
-def tile_type(queries: Rows, items: Rows, integers: bool, precise: bool) -> np.dtype[Any]:
+def tile_type(
+    queries: Rows,
+    items: Rows,
+    integers: bool,
+    precise: bool,
+    fit: Callable[[Rows, Rows, np.dtype[Any]], bool],
+) -> np.dtype[Any]:
     """Float32, unless integers need more bits or the plan wants less undecided."""
     if integers:
-        return FLOAT32 if fits(queries, items, FLOAT32) else FLOAT64
+        return FLOAT32 if fit(queries, items, FLOAT32) else FLOAT64
     return FLOAT64 if precise else FLOAT32
 
 

@@ -11,16 +11,12 @@ from tieproof.exact.rows import FloatArray, IntArray, Rows, spans
 Tile = npt.NDArray[np.floating[Any]]
 
 
-class Form(NamedTuple):
-    """How a tile's entry p becomes a nearness (larger is nearer) with an error bound.
+class Error(NamedTuple):
+    """Bounds of |computed - exact| nearness in a tile.
 
-    nearness = scale p + offset[column], or p |p| / offset[column] where `ratio`;
-    error    = relative |nearness| + row[row] column[column] + constant[column].
+    error of an entry = relative |nearness| + row[its row] column[its column] + constant[its column]
     """
 
-    ratio: bool
-    scale: float
-    offset: FloatArray
     relative: float
     row: FloatArray
     column: FloatArray
@@ -28,24 +24,18 @@ class Form(NamedTuple):
     certain: bool  # every error is zero
 
 
-def make_form(
+def make_error(
     rows: slice,
     columns: slice,
     *,
-    scale: float = 1.0,
-    ratio: bool = False,
-    offset: FloatArray | None = None,
     relative: float = 0.0,
     row: FloatArray | None = None,
     column: FloatArray | None = None,
     constant: FloatArray | float = 0.0,
-) -> Form:
-    """A form for the tile of `rows` and `columns`; what is not given adds nothing."""
+) -> Error:
+    """The error of a tile of `rows` and `columns`; what is not given adds nothing."""
     height, width = rows.stop - rows.start, columns.stop - columns.start
-    return Form(
-        ratio=ratio,
-        scale=scale,
-        offset=np.zeros(width) if offset is None else offset,
+    return Error(
         relative=relative,
         row=np.zeros(height) if row is None else row,
         column=np.zeros(width) if column is None else column,
@@ -77,11 +67,20 @@ class Space(ABC):
 
     @abstractmethod
     def tile(self, rows: slice, columns: slice) -> Tile:
-        """Raw entries for some query rows and gallery rows, C-contiguous."""
+        """Raw entries for some query rows and gallery rows; in leave-one-out the transpose serves the columns."""
+
+    @property
+    @abstractmethod
+    def nearness_type(self) -> np.dtype[Any]:
+        """The type of nearness, which holds it exactly where its error is zero."""
+
+    def nearness(self, tile: Tile, columns: slice) -> Tile:
+        """A raw tile as nearness: larger is nearer."""
+        return tile
 
     @abstractmethod
-    def form(self, rows: slice, columns: slice) -> Form:
-        """How to read that tile."""
+    def error(self, rows: slice, columns: slice) -> Error:
+        """How far the nearness of that tile may be from the exact one."""
 
     @abstractmethod
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
