@@ -1,6 +1,7 @@
 """From a space and a relevance to ties: the plan, and the two steps that README.md beside this file draws."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
     with threadpool_limits(1):
         for parts in plan.blocks(relevance.at_most()[order]):
             spans = [order[part] for part in parts]
-            ranked = rank(space, relevance, spans)
+            ranked = rank(space, relevance, spans, plan.threads)
             TileLoop(space, ranked, plan.side, progress).run(plan.threads)
             start = 0
             for queries in spans:
@@ -34,6 +35,11 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
                 start += len(queries)
 
 
-def rank(space: Space, relevance: Relevance, spans: list[IntArray]) -> Ranked:
+def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int) -> Ranked:
     """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time."""
-    return join([rank_relevant(space, space.queries.identity[span], relevance.block(span)) for span in spans])
+
+    def rank_span(span: IntArray) -> Ranked:
+        return rank_relevant(space, space.queries.identity[span], relevance.block(span))
+
+    with ThreadPoolExecutor(threads) as pool:
+        return join(list(pool.map(rank_span, spans)))

@@ -136,9 +136,7 @@ def mask(targets: Targets, query: int, column: int, row: Row) -> None:
 
 
 @kernel
-def compare(
-    row: Row, weights: SmallIntArray, low: Row, high: Row, counts: Counts, certain: bool, close: Row
-) -> int:
+def compare(row: Row, weights: SmallIntArray, low: Row, high: Row, counts: Counts, certain: bool, close: Row) -> int:
     """Compare all items with each of a few thresholds; return how many are `close` to one and not counted."""
     before = 0
     found = 0

@@ -20,12 +20,21 @@ PRECISE = 64
 """Relevant items per query, at 512 dimensions, from which float32 tiles would leave too much undecided."""
 
 
+SMALLEST_BUDGET = 8 * 2**20
+"""Smaller budgets are treated as this: below it nothing is left to save."""
+
+
 @dataclass(frozen=True)
 class Plan:
-    """Sizes of blocks, parts and tiles for a budget of `memory` bytes and a number of threads."""
+    """Sizes of blocks, parts and tiles for a budget in bytes and a number of threads."""
 
-    memory: int
+    budget: int
     threads: int
+
+    @property
+    def memory(self) -> int:
+        """The bytes to plan with."""
+        return max(self.budget, SMALLEST_BUDGET)
 
     @property
     def side(self) -> int:
@@ -40,7 +49,7 @@ class Plan:
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
         """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query."""
-        part_size = self.memory // 8 // BYTES_PER_PAIR_RANKING
+        part_size = self.memory // 8 // BYTES_PER_PAIR_RANKING // self.threads
         block_size = self.memory // 2 // BYTES_PER_PAIR_RANKED
         block: list[slice] = []
         in_block = 0

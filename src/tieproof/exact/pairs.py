@@ -9,10 +9,10 @@ import numpy.typing as npt
 from tieproof.compiled import kernel
 from tieproof.exact.rows import FloatArray, IntArray, Rows
 
-LANES = 8
-"""Independent partial sums, so that additions need not wait for each other; the bounds hold for any order."""
+LANES = 32
+"""Independent partial sums, a vector register or two; the bounds hold for any order of summation."""
 
-CHUNK = 2**19
+SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
 """Pairs that are looked at together."""
 
 PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray], None]
@@ -27,8 +27,9 @@ def products(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: 
         a, b = x[rows[i]], y[columns[i]]
         lanes[:] = 0.0
         for start in range(0, whole, LANES):
+            a_part, b_part = a[start : start + LANES], b[start : start + LANES]
             for lane in range(LANES):
-                lanes[lane] += np.float64(a[start + lane]) * np.float64(b[start + lane])
+                lanes[lane] += np.float64(a_part[lane]) * np.float64(b_part[lane])
         total = 0.0
         for d in range(whole, x.shape[1]):
             total += np.float64(a[d]) * np.float64(b[d])
@@ -46,8 +47,9 @@ def city_blocks(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, column
         a, b = x[rows[i]], y[columns[i]]
         lanes[:] = 0.0
         for start in range(0, whole, LANES):
+            a_part, b_part = a[start : start + LANES], b[start : start + LANES]
             for lane in range(LANES):
-                lanes[lane] += abs(np.float64(a[start + lane]) - np.float64(b[start + lane]))
+                lanes[lane] += abs(np.float64(a_part[lane]) - np.float64(b_part[lane]))
         total = 0.0
         for d in range(whole, x.shape[1]):
             total += abs(np.float64(a[d]) - np.float64(b[d]))
@@ -69,10 +71,12 @@ def city_block_distances(queries: Rows, items: Rows, rows: IntArray, columns: In
 def of_pairs(
     queries: Rows, items: Rows, rows: IntArray, columns: IntArray, pair_kernel: PairKernel, dense: bool
 ) -> FloatArray:
-    """Work through the pairs in chunks of a bounded size."""
+    """Work through the pairs in chunks: where neighbouring queries share their items, a square block of each."""
     out = np.empty(len(rows))
-    for start in range(0, len(rows), CHUNK):
-        span = slice(start, start + CHUNK)
+    per_row = len(rows) / (1 + np.count_nonzero(np.diff(rows)))
+    size = int(np.clip(per_row**2, SMALLEST_CHUNK, LARGEST_CHUNK))
+    for start in range(0, len(rows), size):
+        span = slice(start, start + size)
         chunk(queries, items, rows[span], columns[span], pair_kernel, dense, out[span])
     return out
 

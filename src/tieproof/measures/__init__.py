@@ -1,0 +1,39 @@
+"""The measures: each reads `Ties` and returns its value's lower, expected and upper estimate and variance.
+
+base.py has the protocol, the registry and the spelling; every other file with a capitalised name below is a
+family of measures. rank_weights.py and numbers.py are the arithmetic under them.
+"""
+
+from tieproof.measures.average_precision import AP, AP_TRAPEZOID
+from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, aliases, define, parse
+from tieproof.measures.first_and_last import INP, RR, Success
+from tieproof.measures.ndcg import nDCG
+from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec
+
+DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@1", "Success@10", "RR", "nDCG@10")
+"""What is evaluated when nothing else is asked for."""
+
+__all__ = [
+    "AP",
+    "AP_TRAPEZOID",
+    "AUC",
+    "DEFAULT_MEASURES",
+    "F1",
+    "INP",
+    "RBP",
+    "REGISTRY",
+    "RR",
+    "Definition",
+    "Estimates",
+    "Measure",
+    "P",
+    "Parameter",
+    "R",
+    "RelP",
+    "Rprec",
+    "Success",
+    "aliases",
+    "define",
+    "nDCG",
+    "parse",
+]

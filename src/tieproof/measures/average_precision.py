@@ -1,0 +1,119 @@
+"""Average precision and its variants: the mean of the precisions at the ranks of the relevant items.
+
+Within a tie the relevant items first is best and last is worst; in between, means and variances add up over ties
+(Nicolaou et al. 2018, section 4.2).
+
+>>> import numpy as np
+>>> a = np.array
+>>> figure_1 = Ties(query=a([0, 0]), k=a([0, 4]), n=a([0, 1]), l=a([2, 3]), m=a([1, 1]),
+...                 n_relevant=a([2]), n_items=a([100]))
+>>> lower, expected, upper, variance = AP(figure_1)
+>>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
+0.392857 0.544841 0.700000
+"""
+
+import numpy as np
+
+from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.measures.numbers import add_by_query, blockwise
+from tieproof.measures.precision_of_hits import precision_of_hits
+from tieproof.measures.precision_sums import RANKS, TRAPEZOIDS, PrecisionSum
+from tieproof.ties import FloatArray, IntArray, Ties
+
+
+def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
+    """Return the sum of precisions of every query, down to its last rank."""
+    query, k, n, l, m = ties.query, ties.k, ties.n, ties.l, ties.m
+    if last is not None:
+        rows = np.flatnonzero(k < last[query])
+        query, k, n, l, m = query[rows], k[rows], n[rows], l[rows], m[rows]
+
+    def places(rows: IntArray) -> IntArray:
+        return l[rows] if last is None else np.minimum(last[query[rows]] - k[rows], l[rows])
+
+    def by_query(values: FloatArray) -> FloatArray:
+        return add_by_query(query, values, ties.n_queries)
+
+    upper = rule.single(k, n)
+    several = np.flatnonzero(l > 1)
+    if several.size:
+        (upper[several],) = blockwise(
+            lambda k, n, m, s: (rule.best(k, n, m, s).hi,), k[several], n[several], m[several], places(several)
+        )
+    ambiguous = np.flatnonzero(m < l)
+    if not ambiguous.size:
+        certain = by_query(upper)
+        return Estimates(certain, certain, certain, np.zeros(ties.n_queries))
+
+    lower, expected, variance = upper.copy(), upper.copy(), np.zeros(len(query))
+    tied = (k[ambiguous], n[ambiguous], l[ambiguous], m[ambiguous], places(ambiguous))
+    lower[ambiguous], expected[ambiguous] = blockwise(
+        lambda k, n, l, m, s: (rule.worst(k, n, l, m, s).hi, rule.mean(k, n, l, m, s).hi), *tied
+    )
+    variance[ambiguous] = rule.variance(*tied)
+    return Estimates(by_query(lower), by_query(expected), by_query(upper), by_query(variance))
+
+
+def _average_precision(ties: Ties, measure: Measure) -> Estimates:
+    last = measure.last_rank(ties)
+    if measure["norm"] == "hits":
+        return precision_of_hits(ties, ties.n_items if last is None else last)
+    divisor = ties.n_relevant
+    if measure["norm"] == "min" and last is not None:
+        divisor = np.minimum(divisor, last)
+    return _sum(ties, RANKS, last).divided_by(np.maximum(divisor, 1.0))
+
+
+def _trapezoid(ties: Ties, measure: Measure) -> Estimates:
+    return _sum(ties, TRAPEZOIDS, None).divided_by(np.maximum(ties.n_relevant, 1.0))
+
+
+AP = define(
+    Definition(
+        name="AP",
+        compute=_average_precision,
+        meaning="Average precision: the mean over the relevant items of the precision at their rank; 0 for "
+        "those beyond the cutoff. AP@R cuts off at the query's number of relevant items (MAP@R).",
+        formula="(1/R) sum over hits at ranks r <= k of (hits up to r) / r",
+        source="Buckley and Voorhees 2000; under ties Nicolaou et al. 2018, section 4.2, and McSherry and Najork "
+        "2008, equation 6; AP@R: Musgrave et al. 2020, equation 2",
+        cutoff="optional",
+        rank_r=True,
+        parameters=(
+            Parameter(
+                "norm",
+                "R",
+                "what the sum is divided by: R, the relevant items; min, the smaller of R and the cutoff; hits, "
+                "the relevant items above the cutoff (not monotone: one more hit can lower it)",
+                choices=("R", "min", "hits"),
+            ),
+        ),
+        aliases={
+            "trec_eval": {"map": "AP", "map_cut_{k}": "AP@{k}"},
+            "ranx": {"map": "AP", "map@{k}": "AP@{k}"},
+            "BEIR": {"map@{k}": "AP@{k}"},
+            "MTEB": {"map_at_{k}": "AP@{k}"},
+            "sentence-transformers": {"map@{k}": "AP(norm=min)@{k}"},
+            "open-metric-learning": {"map": "AP", "map@{k}": "AP(norm=hits)@{k}", "map/{k}": "AP(norm=hits)@{k}"},
+            "torchmetrics": {"map@{k}": "AP(norm=hits)@{k}"},
+            "pytorch-metric-learning": {
+                "mean_average_precision": "AP",
+                "mean_average_precision_at_r": "AP@R",
+                "map@r": "AP@R",
+                "map_at_r": "AP@R",
+            },
+            "torchreid": {"mAP": "AP"},
+        },
+    )
+)
+
+AP_TRAPEZOID = define(
+    Definition(
+        name="AP(trapezoid)",
+        compute=_trapezoid,
+        meaning="Average precision by the trapezoid rule: every relevant item counts the mean of the precision "
+        "before it (1 at rank 1) and at it.",
+        formula="(1/R) sum over hits at ranks r of ((hits before r)/(r-1) + (hits up to r)/r) / 2",
+        source="Philbin et al. 2007 (the Oxford buildings protocol); Radenović et al. 2018 (revisitop)",
+    )
+)

@@ -1,0 +1,260 @@
+"""What a measure is: one record per definition, one registry, one spelling.
+
+A measure is written `Name(parameter=value)@cutoff`, in calls, on the command line and in reports alike; `parse`
+reads it and `str` writes it. A definition registers once, where it stands (`define`), with everything that help
+texts and documentation need. It is called with `Ties` and returns `Estimates`.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias, overload
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.ties import FloatArray, IntArray, Ties
+
+Value: TypeAlias = str | float
+Cutoff: TypeAlias = int | Literal["R"]
+
+
+class Estimates(NamedTuple):
+    """What a measure can be over all orderings of the tied items: float64 arrays of shape (Q,), one per query.
+
+    lower <= expected <= upper, and all three are the same floats where no tie matters; variance is that of the
+    query's value when every ordering of its tied items is equally likely.
+    """
+
+    lower: FloatArray
+    expected: FloatArray
+    upper: FloatArray
+    variance: FloatArray
+
+    def divided_by(self, divisor: FloatArray) -> "Estimates":
+        """Return the estimates of the value / `divisor` (Q,)."""
+        lower, expected, upper = (x / divisor for x in self[:3])
+        return Estimates(lower, expected, upper, self.variance / (divisor * divisor))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a measure: one of `choices`, or a number strictly between the two `limits`."""
+
+    name: str
+    default: Value
+    meaning: str
+    choices: tuple[str, ...] = ()
+    limits: tuple[float, float] = (0.0, 1.0)
+
+    def check(self, value: object, measure: str) -> Value:
+        """Return `value`, or refuse it in the name of `measure`."""
+        if self.choices:
+            if value in self.choices:
+                return str(value)
+            expected = "one of " + ", ".join(self.choices)
+        else:
+            low, high = self.limits
+            expected = f"a number between {low:g} and {high:g}, both excluded"
+            try:
+                number = float(str(value))
+            except ValueError:
+                number = low
+            if low < number < high:
+                return number
+        raise InputError(
+            f"{self.name}={value} in '{measure}': {self.name} must be {expected} (default {self.default})."
+        )
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Everything that is known about a measure.
+
+    cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` (R: the query's number of
+    relevant items) may be written. aliases: library -> its spelling -> ours, `{k}` standing for the digits of a
+    cutoff.
+    """
+
+    name: str
+    compute: "Callable[[Ties, Measure], Estimates]"
+    meaning: str
+    formula: str
+    source: str
+    cutoff: Literal["required", "optional", "none"] = "none"
+    rank_r: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    aliases: Mapping[str, Mapping[str, str]] | None = None
+
+    def parameter(self, name: str) -> Parameter:
+        """Return the parameter of that name, or say which there are."""
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        known = ", ".join(parameter.name for parameter in self.parameters) or "none"
+        raise InputError(f"'{self.name}' has no parameter '{name}'; its parameters: {known}.")
+
+
+REGISTRY: dict[str, Definition] = {}
+"""Every definition by its name, in the order of registration."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its parameters and cutoff; compared and hashed by value.
+
+    >>> from tieproof.measures import AP, nDCG
+    >>> nDCG(gain="exp") @ 10
+    nDCG(gain=exp)@10
+    >>> AP @ 10 == parse("AP@10")
+    True
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+    cutoff: Cutoff | None = None
+
+    @property
+    def definition(self) -> Definition:
+        """What is known about the measure."""
+        return REGISTRY[self.name]
+
+    def __getitem__(self, parameter: str) -> Value:
+        """Return the value of a parameter."""
+        return dict(self.parameters).get(parameter, self.definition.parameter(parameter).default)
+
+    @overload
+    def __call__(self, ties: Ties, /) -> Estimates: ...
+    @overload
+    def __call__(self, /, **parameters: Value) -> "Measure": ...
+    def __call__(self, ties: Ties | None = None, /, **parameters: Value) -> "Estimates | Measure":
+        """Evaluate the measure on `ties`; or, given parameters, return the measure with these.
+
+        A query without relevant items counts 0 in all four arrays: what it means is the caller's decision.
+        """
+        if ties is not None:
+            return self.definition.compute(ties, self.complete())
+        merged = dict(self.parameters)
+        for name, value in parameters.items():
+            merged[name] = self.definition.parameter(name).check(value, str(self))
+        chosen = tuple(
+            (parameter.name, merged[parameter.name])
+            for parameter in self.definition.parameters
+            if merged.get(parameter.name, parameter.default) != parameter.default
+        )
+        return Measure(self.name, chosen, self.cutoff)
+
+    def __matmul__(self, cutoff: Cutoff) -> "Measure":
+        """Return the measure cut off after rank `cutoff`; "R" stands for the query's number of relevant items."""
+        definition = self.definition
+        text = f"{self}@{cutoff}"
+        if definition.cutoff == "none" or self.cutoff is not None:
+            why = "takes no cutoff" if definition.cutoff == "none" else f"is cut off at {self.cutoff} already"
+            raise InputError(f"'{text}': '{self}' {why}; write '{self}'.")
+        if definition.rank_r and cutoff == "R":
+            return Measure(self.name, self.parameters, "R")
+        if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
+            or_r = " (or R, the query's number of relevant items)" if definition.rank_r else ""
+            raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1{or_r}.")
+        if cutoff > 2**53:
+            raise InputError(f"the cutoff of '{text}' is beyond any gallery; write a smaller one.")
+        return Measure(self.name, self.parameters, int(cutoff))
+
+    def complete(self) -> "Measure":
+        """Return the measure itself, or say that it lacks its cutoff."""
+        if self.definition.cutoff == "required" and self.cutoff is None:
+            raise InputError(f"'{self}' needs a cutoff; write for example '{self}@10'.")
+        return self
+
+    def last_rank(self, ties: Ties) -> IntArray | None:
+        """Return the cutoff of every query, shape (Q,), or None without a cutoff."""
+        if self.cutoff is None:
+            return None
+        return ties.n_relevant if self.cutoff == "R" else np.full(ties.n_queries, self.cutoff)
+
+    def __str__(self) -> str:
+        parameters = ",".join(f"{name}={value}" for name, value in self.parameters)
+        return (
+            self.name + (f"({parameters})" if parameters else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
+        )
+
+    __repr__ = __str__
+
+
+def define(definition: Definition) -> Measure:
+    """Register `definition` and return its measure, with every parameter at its default and without a cutoff."""
+    if definition.name.casefold() in map(str.casefold, REGISTRY):
+        raise ValueError(f"a measure named '{definition.name}' is registered already")
+    REGISTRY[definition.name] = definition
+    return Measure(definition.name)
+
+
+def parse(text: "str | Measure") -> Measure:
+    """Return the measure that `text` spells; `str` of it parses back.
+
+    Letter case does not matter. Names of other libraries are understood where all libraries mean the same by
+    them; where they do not, the error lists what each means.
+
+    >>> parse("nDCG(gain=exp)@10"), parse("ndcg_cut_10"), parse("map"), parse("mAP@R")
+    (nDCG(gain=exp)@10, nDCG@10, AP, AP@R)
+    """
+    if isinstance(text, Measure):
+        return text.complete()
+    if not isinstance(text, str):
+        raise InputError(f"a measure is a string such as 'nDCG@10', not {type(text).__name__}: {text!r}.")
+    spelling = text.strip()
+    names = {name.casefold(): name for name in REGISTRY}
+    head, at, cutoff = spelling.partition("@")
+    name, values = head.casefold(), ""
+    if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
+        name, values = match[1].strip().casefold(), match[2]
+    if name not in names:
+        return parse(_alias(spelling))
+    measure = Measure(names[name])
+    for item in filter(None, values.split(",")):
+        key, equals, value = (part.strip().strip("'\"") for part in item.partition("="))
+        if not equals:
+            raise InputError(f"'{item}' in '{text}': parameters are written name=value, as in 'nDCG(gain=exp)'.")
+        measure = measure(**{key: value})
+    if at:
+        number = cutoff.strip()
+        if not re.fullmatch(r"[0-9]+|[rR]", number):
+            raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1.")
+        measure = measure @ ("R" if number in ("r", "R") else int(number))
+    return measure.complete()
+
+
+def _alias(text: str) -> str:
+    """Return our spelling of another library's name, or say what is wrong with it."""
+    key = text.casefold()
+    digits = re.search(r"[0-9]+$", key)
+    pattern = key[: digits.start()] + "{k}" if digits else key
+    candidates: dict[str, list[str]] = {}
+    for library, spelling, ours in aliases():
+        if spelling.casefold() in (key, pattern):
+            candidates.setdefault(ours.format(k=digits[0] if digits else ""), []).append(library)
+    if len(candidates) == 1:
+        return next(iter(candidates))
+    if candidates:
+        meanings = "; ".join(f"'{ours}' in {', '.join(who)}" for ours, who in candidates.items())
+        raise InputError(f"'{text}' means different things: {meanings}. Write the one that is meant.")
+    known = {name.casefold(): name for name in REGISTRY}
+    known |= {spelling.split("{")[0].casefold().rstrip("@_-/"): ours.split("@")[0] for _, spelling, ours in aliases()}
+    near = difflib.get_close_matches(re.split("[@(]", key)[0], known, n=3, cutoff=0.5)
+    nearest = ", ".join(dict.fromkeys(known[name] for name in near))
+    raise InputError(
+        f"unknown measure '{text}'."
+        + (f" Nearest: {nearest}." if nearest else "")
+        + f" Known measures: {', '.join(REGISTRY)}; written for example 'nDCG@10'."
+    )
+
+
+def aliases() -> list[tuple[str, str, str]]:
+    """Return (library, its spelling, ours) for every name of another library that is understood."""
+    return [
+        (library, spelling, ours)
+        for definition in REGISTRY.values()
+        for library, spellings in (definition.aliases or {}).items()
+        for spelling, ours in spellings.items()
+    ]

@@ -1,0 +1,152 @@
+"""Normalised discounted cumulative gain: gains discounted by rank, over the best that could be had.
+
+A graded tie is ambiguous when its gains differ. Its items are placed one by one, the larger gains first or last.
+
+>>> import numpy as np
+>>> a = np.array
+>>> ties = Ties(query=a([0]), k=a([1]), n=a([0]), l=a([2]), m=a([1]), n_relevant=a([1]), n_items=a([9]))
+>>> lower, expected, upper, variance = nDCG(ties)
+>>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
+0.500000 0.565465 0.630930
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.measures.numbers import Pair, add_by_query, exp2_minus_1, sum_by_query
+from tieproof.measures.rank_weights import LOGARITHMIC, spread_in_tie
+from tieproof.measures.weighted_ranks import ideal_sum, weighted_sum
+from tieproof.ties import FloatArray, IntArray, Ties
+
+_LARGEST_GAIN = 2.0**400  # squares and sums of larger ones could overflow
+
+
+def _ndcg(ties: Ties, measure: Measure) -> Estimates:
+    last = measure.last_rank(ties)
+    listed = add_by_query(ties.query, ties.m, ties.n_queries).astype(np.int64)
+    relevant = listed if measure["ideal"] == "list" else ties.n_relevant
+    if ties.grades is None:
+        ideal = ideal_sum(relevant, LOGARITHMIC, last)
+        return weighted_sum(ties, LOGARITHMIC, last).divided_by(np.where(ideal == 0.0, 1.0, ideal))
+    if np.any(relevant != listed):
+        query = int(np.flatnonzero(relevant != listed)[0])
+        raise InputError(
+            f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, of which "
+            f"{listed[query]} are in the list. Give the whole list, or take 'nDCG(ideal=list)'."
+        )
+    return _graded(ties, _gains(ties.grades, measure), last)
+
+
+def _gains(grades: FloatArray, measure: Measure) -> FloatArray:
+    """Return the gain of each relevant item."""
+    largest = float(grades.max(initial=0.0))
+    if largest > (400.0 if measure["gain"] == "exp" else _LARGEST_GAIN):
+        raise InputError(
+            f"'{measure}' cannot hold the grade {largest:g}: the gain would be larger than 2^400. Scale the grades."
+        )
+    if measure["gain"] == "linear":
+        return grades
+    different, which = np.unique(grades, return_inverse=True)
+    return exp2_minus_1(different)[which]
+
+
+class _Items(NamedTuple):
+    """The relevant items, shape (sum of m,): tie, query, place within the tie from 1 (gains falling), gain."""
+
+    tie: IntArray
+    query: IntArray
+    place: IntArray
+    gain: FloatArray
+
+
+def _graded(ties: Ties, gain: FloatArray, last: IntArray | None) -> Estimates:
+    starts = np.cumsum(ties.m) - ties.m
+    tie = np.repeat(np.arange(len(ties.m)), ties.m)
+    items = _Items(tie, ties.query[tie], np.arange(1, len(tie) + 1) - starts[tie], gain)
+    smallest = np.where(ties.m < ties.l, 0.0, gain[starts + ties.m - 1])
+    ambiguous = gain[starts] > smallest
+
+    rank_if_best = ties.k[tie] + items.place
+    rank_if_worst = (ties.k + ties.l)[tie] + 1 - items.place
+    ideal = _ideal(items, ties.n_queries, last)
+
+    def placed(chosen: IntArray, rank: IntArray) -> Pair:
+        query, rank = items.query[chosen], rank[chosen]
+        weight = LOGARITHMIC.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))
+        return sum_by_query(query, weight * gain[chosen], ideal)
+
+    certain, open_ = np.flatnonzero(~ambiguous[tie]), np.flatnonzero(ambiguous[tie])
+    base = placed(certain, rank_if_best)
+    worst, best = base + placed(open_, rank_if_worst), base + placed(open_, rank_if_best)
+
+    rows = np.flatnonzero(ambiguous)
+    query, k, l = ties.query[rows], ties.k[rows], ties.l[rows]
+    end = k + l if last is None else np.maximum(np.minimum(last[query], k + l), k)
+    gain_sum, gain_spread = _gain_moments(ties, items, smallest)
+    mean = base + sum_by_query(query, LOGARITHMIC.sum(k, end) * gain_sum[rows] / l, ideal)
+    inside = np.flatnonzero(end > k)
+    spread = np.zeros(len(rows))
+    spread[inside] = spread_in_tie(LOGARITHMIC, k[inside], l[inside], end[inside])
+    variance = add_by_query(query, gain_spread[rows] / (l - 1) * spread, ties.n_queries)
+    return Estimates(worst.hi, mean.hi, best.hi, variance).divided_by(ideal)
+
+
+def _clipped(rank: IntArray, last: IntArray) -> IntArray:
+    """Return the rank, or the one before it where it lies beyond the last: an empty run."""
+    return np.where(rank <= last, rank, rank - 1)
+
+
+def _ideal(items: _Items, n_queries: int, last: IntArray | None) -> FloatArray:
+    """Return the discounted gain of each query's relevant items in falling order, 1 where there are none."""
+    order = np.lexsort((-items.gain, items.query))
+    gain, query = items.gain[order], items.query[order]
+    first = np.searchsorted(query, np.arange(n_queries))
+    rank = np.arange(1, len(query) + 1) - first[query]
+    weight = LOGARITHMIC.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))
+    bound = add_by_query(query, gain, n_queries)
+    total = sum_by_query(query, weight * gain, bound).hi
+    return np.where(total == 0.0, 1.0, total)
+
+
+def _gain_moments(ties: Ties, items: _Items, smallest: FloatArray) -> tuple[Pair, FloatArray]:
+    """Return the sum of the gains of each tie, a pair, and that of their squared distances to the mean."""
+    n_ties = len(ties.m)
+    sums = sum_by_query(items.tie, Pair.of(items.gain), add_by_query(items.tie, items.gain, n_ties))
+    excess = items.gain - smallest[items.tie]
+    mean = add_by_query(items.tie, excess, n_ties) / ties.l
+    distance = excess - mean[items.tie]
+    spread = add_by_query(items.tie, distance * distance, n_ties)
+    return sums, spread + (ties.l - ties.m) * (mean * mean)
+
+
+nDCG = define(  # noqa: N816
+    Definition(
+        name="nDCG",
+        compute=_ndcg,
+        meaning="Normalised discounted cumulative gain: the gains of the ranked items, discounted by the logarithm "
+        "of their rank, over the same sum in the best order.",
+        formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by falling gain)",
+        source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "
+        "equation 5",
+        cutoff="optional",
+        parameters=(
+            Parameter(
+                "gain", "linear", "the gain of a grade: the grade itself, or exp: 2^grade - 1", ("linear", "exp")
+            ),
+            Parameter(
+                "ideal",
+                "all",
+                "the best order is of all relevant items, or of those in the list (which a short list inflates)",
+                ("all", "list"),
+            ),
+        ),
+        aliases={
+            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}"},
+            "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
+            "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
+        },
+    )
+)

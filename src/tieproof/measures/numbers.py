@@ -1,0 +1,219 @@
+"""Arithmetic with twice the digits of float64, from + - * / alone: the same bits on every machine.
+
+A `Pair` holds a number as the unevaluated sum hi + lo of two float64 (about 32 significant digits). The
+operations are those of Dekker 1971 and Knuth (TAOCP 2, 4.2.2), as collected in Hida, Li and Bailey 2001,
+"Algorithms for quad-double precision floating point arithmetic". NumPy's element-wise + - * / are IEEE
+operations; its sums, powers and logarithms are not the same everywhere, so none is used here. Sums go through
+`numpy.cumsum` and `numpy.bincount`, which add in the order of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from tieproof.ties import FloatArray, IntArray
+
+Number: TypeAlias = FloatArray | IntArray | float
+"""What a `Pair` can be combined with: exact where it is an integer below 2^53."""
+
+_BLOCK = 256
+_ELEMENTS_AT_ONCE = 1 << 14
+_SPLITTER = 134217729.0  # 2^27 + 1
+
+
+def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a + b rounded and its rounding error (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _quick_two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a + b rounded and its rounding error, for |a| >= |b| (Dekker)."""
+    total = a + b
+    return total, b - (total - a)
+
+
+def _two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a * b rounded and its rounding error (Dekker; no fused multiply-add)."""
+    product = a * b
+    t = _SPLITTER * a
+    a_high = t - (t - a)
+    a_low = a - a_high
+    t = _SPLITTER * b
+    b_high = t - (t - b)
+    b_low = b - b_high
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """The numbers hi + lo, element by element; |lo| is at most half a unit in the last place of hi.
+
+    >>> third = Pair.of(1.0) / 3.0
+    >>> float(third.hi), float((third * 3.0 - 1.0).hi)
+    (0.3333333333333333, 0.0)
+    """
+
+    hi: FloatArray
+    lo: FloatArray
+
+    __array_ufunc__ = None  # an array on the left leaves the operation to the pair on the right
+
+    @classmethod
+    def of(cls, number: Number) -> Pair:
+        """Return `number` as a pair; integers of any size are exact."""
+        hi = np.asarray(number, dtype=np.float64)
+        if isinstance(number, np.ndarray) and number.dtype.kind == "i":
+            return cls(hi, (number - hi.astype(np.int64)).astype(np.float64))
+        return cls(hi, np.zeros_like(hi))
+
+    def __getitem__(self, index: IntArray | slice) -> Pair:
+        return Pair(self.hi[index], self.lo[index])
+
+    def __neg__(self) -> Pair:
+        return Pair(-self.hi, -self.lo)
+
+    def __add__(self, other: Pair | Number) -> Pair:
+        if not isinstance(other, Pair):
+            high, low = _two_sum(self.hi, np.asarray(other, dtype=np.float64))
+            return Pair(*_quick_two_sum(high, low + self.lo))
+        high, low = _two_sum(self.hi, other.hi)
+        low_high, low_low = _two_sum(self.lo, other.lo)
+        high, low = _quick_two_sum(high, low + low_high)
+        return Pair(*_quick_two_sum(high, low + low_low))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Pair | Number) -> Pair:
+        return self + (-other)
+
+    def __rsub__(self, other: Number) -> Pair:
+        return -self + other
+
+    def __mul__(self, other: Pair | Number) -> Pair:
+        if not isinstance(other, Pair):
+            factor = np.asarray(other, dtype=np.float64)
+            high, low = _two_product(self.hi, factor)
+            return Pair(*_quick_two_sum(high, low + self.lo * factor))
+        high, low = _two_product(self.hi, other.hi)
+        return Pair(*_quick_two_sum(high, low + (self.hi * other.lo + self.lo * other.hi)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Pair | Number) -> Pair:
+        divisor = other if isinstance(other, Pair) else Pair.of(other)
+        first = self.hi / divisor.hi
+        rest = self - divisor * first
+        second = rest.hi / divisor.hi
+        rest = rest - divisor * second
+        return Pair(*_quick_two_sum(first, second)) + rest.hi / divisor.hi
+
+    def __rtruediv__(self, other: Number) -> Pair:
+        return Pair.of(other) / self
+
+
+def running_sum(terms: Pair) -> Pair:
+    """Return the sums of the first 1, 2, … of `terms`, shape (n,).
+
+    Blocks of fixed length are summed side by side and put after each other: element i has the same bits however
+    many terms follow it.
+    """
+    n = len(terms.hi)
+    blocks = -(-n // _BLOCK)
+    padded = np.zeros((2, blocks * _BLOCK))
+    padded[0, :n], padded[1, :n] = terms.hi, terms.lo
+    high, low = np.ascontiguousarray(padded.reshape(2, blocks, _BLOCK).transpose(0, 2, 1))
+    total = Pair(high[0], low[0])
+    for i in range(1, _BLOCK):
+        total = total + Pair(high[i], low[i])
+        high[i], low[i] = total.hi, total.lo
+    sums = Pair(high, low)
+    if blocks > 1:
+        before = running_sum(total[:-1])
+        sums = sums + Pair(np.append(0.0, before.hi), np.append(0.0, before.lo))
+    return Pair(sums.hi.T.reshape(-1)[:n], sums.lo.T.reshape(-1)[:n])
+
+
+def add_by_query(query: IntArray, values: FloatArray | IntArray, n_queries: int) -> FloatArray:
+    """Return the sum of `values` (T,) of each query, shape (Q,), added up in float64 in the order of the ties."""
+    return np.asarray(np.bincount(query, values, minlength=n_queries), dtype=np.float64)
+
+
+def sum_by_query(query: IntArray, terms: Pair, bound: FloatArray) -> Pair:
+    """Return the sum of `terms` (T,) of each query, a pair of shape (Q,), given a `bound` (Q,) on it.
+
+    Each term is cut at 2^-50 of the bound: the upper parts add up without any rounding, and what rounding does
+    to the lower parts is below 2^-100 of the bound.
+    """
+    scale = np.ldexp(1.0, np.frexp(bound)[1])
+    anchor = 6.0 * scale[query]  # anchor + term lies in [4, 8) scale, where floats are 2^-50 scale apart
+    upper = (anchor + terms.hi) - anchor
+    lower = (terms.hi - upper) + terms.lo
+    return Pair(*_two_sum(add_by_query(query, upper, len(bound)), add_by_query(query, lower, len(bound))))
+
+
+def blockwise(
+    function: Callable[..., tuple[FloatArray, ...]], *columns: IntArray | FloatArray
+) -> tuple[FloatArray, ...]:
+    """Return function(*columns), element-wise over columns of shape (T,), computed in pieces that fit a cache."""
+    step = _ELEMENTS_AT_ONCE
+    pieces = [
+        function(*(column[start : start + step] for column in columns))
+        for start in range(0, max(len(columns[0]), 1), step)
+    ]
+    return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
+
+
+def once(function: Callable[..., tuple[FloatArray, ...]], *columns: IntArray) -> tuple[FloatArray, ...]:
+    """Return function(*columns), element-wise over columns of shape (T,), computed once for equal rows."""
+    different, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return tuple(values[which] for values in function(*np.ascontiguousarray(different.T)))
+
+
+def groups_of(size: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Yield each value in `size` with the rows that have it, at most so many rows that a block fits a cache."""
+    order = np.argsort(size, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(size[order])) + 1, len(order))
+    start = 0
+    for end in ends.tolist() if len(order) else []:
+        value = int(size[order[start]])
+        step = max(1, _ELEMENTS_AT_ONCE // max(value, 1))
+        for first in range(start, end, step):
+            yield value, order[first : min(first + step, end)]
+        start = end
+
+
+def total(columns: FloatArray) -> FloatArray:
+    """Return the sum over the first axis, added up in order."""
+    last: FloatArray = np.cumsum(columns, axis=0)[-1]
+    return last
+
+
+def atanh(z: Pair, terms: int) -> Pair:
+    """Return atanh z = z + z^3/3 + z^5/5 + …, so many terms of it."""
+    square = z * z
+    result = Pair.of(1.0) / (2 * terms - 1)
+    for j in range(terms - 2, -1, -1):
+        result = square * result + Pair.of(1.0) / (2 * j + 1)
+    return z * result
+
+
+def exp2_minus_1(x: FloatArray) -> FloatArray:
+    """Return 2^x - 1, shape of `x`, for 0 <= x <= 1000, within one unit in the last place.
+
+    >>> exp2_minus_1(np.array([0.0, 1.0, 10.0])).tolist()
+    [0.0, 1.0, 1023.0]
+    """
+    whole = np.rint(x)
+    log_2 = atanh(Pair.of(1.0) / 3.0, terms=34) * 2.0
+    z = log_2 * (x - whole)  # exact, as x and its nearest integer are this close
+    result = Pair.of(np.zeros_like(z.hi))
+    for j in range(28, 0, -1):  # e^z - 1 = z (1 + z/2 (1 + z/3 (…))), |z| < 0.35
+        result = z * (result + 1.0) / j
+    power = np.ldexp(1.0, whole.astype(np.int64))
+    return (result * power + (power - 1.0)).hi

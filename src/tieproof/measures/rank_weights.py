@@ -1,0 +1,212 @@
+"""What each rank weighs: the harmonic numbers, the logarithmic discounts, the powers of a persistence.
+
+A measure of the kind sum over ranks of weight × gain asks two things of its weights: their sum over a run of
+ranks, and how far they spread around their mean there. Both come from tables of running sums (`numbers.Pair`)
+that grow on demand; an entry has the same bits however large the table is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+
+from tieproof.measures.numbers import Pair, atanh, blockwise, groups_of, running_sum, total
+from tieproof.ties import FloatArray, IntArray
+
+_LONG = 64  # runs up to this length are summed term by term; see `Tabled.spread`
+
+
+@dataclass
+class RunningSums:
+    """The table of term(1) + … + term(i), i = 0, 1, …, as long as it has been asked for.
+
+    >>> harmonic = RunningSums(lambda i: 1.0 / Pair.of(i))
+    >>> harmonic.between(np.array([0, 1]), np.array([2, 4])).hi.tolist()
+    [1.5, 1.0833333333333333]
+    """
+
+    term: Callable[[IntArray], Pair]
+    _table: Pair = field(default_factory=lambda: Pair.of(np.zeros(1)))
+
+    def up_to(self, last: int) -> Pair:
+        """Return the table, entries 0 … at least `last`."""
+        table = self._table
+        if len(table.hi) <= last:
+            size = 1 << max(8, int(last).bit_length())
+            sums = running_sum(self.term(np.arange(1, size)))
+            table = Pair(np.append(0.0, sums.hi), np.append(0.0, sums.lo))
+            self._table = table  # one assignment: another thread sees the old table or the new one
+        return table
+
+    def at(self, index: IntArray) -> Pair:
+        """Return the sums of the first `index` terms."""
+        return self.up_to(int(index.max(initial=0)))[index]
+
+    def between(self, start: IntArray, stop: IntArray) -> Pair:
+        """Return term(start + 1) + … + term(stop)."""
+        return self.at(stop) - self.at(start)
+
+
+def _log2_step(i: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return log2((i + 1) / i) = atanh(1 / (2i + 1)) / atanh(1 / 3), the terms of log2(i + 1)."""
+    z = 1.0 / Pair.of(2 * i + 1)
+    near = np.flatnonzero(i < 256)  # beyond, six terms leave less than 2^-108 of the value
+    result = atanh(z, terms=6)
+    exact = atanh(z[near], terms=34)
+    result.hi[near], result.lo[near] = exact.hi, exact.lo
+    step = result / atanh(Pair.of(1.0) / 3.0, terms=34)
+    return step.hi, step.lo
+
+
+def _square(pair: Pair) -> Pair:
+    return pair * pair
+
+
+_LOG2_OF_NEXT = RunningSums(lambda i: Pair(*blockwise(_log2_step, i)))
+
+
+class Weights(Protocol):
+    """Weights of the ranks 1, 2, …, none larger than the one before. Ranks are given as runs start+1 … stop."""
+
+    def sum(self, start: IntArray, stop: IntArray) -> Pair:
+        """Return the sum of the weights over each run; 0 where it is empty."""
+
+    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """Return the sum of squared distances of the weights to their mean, over each run."""
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Every rank weighs 1."""
+
+    def sum(self, start: IntArray, stop: IntArray) -> Pair:
+        """Return how many ranks each run has."""
+        return Pair.of(stop - start)
+
+    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """Return 0: the weights are equal."""
+        return np.zeros(len(start))
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """Weights given by their running sums and those of their squares."""
+
+    sums: RunningSums
+    squares: RunningSums
+
+    def sum(self, start: IntArray, stop: IntArray) -> Pair:
+        """Return the sum over each run, as a difference of two entries."""
+        return self.sums.between(start, stop)
+
+    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """Return the spread over each run.
+
+        sum w² - (sum w)² / length cancels by about (start / length)², and the table's last digits count for
+        start / length more: long runs can afford that in pairs, short ones are summed around their mean.
+        """
+        length = stop - start
+        result = np.zeros(len(start))
+        long = np.flatnonzero(length > _LONG)
+        if long.size:
+            (result[long],) = blockwise(self._long_spread, start[long], stop[long])
+        short = np.flatnonzero((length > 1) & (length <= _LONG))
+        for size, group in groups_of(length[short]):
+            rows = short[group]
+            ranks = start[rows] + np.arange(1, size + 1)[:, None]
+            fall = (self.sums.between(ranks - 1, ranks) - self.sum(start[rows], start[rows] + 1)).hi
+            distance = fall - total(fall) / size
+            result[rows] = total(distance * distance)
+        return result
+
+    def _long_spread(self, start: IntArray, stop: IntArray) -> tuple[FloatArray]:
+        squared_sum = _square(self.sums.between(start, stop))
+        return ((self.squares.between(start, stop) - squared_sum / (stop - start)).hi,)
+
+
+HARMONIC = Tabled(
+    RunningSums(lambda i: 1.0 / Pair.of(i)),
+    RunningSums(lambda i: _square(1.0 / Pair.of(i))),
+)
+"""Weights 1/r."""
+
+LOGARITHMIC = Tabled(
+    RunningSums(lambda i: 1.0 / _LOG2_OF_NEXT.at(i)),
+    RunningSums(lambda i: _square(1.0 / _LOG2_OF_NEXT.at(i))),
+)
+"""Weights 1/log2(r + 1), the discounts of nDCG."""
+
+UNIFORM = Uniform()
+"""Weights 1."""
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Weights (1 - p) p^(r-1), the chance that a reader who goes on with probability p stops at rank r.
+
+    A run of them is p^start times the first weights: no difference of running sums, which far down would hold
+    nothing but rounding.
+    """
+
+    p: float
+
+    def sum(self, start: IntArray, stop: IntArray) -> Pair:
+        """Return p^start (1 - p^length) of each run."""
+        return self._power(start) * self._first.sums.at(stop - start)
+
+    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """Return p^(2 start) times the spread of the first weights."""
+        (scale,) = blockwise(lambda start: (_square(self._power(start)).hi,), start)
+        return scale * self._first.spread(np.zeros_like(start), stop - start)
+
+    @property
+    def _first(self) -> Tabled:
+        return _geometric_tables(self.p)
+
+    def _power(self, exponent: IntArray) -> Pair:
+        """Return p^exponent, by repeated squaring."""
+        result = Pair.of(np.ones(len(exponent)))
+        power = Pair.of(self.p)
+        for bit in range(int(exponent.max(initial=0)).bit_length()):
+            chosen = (exponent >> bit) & 1 == 1
+            product = result * power
+            result = Pair(np.where(chosen, product.hi, result.hi), np.where(chosen, product.lo, result.lo))
+            power = power * power
+        return result
+
+
+@lru_cache(maxsize=8)
+def _geometric_tables(p: float) -> Tabled:
+    weights = Geometric(p)
+
+    def term(i: IntArray) -> Pair:
+        return weights._power(i - 1) * (1.0 - Pair.of(p))
+
+    return Tabled(RunningSums(term), RunningSums(lambda i: _square(term(i))))
+
+
+def sums_of_runs(weights: Weights, start: IntArray, stop: IntArray, *share: IntArray) -> Pair:
+    """Return the sums of the weights, times share[0] / share[1] where a share is given."""
+
+    def compute(start: IntArray, stop: IntArray, *share: IntArray) -> tuple[FloatArray, FloatArray]:
+        result = weights.sum(start, stop)
+        if share:
+            result = result * share[0] / share[1]
+        return result.hi, result.lo
+
+    return Pair(*blockwise(compute, start, stop, *share))
+
+
+def spread_in_tie(weights: Weights, k: IntArray, l: IntArray, end: IntArray) -> FloatArray:
+    """Return the sum of squared distances of a tie's l weights to their mean; beyond rank `end` they are 0."""
+    s = end - k
+    share = sums_of_runs(weights, k, end).hi
+    missing: FloatArray = (l - s) / (s * l.astype(np.float64))
+    return weights.spread(k, end) + share * share * missing
+
+
+def one_of(weights: Weights, k: IntArray, l: IntArray, s: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of the weight of one item, anywhere among l; beyond the first s places it is 0."""
+    return (weights.sum(k, k + s) / l).hi, spread_in_tie(weights, k, l, k + s) / l

@@ -1,0 +1,191 @@
+"""Measures that are a sum over ranks of weight × gain, divided by something known beforehand.
+
+Within a tie the best arrangement has the gains falling and the worst has them rising; the mean is that of the
+gains times the sum of the weights; the variance is that of a sum of products under random pairing (McSherry and
+Najork 2008; for the variance, sampling without replacement). Weights beyond a cutoff are 0.
+
+>>> import numpy as np
+>>> a = np.array
+>>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([2]), n_items=a([9]))
+>>> [float(x[0]) for x in (P @ 2)(ties)]
+[0.0, 0.5, 1.0, 0.08333333333333333]
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.measures.numbers import add_by_query, sum_by_query
+from tieproof.measures.rank_weights import UNIFORM, Geometric, Weights, spread_in_tie, sums_of_runs
+from tieproof.ties import FloatArray, IntArray, Ties
+
+
+def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimates:
+    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query."""
+    query, k, l, m = ties.query, ties.k, ties.l, ties.m
+    if last is not None:
+        rows = np.flatnonzero(k < last[query])
+        query, k, l, m = query[rows], k[rows], l[rows], m[rows]
+    end = k + l if last is None else np.minimum(last[query], k + l)
+    bound = ideal_sum(ties.n_relevant, weights, last)
+    certain = np.flatnonzero(m == l)
+    some = np.flatnonzero(m < l)
+    base = sum_by_query(query[certain], sums_of_runs(weights, k[certain], end[certain]), bound)
+    if not some.size:
+        return Estimates(base.hi, base.hi, base.hi, np.zeros(ties.n_queries))
+
+    query, k, l, m, end = query[some], k[some], l[some], m[some], end[some]
+    worst, mean, best = (
+        (base + sum_by_query(query, terms, bound)).hi
+        for terms in (
+            sums_of_runs(weights, np.minimum(k + l - m, end), end),
+            sums_of_runs(weights, k, end, m, l),
+            sums_of_runs(weights, k, np.minimum(k + m, end)),
+        )
+    )
+    share = m / l * ((l - m) / (l - 1))
+    variance = share * spread_in_tie(weights, k, l, end)
+    return Estimates(worst, mean, best, add_by_query(query, variance, ties.n_queries))
+
+
+def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray | None) -> FloatArray:
+    """Return the sum of the first weights, as many as there are relevant items (and ranks), shape (Q,)."""
+    hits = relevant if last is None else np.minimum(relevant, last)
+    return weights.sum(np.zeros_like(hits), hits).hi
+
+
+def hits_over(divisor: Callable[[FloatArray, FloatArray], FloatArray]) -> Callable[[Ties, Measure], Estimates]:
+    """Return the measure hits / divisor(R, cutoff)."""
+
+    def compute(ties: Ties, measure: Measure) -> Estimates:
+        last = measure.last_rank(ties)
+        if last is None:
+            last = ties.n_relevant
+        by = divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64))
+        return weighted_sum(ties, UNIFORM, last).divided_by(np.where(by == 0.0, 1.0, by))
+
+    return compute
+
+
+def _persistence(ties: Ties, measure: Measure) -> Estimates:
+    return weighted_sum(ties, Geometric(float(measure["p"])), None)
+
+
+def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:
+    """Return the share of pairs in order; m (l-m) (l+1)/12 is the variance of the rank-sum statistic."""
+    query, m, others = ties.query, ties.m, ties.l - ties.m
+
+    def by_query(values: FloatArray | IntArray) -> FloatArray:
+        return add_by_query(query, values, ties.n_queries)
+
+    irrelevant = ties.n_items - by_query(m).astype(np.int64)
+    pairs = irrelevant * ties.n_relevant
+    after = irrelevant[query] - (ties.k - ties.n) - others
+    vacuous = (pairs == 0) & (ties.n_relevant > 0)
+    won = by_query(m * after) + vacuous
+    tied = by_query(m * others)
+    variance = by_query(m * others * ((ties.l + 1) / 12.0))
+    return Estimates(won, won + tied / 2.0, won + tied, variance).divided_by(np.maximum(pairs, 1.0))
+
+
+P = define(
+    Definition(
+        name="P",
+        compute=hits_over(lambda relevant, cutoff: cutoff),
+        meaning="Precision: the share of relevant items among the first k ranks.",
+        formula="hits / k",
+        source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, equation 3",
+        cutoff="required",
+        aliases={
+            "trec_eval": {"P_{k}": "P@{k}"},
+            "ranx": {"precision@{k}": "P@{k}"},
+            "sentence-transformers": {"precision@{k}": "P@{k}"},
+            "MTEB": {"precision_at_{k}": "P@{k}"},
+            "pytorch-metric-learning": {"precision_at_{k}": "P@{k}"},
+        },
+    )
+)
+
+RelP = define(
+    Definition(
+        name="RelP",
+        compute=hits_over(lambda relevant, cutoff: np.minimum(relevant, cutoff)),
+        meaning="Relative precision: the share of the hits that the first k ranks could hold at most.",
+        formula="hits / min(k, R)",
+        source="trec_eval (relative_P); precision@k of open-metric-learning",
+        cutoff="required",
+        aliases={
+            "trec_eval": {"relative_P_{k}": "RelP@{k}"},
+            "open-metric-learning": {"precision@{k}": "RelP@{k}", "precision/{k}": "RelP@{k}"},
+        },
+    )
+)
+
+R = define(
+    Definition(
+        name="R",
+        compute=hits_over(lambda relevant, cutoff: relevant),
+        meaning="Recall: the share of the relevant items that is among the first k ranks.",
+        formula="hits / R",
+        source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, section 3",
+        cutoff="required",
+        aliases={
+            "trec_eval": {"recall_{k}": "R@{k}"},
+            "ranx": {"recall@{k}": "R@{k}"},
+            "BEIR": {"recall@{k}": "R@{k}"},
+            "sentence-transformers": {"recall@{k}": "R@{k}"},
+            "MTEB": {"recall_at_{k}": "R@{k}"},
+        },
+    )
+)
+
+F1 = define(
+    Definition(
+        name="F1",
+        compute=hits_over(lambda relevant, cutoff: (relevant + cutoff) / 2.0),
+        meaning="Harmonic mean of precision and recall of the first k ranks.",
+        formula="2 hits / (k + R)",
+        source="van Rijsbergen 1979, Information Retrieval, chapter 7",
+        cutoff="required",
+    )
+)
+
+Rprec = define(
+    Definition(
+        name="Rprec",
+        compute=hits_over(lambda relevant, cutoff: relevant),
+        meaning="R-precision: precision (and recall) at the rank R, the query's number of relevant items.",
+        formula="hits among the first R ranks / R",
+        source="Buckley and Voorhees 2000; trec_eval (Rprec)",
+        aliases={
+            "ranx": {"r-precision": "Rprec"},
+            "torchmetrics": {"r_precision": "Rprec"},
+            "pytorch-metric-learning": {"r_precision": "Rprec"},
+        },
+    )
+)
+
+RBP = define(
+    Definition(
+        name="RBP",
+        compute=_persistence,
+        meaning="Rank-biased precision: the chance that the rank where a reader stops is relevant, who goes on "
+        "to the next rank with probability p.",
+        formula="(1-p) sum over hits at ranks r of p^(r-1)",
+        source="Moffat and Zobel 2008, equation 4",
+        parameters=(Parameter("p", 0.8, "the probability of going on"),),
+        aliases={"ranx": {"rbp.{k}": "RBP(p=0.{k})"}},
+    )
+)
+
+AUC = define(
+    Definition(
+        name="AUC",
+        compute=_area_under_curve,
+        meaning="Area under the query's ROC curve: the share of its pairs of a relevant and another item that are "
+        "in order. Relevant items that are not in the list come after it; without other items it is 1.",
+        formula="pairs in order / (R (N - R)); a tied pair counts 0, one half, 1",
+        source="Mann and Whitney 1947; Hanley and McNeil 1982",
+    )
+)

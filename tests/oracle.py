@@ -1,0 +1,293 @@
+"""The definition of every measure for one strict ordering, and what becomes of it over all orderings.
+
+In exact fractions; logarithms are decimals of 50 digits. Nothing here comes from the library: this is what it is
+tested against.
+
+A `Ranking` is a list of ties, the nearest first; a tie is the list of its items' grades, 0 for an item that is
+not relevant. An ordering is the list of all grades from rank 1 on.
+"""
+
+# ruff: noqa: E741  (l, m: the paper's letters)
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+
+Grade = Fraction | int
+Ordering = tuple[Grade, ...]
+Ranking = list[list[Grade]]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a definition needs beside the ordering.
+
+    relevant : grades of all relevant items of the query, in the list or not
+    cutoff : the last rank that counts, None for all
+    """
+
+    relevant: Ordering
+    cutoff: int | None
+
+    @property
+    def n_relevant(self) -> int:
+        return len(self.relevant)
+
+
+Definition = Callable[[Ordering, Context], Fraction]
+
+
+def top(ordering: Ordering, context: Context) -> Ordering:
+    return ordering if context.cutoff is None else ordering[: context.cutoff]
+
+
+def hits(ordering: Ordering) -> int:
+    return sum(grade > 0 for grade in ordering)
+
+
+def precisions(ordering: Ordering) -> list[Fraction]:
+    """The precision at the rank of each relevant item."""
+    return [Fraction(hits(ordering[: i + 1]), i + 1) for i, grade in enumerate(ordering) if grade > 0]
+
+
+def average_precision(ordering: Ordering, context: Context) -> Fraction:
+    return sum(precisions(top(ordering, context)), Fraction()) / context.n_relevant
+
+
+def average_precision_at_r(ordering: Ordering, context: Context) -> Fraction:
+    return sum(precisions(ordering[: context.n_relevant]), Fraction()) / context.n_relevant
+
+
+def average_precision_min(ordering: Ordering, context: Context) -> Fraction:
+    divisor = context.n_relevant if context.cutoff is None else min(context.n_relevant, context.cutoff)
+    return sum(precisions(top(ordering, context)), Fraction()) / divisor
+
+
+def average_precision_hits(ordering: Ordering, context: Context) -> Fraction:
+    found = precisions(top(ordering, context))
+    return sum(found, Fraction()) / len(found) if found else Fraction()
+
+
+def average_precision_trapezoid(ordering: Ordering, context: Context) -> Fraction:
+    area = Fraction()
+    for i, grade in enumerate(ordering):
+        if grade > 0:
+            before = Fraction(hits(ordering[:i]), i) if i else Fraction(1)
+            area += (before + Fraction(hits(ordering[: i + 1]), i + 1)) / 2
+    return area / context.n_relevant
+
+
+def precision(ordering: Ordering, context: Context) -> Fraction:
+    assert context.cutoff is not None
+    return Fraction(hits(top(ordering, context)), context.cutoff)
+
+
+def relative_precision(ordering: Ordering, context: Context) -> Fraction:
+    assert context.cutoff is not None
+    return Fraction(hits(top(ordering, context)), min(context.cutoff, context.n_relevant))
+
+
+def recall(ordering: Ordering, context: Context) -> Fraction:
+    return Fraction(hits(top(ordering, context)), context.n_relevant)
+
+
+def f1(ordering: Ordering, context: Context) -> Fraction:
+    p, r = precision(ordering, context), recall(ordering, context)
+    return 2 * p * r / (p + r) if p + r else Fraction()
+
+
+def r_precision(ordering: Ordering, context: Context) -> Fraction:
+    return Fraction(hits(ordering[: context.n_relevant]), context.n_relevant)
+
+
+def success(ordering: Ordering, context: Context) -> Fraction:
+    return Fraction(hits(top(ordering, context)) > 0)
+
+
+def reciprocal_rank(ordering: Ordering, context: Context) -> Fraction:
+    for i, grade in enumerate(top(ordering, context)):
+        if grade > 0:
+            return Fraction(1, i + 1)
+    return Fraction()
+
+
+def inverse_negative_penalty(ordering: Ordering, context: Context) -> Fraction:
+    if hits(ordering) < context.n_relevant:
+        return Fraction()
+    last = max(i for i, grade in enumerate(ordering) if grade > 0)
+    return Fraction(context.n_relevant, last + 1)
+
+
+def rank_biased_precision(p: Fraction) -> Definition:
+    def score(ordering: Ordering, context: Context) -> Fraction:
+        return (1 - p) * sum((p**i for i, grade in enumerate(ordering) if grade > 0), Fraction())
+
+    return score
+
+
+def area_under_curve(ordering: Ordering, context: Context) -> Fraction:
+    """Pairs (relevant, other) in order; relevant items that are not in the list come after it."""
+    others = len(ordering) - hits(ordering)
+    if others == 0:
+        return Fraction(1)
+    won = sum(grade > 0 and other == 0 for i, grade in enumerate(ordering) for other in ordering[i + 1 :])
+    return Fraction(won, context.n_relevant * others)
+
+
+@cache
+def log2(x: Fraction) -> Fraction:
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction((Decimal(x.numerator) / Decimal(x.denominator)).ln() / Decimal(2).ln())
+
+
+@cache
+def discount(rank: int) -> Fraction:
+    """1/log2(rank + 1), to 50 digits."""
+    return 1 / log2(Fraction(rank + 1))
+
+
+def linear_gain(grade: Grade) -> Fraction:
+    return Fraction(grade)
+
+
+@cache
+def exponential_gain(grade: Grade) -> Fraction:
+    """2^grade - 1, exactly for whole grades, else to 50 digits."""
+    if Fraction(grade).denominator == 1:
+        return Fraction(2) ** int(grade) - 1
+    with localcontext() as context:
+        context.prec = 60
+        exact = Fraction(grade)
+        return Fraction(Decimal(2) ** (Decimal(exact.numerator) / Decimal(exact.denominator))) - 1
+
+
+def ndcg(gain: Callable[[Grade], Fraction] = linear_gain, ideal: str = "all") -> Definition:
+    def discounted(gains: list[Fraction]) -> Fraction:
+        return sum((gain * discount(i + 1) for i, gain in enumerate(gains)), Fraction())
+
+    def score(ordering: Ordering, context: Context) -> Fraction:
+        gains = [gain(grade) for grade in top(ordering, context)]
+        best = sorted(map(gain, context.relevant if ideal == "all" else ordering), reverse=True)
+        best_score = discounted(best if context.cutoff is None else best[: context.cutoff])
+        return discounted(gains) / best_score if best_score else Fraction()
+
+    return score
+
+
+DEFINITIONS: dict[str, Definition] = {
+    "AP": average_precision,
+    "AP@R": average_precision_at_r,
+    "AP(norm=min)": average_precision_min,
+    "AP(norm=hits)": average_precision_hits,
+    "AP(trapezoid)": average_precision_trapezoid,
+    "P": precision,
+    "RelP": relative_precision,
+    "R": recall,
+    "F1": f1,
+    "Rprec": r_precision,
+    "Success": success,
+    "RR": reciprocal_rank,
+    "INP": inverse_negative_penalty,
+    "RBP": rank_biased_precision(Fraction(0.8)),
+    "RBP(p=0.25)": rank_biased_precision(Fraction(1, 4)),
+    "AUC": area_under_curve,
+    "nDCG": ndcg(),
+    "nDCG(gain=exp)": ndcg(exponential_gain),
+    "nDCG(ideal=list)": ndcg(ideal="list"),
+    "nDCG(gain=exp,ideal=list)": ndcg(exponential_gain, "list"),
+}
+"""The measures by their spelling without a whole number as cutoff."""
+
+
+def orderings(ranking: Ranking) -> Iterator[Ordering]:
+    """Every ordering of the tied items. Items of one grade are alike, so that each comes equally often."""
+    for parts in itertools.product(*(sorted(set(itertools.permutations(tie))) for tie in ranking)):
+        yield tuple(itertools.chain.from_iterable(parts))
+
+
+@dataclass(frozen=True)
+class Estimates:
+    lower: Fraction
+    expected: Fraction
+    upper: Fraction
+    variance: Fraction
+
+    @property
+    def std(self) -> float:
+        with localcontext() as context:
+            context.prec = 40
+            return float((Decimal(self.variance.numerator) / Decimal(self.variance.denominator)).sqrt())
+
+
+def estimates(values: list[Fraction]) -> Estimates:
+    """Of equally likely values."""
+    mean = sum(values, Fraction()) / len(values)
+    variance = sum(((value - mean) ** 2 for value in values), Fraction()) / len(values)
+    return Estimates(min(values), mean, max(values), variance)
+
+
+def enumerate_orderings(
+    definition: Definition, ranking: Ranking, missing: Ordering = (), cutoff: int | None = None
+) -> Estimates:
+    """What `definition` is over all orderings; `missing` are grades of relevant items not in the list."""
+    listed = tuple(grade for tie in ranking for grade in tie if grade > 0)
+    context = Context(listed + missing, cutoff)
+    return estimates([definition(ordering, context) for ordering in orderings(ranking)])
+
+
+def arrangement_moments(a: Sequence[Decimal], b: Sequence[Decimal], l: int, m: int) -> tuple[Decimal, Decimal]:
+    """Mean and variance of sum_i X_i a_i + sum_{i<j} X_i X_j b_j over the arrangements of m ones in l places.
+
+    From E[Z] and E[Z^2], term by term, by the probability that two, three or four given places hold ones; a and b
+    are 0 in places beyond those given. In decimals of 120 digits, of which the variance needs less than 100: what is
+    smaller is 0.
+    """
+    with localcontext() as context:
+        context.prec = 120
+        e = [Decimal(1)]
+        for r in range(4):
+            e.append(e[-1] * max(m - r, 0) / max(l - r, 1))
+        mean = square = Decimal(0)
+        a_before = b_pairs = Decimal(0)  # sum of a, and of (j-1) b, over the places before
+        a_after = sum(a, Decimal(0))
+        for earlier, (a_j, b_j) in enumerate(zip(a, b, strict=True)):
+            a_after -= a_j
+            mean += a_j * e[1] + earlier * b_j * e[2]
+            square += a_j * a_j * e[1] + 2 * a_before * a_j * e[2]
+            square += b_j * b_j * (earlier * e[2] + earlier * (earlier - 1) * e[3])
+            square += 2 * b_j * b_pairs * (2 * e[3] + (earlier - 2) * e[4])
+            with_b = a_before * (e[2] + (earlier - 1) * e[3]) + earlier * (a_j * e[2] + a_after * e[3])
+            square += 2 * b_j * with_b
+            a_before += a_j
+            b_pairs += earlier * b_j
+        variance = square - mean * mean
+        return mean, variance if variance > Decimal("1e-100") * square else Decimal(0)
+
+
+def waiting_times(l: int, m: int) -> list[Decimal]:
+    """P(J = j), j = 1 … l-m+1, for the place J of the first of m ones among l places, in 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        chances = [Decimal(m) / l]
+        for j in range(1, l - m + 1):
+            chances.append(chances[-1] * (l - m - j + 1) / (l - j))
+        return chances
+
+
+def moments(chances: Sequence[Decimal], values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
+    """Mean and variance of values with these chances."""
+    with localcontext() as context:
+        context.prec = 60
+        mean = sum((p * x for p, x in zip(chances, values, strict=True)), Decimal(0))
+        return mean, sum((p * (x - mean) ** 2 for p, x in zip(chances, values, strict=True)), Decimal(0))
+
+
+@cache
+def decimal_discount(rank: int) -> Decimal:
+    with localcontext() as context:
+        context.prec = 60
+        return Decimal(2).ln() / Decimal(rank + 1).ln()

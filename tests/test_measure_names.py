@@ -1,0 +1,242 @@
+"""How measures are written: one spelling, the names of other libraries, and what is refused."""
+
+import pickle
+import re
+
+import pytest
+
+from test_measures import registered_measures
+from tieproof.errors import InputError
+from tieproof.measures import (
+    AP,
+    AP_TRAPEZOID,
+    DEFAULT_MEASURES,
+    INP,
+    RBP,
+    REGISTRY,
+    RR,
+    Measure,
+    P,
+    Success,
+    aliases,
+    define,
+    nDCG,
+    parse,
+)
+
+
+@pytest.mark.parametrize("spelling", [*registered_measures(), *DEFAULT_MEASURES, "RBP(p=0.95)"])
+def test_what_is_written_reads_back(spelling: str) -> None:
+    measure = parse(spelling)
+    assert str(measure) == repr(measure) == spelling
+    assert parse(str(measure)) == measure
+    assert hash(parse(str(measure))) == hash(measure)
+    assert pickle.loads(pickle.dumps(measure)) == measure
+    assert parse(measure) is measure
+
+
+@pytest.mark.parametrize(
+    ("measure", "spelling"),
+    [
+        (AP, "AP"),
+        (AP @ 10, "AP@10"),
+        (AP @ "R", "AP@R"),
+        (AP(norm="min") @ 10, "AP(norm=min)@10"),
+        ((AP @ 10)(norm="hits"), "AP(norm=hits)@10"),
+        (AP(norm="R"), "AP"),
+        (AP_TRAPEZOID, "AP(trapezoid)"),
+        (nDCG(gain="exp") @ 10, "nDCG(gain=exp)@10"),
+        (nDCG(ideal="list", gain="exp"), "nDCG(gain=exp,ideal=list)"),
+        (nDCG(gain="exp")(gain="linear"), "nDCG"),
+        (RBP(p=0.8), "RBP"),
+        (RBP(p=0.95), "RBP(p=0.95)"),
+        (P @ 1, "P@1"),
+        (Success @ 5, "Success@5"),
+        (RR @ 10, "RR@10"),
+        (INP, "INP"),
+    ],
+)
+def test_objects_are_what_is_written(measure: Measure, spelling: str) -> None:
+    assert measure == parse(spelling)
+    assert str(measure) == spelling
+
+
+@pytest.mark.parametrize(
+    ("spelling", "same_as"),
+    [
+        ("ndcg@10", "nDCG@10"),
+        (" AP@10 ", "AP@10"),
+        ("ap@r", "AP@R"),
+        ("NDCG( gain = 'exp' )@10", "nDCG(gain=exp)@10"),
+        ("nDCG(ideal=list,gain=exp)", "nDCG(gain=exp,ideal=list)"),
+        ("nDCG()", "nDCG"),
+        ("AP(norm=R)", "AP"),
+        ("ap(Trapezoid)", "AP(trapezoid)"),
+    ],
+)
+def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> None:
+    assert str(parse(spelling)) == same_as
+
+
+# What the libraries' own documentation says of these names.
+@pytest.mark.parametrize(
+    ("library", "spelling", "ours"),
+    [
+        ("trec_eval", "map", "AP"),
+        ("trec_eval", "map_cut_100", "AP@100"),
+        ("trec_eval", "P_10", "P@10"),
+        ("trec_eval", "relative_P_5", "RelP@5"),
+        ("trec_eval", "recall_1000", "R@1000"),
+        ("trec_eval", "Rprec", "Rprec"),
+        ("trec_eval", "ndcg", "nDCG"),
+        ("trec_eval", "ndcg_cut_10", "nDCG@10"),
+        ("trec_eval", "recip_rank", "RR"),
+        ("trec_eval", "success_5", "Success@5"),
+        ("ranx", "mrr", "RR"),
+        ("ranx", "mrr@10", "RR@10"),
+        ("ranx", "ndcg@10", "nDCG@10"),
+        ("ranx", "ndcg_burges@10", "nDCG(gain=exp)@10"),
+        ("ranx", "r-precision", "Rprec"),
+        ("ranx", "hit_rate@5", "Success@5"),
+        ("ranx", "f1@5", "F1@5"),
+        ("ranx", "rbp.95", "RBP(p=0.95)"),
+        ("MTEB", "ndcg_at_10", "nDCG@10"),
+        ("MTEB", "map_at_1000", "AP@1000"),
+        ("MTEB", "mrr_at_10", "RR@10"),
+        ("MTEB", "recall_at_10", "R@10"),
+        ("MTEB", "precision_at_10", "P@10"),
+        ("BEIR", "NDCG@10", "nDCG@10"),
+        ("BEIR", "MRR@10", "RR@10"),
+        ("pytorch-metric-learning", "mean_average_precision", "AP"),
+        ("pytorch-metric-learning", "mean_average_precision_at_r", "AP@R"),
+        ("pytorch-metric-learning", "precision_at_1", "P@1"),
+        ("pytorch-metric-learning", "r_precision", "Rprec"),
+        ("pytorch-metric-learning", "mean_reciprocal_rank", "RR"),
+        ("pytorch-metric-learning", "mAP@R", "AP@R"),
+        ("open-metric-learning", "cmc@5", "Success@5"),
+        ("open-metric-learning", "cmc/5", "Success@5"),
+        ("open-metric-learning", "map/5", "AP(norm=hits)@5"),
+        ("open-metric-learning", "precision/5", "RelP@5"),
+        ("sentence-transformers", "accuracy@3", "Success@3"),
+        ("torchreid", "mAP", "AP"),
+        ("torchreid", "rank-1", "Success@1"),
+        ("fast-reid", "mINP", "INP"),
+    ],
+)
+def test_names_of_other_libraries(library: str, spelling: str, ours: str) -> None:
+    assert str(parse(spelling)) == ours
+
+
+@pytest.mark.parametrize(
+    ("spelling", "meanings"),
+    [
+        (
+            "map@100",
+            {
+                "'AP@100' in ranx, BEIR",
+                "'AP(norm=min)@100' in sentence-transformers",
+                "'AP(norm=hits)@100' in open-metric-learning, torchmetrics",
+            },
+        ),
+        ("mAP@5", {"'AP@5' in ranx", "'AP(norm=min)@5'", "'AP(norm=hits)@5'"}),
+        ("precision@5", {"'P@5' in ranx", "'RelP@5' in open-metric-learning"}),
+        ("Recall@1", {"'R@1' in ranx, BEIR", "'Success@1' in metric learning"}),
+    ],
+)
+def test_a_name_with_several_meanings_is_refused_with_all_of_them(spelling: str, meanings: set[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(spelling)
+    message = str(caught.value)
+    assert message.startswith(f"'{spelling}' means different things: ")
+    assert message.endswith("Write the one that is meant.")
+    for meaning in meanings:
+        assert meaning in message
+    for ours in re.findall(r"'([^']+)' in", message):
+        assert str(parse(ours)) == ours
+
+
+def test_every_alias_parses_or_is_ambiguous() -> None:
+    for _, spelling, ours in aliases():
+        written, target = spelling.format(k=10), ours.format(k=10)
+        try:
+            assert parse(written) == parse(target)
+        except InputError as error:
+            assert f"'{target}'" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("spelling", "message"),
+    [
+        ("P@0", "the cutoff of 'P@0' must be a whole number of at least 1."),
+        ("P@-3", "the cutoff of 'P@-3' must be a whole number of at least 1."),
+        ("P@2.5", "the cutoff of 'P@2.5' must be a whole number of at least 1."),
+        ("P@", "the cutoff of 'P@' must be a whole number of at least 1."),
+        ("P@R", "the cutoff of 'P@R' must be a whole number of at least 1."),
+        (
+            "AP@0",
+            "the cutoff of 'AP@0' must be a whole number of at least 1 (or R, the query's number of relevant items).",
+        ),
+        (
+            "P@99999999999999999999",
+            "the cutoff of 'P@99999999999999999999' is beyond any gallery; write a smaller one.",
+        ),
+        ("P", "'P' needs a cutoff; write for example 'P@10'."),
+        ("success", "'Success' needs a cutoff; write for example 'Success@10'."),
+        ("AUC@10", "'AUC@10': 'AUC' takes no cutoff; write 'AUC'."),
+        ("AP(rel=2)", "'AP' has no parameter 'rel'; its parameters: norm."),
+        ("P(x=1)@5", "'P' has no parameter 'x'; its parameters: none."),
+        ("nDCG(exp)@5", "'exp' in 'nDCG(exp)@5': parameters are written name=value, as in 'nDCG(gain=exp)'."),
+        ("nDCG(gain=log)", "gain=log in 'nDCG': gain must be one of linear, exp (default linear)."),
+        ("RBP(p=1)", "p=1 in 'RBP': p must be a number between 0 and 1, both excluded (default 0.8)."),
+        ("RBP(p=nan)", "p=nan in 'RBP': p must be a number between 0 and 1, both excluded (default 0.8)."),
+        ("RBP(p=x)", "p=x in 'RBP': p must be a number between 0 and 1, both excluded (default 0.8)."),
+    ],
+)
+def test_what_is_refused(spelling: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(spelling)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("spelling", "nearest"),
+    [("nDGC@10", "nDCG"), ("Sucess@1", "Success"), ("averageprecision", "AP"), ("reciprank", "RR")],
+)
+def test_an_unknown_measure_is_told_the_nearest(spelling: str, nearest: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(spelling)
+    message = str(caught.value)
+    assert message.startswith(f"unknown measure '{spelling}'. Nearest: ")
+    assert nearest in message.split("Nearest: ")[1].split(". Known")[0].split(", ")
+    assert f"Known measures: {', '.join(REGISTRY)}; written for example 'nDCG@10'." in message
+
+
+@pytest.mark.parametrize("spelling", ["", "@10", "(", "12", "P(", "AP)", "xyzzy"])
+def test_nonsense_is_refused_by_name(spelling: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"unknown measure '{spelling}'")):
+        parse(spelling)
+
+
+def test_not_a_string_is_refused() -> None:
+    with pytest.raises(InputError, match="a measure is a string such as 'nDCG@10', not int: 10"):
+        parse(10)  # type: ignore[arg-type]
+
+
+def test_cutoffs_of_objects_are_checked() -> None:
+    for cutoff in (0, True, 2.0, "R", "5"):
+        with pytest.raises(InputError, match=f"the cutoff of 'P@{cutoff}' must be a whole number of at least 1"):
+            P @ cutoff  # type: ignore[operator]
+    with pytest.raises(InputError, match="'P@5' is cut off at 5 already"):
+        P @ 5 @ 3
+
+
+def test_documentation_can_be_written_from_the_registry() -> None:
+    for definition in REGISTRY.values():
+        assert all((definition.meaning, definition.formula, definition.source))
+        assert definition.meaning.endswith((".", "1")) or ";" in definition.meaning
+        assert all(parameter.meaning for parameter in definition.parameters)
+
+
+def test_two_measures_cannot_share_a_name() -> None:
+    with pytest.raises(ValueError, match="a measure named 'P' is registered already"):
+        define(REGISTRY["P"])

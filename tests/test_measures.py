@@ -1,0 +1,552 @@
+"""Every measure of the registry against the enumeration of all orderings, and large ties against direct sums."""
+
+# ruff: noqa: E741  (k, n, l, m: the paper's letters)
+
+import itertools
+import math
+import random
+from dataclasses import dataclass, replace
+from decimal import Decimal, getcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import oracle
+from tieproof.errors import InputError
+from tieproof.measures import DEFAULT_MEASURES, REGISTRY, Definition, Estimates, Measure, parse
+from tieproof.measures.numbers import Pair, exp2_minus_1
+from tieproof.measures.rank_weights import LOGARITHMIC, RunningSums
+from tieproof.ties import IntArray, Ties
+
+TOLERANCE = 1e-12
+UNDERFLOW = Fraction(1, 10**150)
+"""The square of anything smaller, and so its variance, is below the smallest normal float."""
+CUTOFFS = (1, 2, 3, 5, 8, 50)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A ranking with grades of relevant items that are not in its list."""
+
+    ranking: oracle.Ranking
+    missing: oracle.Ordering = ()
+
+
+def to_ties(queries: list[Query], graded: bool) -> Ties:
+    rows, grades, n_relevant, n_items = [], [], [], []
+    for q, query in enumerate(queries):
+        k = n = 0
+        for tie in query.ranking:
+            relevant = sorted((float(grade) for grade in tie if grade > 0), reverse=True)
+            if relevant:
+                rows.append((q, k, n, len(tie), len(relevant)))
+                grades += relevant
+            k, n = k + len(tie), n + len(relevant)
+        n_relevant.append(n + len(query.missing))
+        n_items.append(k)
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 5).T.copy()
+    return Ties(
+        query=columns[0],
+        k=columns[1],
+        n=columns[2],
+        l=columns[3],
+        m=columns[4],
+        n_relevant=np.array(n_relevant, dtype=np.int64),
+        n_items=np.array(n_items, dtype=np.int64),
+        grades=np.array(grades) if graded else None,
+    )
+
+
+def random_ranking(source: random.Random, graded: bool) -> oracle.Ranking:
+    """At most seven items in ties of one to five, at least one relevant."""
+    grades: list[oracle.Grade] = [1, 2, Fraction(3, 2), 3, Fraction(1, 4)] if graded else [1]
+    share = source.choice((0.2, 0.5, 0.8))
+    ranking: oracle.Ranking = []
+    left = source.randint(1, 7)
+    while left:
+        size = source.randint(1, min(left, 5))
+        ranking.append([source.choice(grades) if source.random() < share else 0 for _ in range(size)])
+        left -= size
+    if not any(itertools.chain.from_iterable(ranking)):
+        source.choice(ranking)[0] = 1
+    return ranking
+
+
+def handmade() -> list[Query]:
+    return [
+        Query([[1]]),
+        Query([[0], [1]]),
+        Query([[1], [1], [0], [1]]),
+        Query([[1, 1, 1]]),
+        Query([[0], [1, 1], [0], [1, 1]]),
+        Query([[1, 0]]),
+        Query([[1, 0, 0, 0, 0, 0]]),
+        Query([[1, 1, 1, 1, 1, 0]]),
+        Query([[1, 1, 1, 0, 0, 0]]),
+        Query([[0, 0, 0], [1, 1, 0, 0]]),
+        Query([[0] * 6, [1, 0, 1, 0]]),
+        Query([[1, 0], [0, 0, 1, 0], [1, 1, 1]]),
+        Query([[1, 1, 0, 0], [1, 0, 0], [1, 0]]),
+        Query([[1], [1], [1, 0]]),
+        Query([[0], [0], [1]], missing=(1,)),
+        Query([[1, 0], [1, 1, 0]], missing=(1, 1)),
+    ]
+
+
+def rankings(graded: bool) -> list[Query]:
+    source = random.Random(20180820)
+    queries = [Query(random_ranking(source, graded)) for _ in range(100)]
+    queries += [
+        Query(random_ranking(source, graded), missing=(1,) * source.randint(1, 3)) for _ in range(0 if graded else 15)
+    ]
+    return handmade() + queries if not graded else queries
+
+
+BINARY, GRADED = rankings(graded=False), rankings(graded=True)
+
+
+def registered_measures() -> list[str]:
+    """Every definition with every choice of its parameters, with cutoffs and without."""
+    spellings = []
+    for definition in REGISTRY.values():
+        choices = [[f"{p.name}={value}" for value in p.choices or (p.default, 0.25)] for p in definition.parameters]
+        for chosen in itertools.product(*choices):
+            bare = definition.name + (f"({','.join(chosen)})" if chosen else "")
+            at = [] if definition.cutoff == "none" else [f"@{k}" for k in CUTOFFS]
+            at += ["@R"] if definition.rank_r and "norm=R" in chosen else []
+            at += [] if definition.cutoff == "required" else [""]
+            spellings += [str(parse(bare + suffix)) for suffix in at]
+    return list(dict.fromkeys(spellings))
+
+
+def oracle_for(measure: Measure) -> oracle.Definition:
+    name = str(measure) if measure.cutoff == "R" else str(replace(measure, cutoff=None))
+    return oracle.DEFINITIONS[name]
+
+
+def expected_values(measure: Measure, queries: list[Query]) -> list[oracle.Estimates]:
+    cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
+    definition = oracle_for(measure)
+    return [oracle.enumerate_orderings(definition, q.ranking, q.missing, cutoff) for q in queries]
+
+
+def assert_close(found: float, expected: float | Fraction, what: str) -> None:
+    distance = abs(Fraction(found) - Fraction(expected))
+    assert distance <= Fraction(TOLERANCE) * abs(Fraction(expected)) + UNDERFLOW, (
+        f"{what}: {found!r}, not {float(expected)!r}"
+    )
+
+
+def assert_same(found: Estimates, expected: list[oracle.Estimates], what: list[str]) -> None:
+    assert all(x.dtype == np.float64 and x.shape == (len(expected),) for x in found)
+    for q, (exact, label) in enumerate(zip(expected, what, strict=True)):
+        assert_close(found.lower[q], exact.lower, f"lower of {label}")
+        assert_close(found.expected[q], exact.expected, f"expected of {label}")
+        assert_close(found.upper[q], exact.upper, f"upper of {label}")
+        assert_close(math.sqrt(found.variance[q]), exact.std, f"std of {label}")
+
+
+def check_against_oracle(spelling: str, queries: list[Query], graded: bool) -> None:
+    measure = parse(spelling)
+    found = measure(to_ties(queries, graded))
+    what = [f"{spelling} on {query}" for query in queries]
+    assert_same(found, expected_values(measure, queries), what)
+    assert np.all(found.lower <= found.expected)
+    assert np.all(found.expected <= found.upper)
+    for q, query in enumerate(queries):
+        if all(len(set(tie)) == 1 for tie in query.ranking):
+            assert found.lower[q] == found.expected[q] == found.upper[q]
+            assert found.variance[q] == 0.0
+
+
+@pytest.mark.parametrize("spelling", registered_measures())
+def test_measure_is_its_definition_over_all_orderings(spelling: str) -> None:
+    check_against_oracle(spelling, BINARY, graded=False)
+
+
+@pytest.mark.parametrize("spelling", [name for name in registered_measures() if name.startswith("nDCG")])
+def test_graded_measure_is_its_definition_over_all_orderings(spelling: str) -> None:
+    check_against_oracle(spelling, GRADED, graded=True)
+
+
+def test_the_oracle_has_every_measure() -> None:
+    for spelling in registered_measures():
+        oracle_for(parse(spelling))
+
+
+@pytest.mark.parametrize("ones", [1, 2, 3, 5, 6])
+def test_moments_of_the_oracle_are_those_of_all_arrangements(ones: int) -> None:
+    a = [Decimal(x) for x in (7, 5, 1, 4, 0, 0)]
+    b = [Decimal(x) for x in (9, 3, 2, 8, 0, 0)]
+    values = []
+    for arrangement in itertools.combinations(range(6), ones):
+        pairs = itertools.combinations(arrangement, 2)
+        values.append(Fraction(sum(a[i] for i in arrangement)) + Fraction(sum(b[j] for _, j in pairs)))
+    exact = oracle.estimates(values)
+    mean, variance = oracle.arrangement_moments(a[:4], b[:4], 6, ones)
+    assert abs(Fraction(mean) - exact.expected) < Fraction(1, 10**100)
+    assert abs(Fraction(variance) - exact.variance) < Fraction(1, 10**100)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, name: str, value: Fraction) -> None:
+    """Register a measure that is half the reciprocal of the cutoff, and its definition."""
+
+    def compute(ties: Ties, measure: Measure) -> Estimates:
+        assert isinstance(measure.cutoff, int)
+        half = np.full(ties.n_queries, float(value / measure.cutoff))
+        return Estimates(half, half, half, np.zeros(ties.n_queries))
+
+    definition = Definition(name, compute, "a test", "1/(2k)", "this test", cutoff="required")
+    monkeypatch.setitem(REGISTRY, name, definition)
+    monkeypatch.setitem(oracle.DEFINITIONS, name, lambda ordering, context: Fraction(1, 2 * (context.cutoff or 1)))
+
+
+def test_a_new_measure_goes_through_the_same_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "Half", Fraction(1, 2))
+    mine = [spelling for spelling in registered_measures() if spelling.startswith("Half")]
+    assert mine == [f"Half@{k}" for k in CUTOFFS]
+    for spelling in mine:
+        check_against_oracle(spelling, BINARY[:20], graded=False)
+
+
+def test_the_loop_finds_a_wrong_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "Half", Fraction(1, 2) * (1 + Fraction(3, 10**12)))
+    with pytest.raises(AssertionError, match="lower of Half@2"):
+        check_against_oracle("Half@2", BINARY[:20], graded=False)
+
+
+def test_figure_1_of_the_paper() -> None:
+    others: oracle.Ranking = [[0]] * 93
+    ranking: oracle.Ranking = [[1, 0], [0], [0], [1, 0, 0], *others]
+    found = parse("AP")(to_ties([Query(ranking)], graded=False))
+    assert_close(found.lower[0], (Fraction(1, 2) + Fraction(2, 7)) / 2, "lower")
+    assert_close(found.upper[0], (1 + Fraction(2, 5)) / 2, "upper")
+    means = [Fraction(1, a) + Fraction(2, b) for a in (1, 2) for b in (5, 6, 7)]
+    assert_close(found.expected[0], sum(means) / 12, "expected")
+
+
+def test_all_zero_embeddings_of_the_paper() -> None:
+    """10 classes of 100, leave-one-out: one tie of 999 items, 99 of them relevant (the paper's figure: 5.18 %)."""
+    found = parse("AP")(one_tie(0, 0, 999, 99))
+    assert found.lower[0] == pytest.approx(0.05177291227644108, rel=TOLERANCE)
+    assert found.expected[0] == pytest.approx(0.10495267188480596, rel=TOLERANCE)
+    assert found.upper[0] == 1.0
+
+
+# Large ties, against sums in decimals.
+
+
+def one_tie(k: int, n: int, l: int, m: int, n_relevant: int | None = None) -> Ties:
+    def column(x: int) -> IntArray:
+        return np.array([x], dtype=np.int64)
+
+    return Ties(
+        query=column(0),
+        k=column(k),
+        n=column(n),
+        l=column(l),
+        m=column(m),
+        n_relevant=column(n_relevant or m),
+        n_items=column(k + l),
+    )
+
+
+SHAPES = [
+    (0, 0, 4000, 1),
+    (0, 0, 3000, 1500),
+    (0, 0, 999, 998),
+    (1, 1, 500, 400),
+    (10, 3, 2000, 2),
+    (70_000, 3, 1000, 500),
+    (300_000, 299_999, 1501, 1500),
+    (300_001, 17, 1499, 40),
+    (999_998, 5, 2, 1),
+    (1_000_000, 1_000_000, 3, 2),
+    (1_000_000, 0, 65, 7),
+    (1_000_000, 100, 2000, 1999),
+]
+"""(k, n, l, m): at the front and at depth, on both sides of every limit between closed forms and sums."""
+
+
+def check_tie(found: Estimates, exact: dict[str, Decimal], divisor: Decimal) -> None:
+    """Compare with the exact values, each to be divided by `divisor`, the variance by its square."""
+    for name, value in exact.items():
+        if name == "variance":
+            assert_close(math.sqrt(found.variance[0]), Fraction(value.sqrt() / divisor), "std")
+        else:
+            assert_close(getattr(found, name)[0], Fraction(value / divisor), name)
+    assert found.lower[0] <= found.expected[0] <= found.upper[0]
+
+
+def cutoffs_of(k: int, l: int) -> list[int]:
+    """How many places of a tie of l items count: all, all but one, half, one."""
+    return sorted({l, l - 1, l // 2, 1})
+
+
+@pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
+def test_average_precision_of_a_large_tie(k: int, n: int, l: int, m: int) -> None:
+    getcontext().prec = 60
+    for s in cutoffs_of(k, l):
+        w = [Decimal(1) / (k + i) for i in range(1, s + 1)]
+        mean, variance = oracle.arrangement_moments([(n + 1) * x for x in w], w, l, m)
+        best, worst = min(m, s), max(0, s - (l - m))
+        exact = {
+            "lower": sum((n + j) * w[s - worst + j - 1] for j in range(1, worst + 1)) + Decimal(0),
+            "expected": mean,
+            "upper": sum((n + j) * w[j - 1] for j in range(1, best + 1)) + Decimal(0),
+            "variance": variance,
+        }
+        check_tie(parse(f"AP@{k + s}")(one_tie(k, n, l, m)), exact, Decimal(m))
+        if s == l:
+            check_tie(parse("AP")(one_tie(k, n, l, m)), exact, Decimal(m))
+
+
+@pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
+def test_trapezoid_of_a_large_tie(k: int, n: int, l: int, m: int) -> None:
+    getcontext().prec = 60
+    w = [Decimal(1) / (k + i) for i in range(1, l + 1)]
+    before = [Decimal(1) / (k + i - 1) if k + i > 1 else Decimal(0) for i in range(1, l + 1)]
+    u = [(x + y) / 2 for x, y in zip(before, w, strict=True)]
+    a = [n * x + y / 2 for x, y in zip(u, w, strict=True)]
+    if k == 0:
+        a[0] += Decimal(1) / 2
+    mean, variance = oracle.arrangement_moments(a, u, l, m)
+    upper = sum((a[j] + j * u[j] for j in range(m)), Decimal(0))
+    lower = sum((a[l - m + j] + j * u[l - m + j] for j in range(m)), Decimal(0))
+    exact = {"lower": lower, "expected": mean, "upper": upper, "variance": variance}
+    check_tie(parse("AP(trapezoid)")(one_tie(k, n, l, m)), exact, Decimal(m))
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "l", "m", "s"),
+    [(0, 0, 2000, 300, 40), (500, 250, 3000, 2990, 30), (999_950, 10, 400, 50, 25), (900, 900, 40, 20, 20)],
+)
+def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: int, s: int) -> None:
+    """The n relevant items before come first of all, so that they add n."""
+    getcontext().prec = 60
+    mean = within = square = Decimal(0)
+    lowers, uppers = [], []
+    w = [Decimal(1) / (k + i) for i in range(1, s + 1)]
+    for h in range(max(0, s - (l - m)), min(s, m) + 1):
+        chance = Fraction(math.comb(s, h) * math.comb(l - s, m - h), math.comb(l, m))
+        p = Decimal(chance.numerator) / chance.denominator
+        tie_mean, tie_variance = oracle.arrangement_moments([(n + 1) * x for x in w], w, s, h)
+        hits = max(n + h, 1)
+        mean += p * (n + tie_mean) / hits
+        square += p * ((n + tie_mean) / hits) ** 2
+        within += p * tie_variance / hits**2
+        lowers.append((n + sum((n + j) * w[s - h + j - 1] for j in range(1, h + 1))) / Decimal(hits))
+        uppers.append((n + sum((n + j) * w[j - 1] for j in range(1, h + 1))) / Decimal(hits))
+    exact = {
+        "lower": min(lowers),
+        "expected": mean,
+        "upper": max(uppers),
+        "variance": within + square - mean**2,
+    }
+    tie = one_tie(k, n, l, m, n_relevant=n + m)
+    first = one_tie(0, 0, n, n)
+    both = [np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")]
+    ties = replace(tie, **dict(zip(("query", "k", "n", "l", "m"), both, strict=True))) if n else tie
+    check_tie(parse(f"AP(norm=hits)@{k + s}")(ties), exact, Decimal(1))
+
+
+@pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
+@pytest.mark.parametrize("name", ["nDCG", "RBP(p=0.99999)", "RBP", "P"])
+def test_weighted_sum_of_a_large_tie(name: str, k: int, n: int, l: int, m: int) -> None:
+    getcontext().prec = 60
+    for s in cutoffs_of(k, l) if name in ("nDCG", "P") else [l]:
+        spelling = f"{name}@{k + s}" if name in ("nDCG", "P") else name
+        divisor = Decimal(1)
+        if name == "nDCG":
+            w = [oracle.decimal_discount(k + i) for i in range(1, s + 1)]
+            divisor = sum((oracle.decimal_discount(i) for i in range(1, min(m, k + s) + 1)), Decimal(0))
+        elif name == "P":
+            w, divisor = [Decimal(1)] * s, Decimal(k + s)
+        else:
+            p = Decimal(0.8 if name == "RBP" else 0.99999)
+            w = [(1 - p) * p ** (k + i - 1) for i in range(1, s + 1)]
+        mean, variance = oracle.arrangement_moments(w, [Decimal(0)] * s, l, m)
+        best, worst = min(m, s), max(0, s - (l - m))
+        exact = {
+            "lower": sum(w[s - worst :], Decimal(0)),
+            "expected": mean,
+            "upper": sum(w[:best], Decimal(0)),
+            "variance": variance,
+        }
+        check_tie(parse(spelling)(one_tie(k, n, l, m)), exact, divisor)
+
+
+@pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
+def test_success_of_a_large_tie(k: int, n: int, l: int, m: int) -> None:
+    getcontext().prec = 60
+    for s in cutoffs_of(k, l):
+        none = Fraction(math.comb(l - m, s), math.comb(l, s))
+        miss = Decimal(none.numerator) / none.denominator
+        some = Decimal((1 - none).numerator) / (1 - none).denominator
+        exact = {
+            "lower": Decimal(none == 0),
+            "expected": some,
+            "upper": Decimal(1),
+            "variance": miss * some,
+        }
+        check_tie(parse(f"Success@{k + s}")(one_tie(k, 0, l, m)), exact, Decimal(1))
+
+
+@pytest.mark.parametrize(("l", "m", "s"), [(50_000_000, 2, 3), (50_000_000, 49_999_000, 2)])
+def test_unlikely_successes_and_failures_keep_their_digits(l: int, m: int, s: int) -> None:
+    getcontext().prec = 60
+    none = Fraction(math.comb(l - m, s), math.comb(l, s))
+    found = parse(f"Success@{s}")(one_tie(0, 0, l, m))
+    assert_close(found.expected[0], 1 - none, "expected")
+    variance = none * (1 - none)
+    std = (Decimal(variance.numerator) / variance.denominator).sqrt()
+    assert_close(math.sqrt(found.variance[0]), Fraction(std), "std")
+
+
+@pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
+def test_reciprocal_ranks_of_a_large_tie(k: int, n: int, l: int, m: int) -> None:
+    getcontext().prec = 60
+    chances = oracle.waiting_times(l, m)
+    for s in cutoffs_of(k, l):
+        values = [Decimal(1) / (k + j) if j <= s else Decimal(0) for j in range(1, len(chances) + 1)]
+        mean, variance = oracle.moments(chances, values)
+        exact = {"lower": values[-1], "expected": mean, "upper": values[0], "variance": variance}
+        check_tie(parse(f"RR@{k + s}" if s < l else "RR")(one_tie(k, 0, l, m)), exact, Decimal(1))
+    values = [Decimal(m) / (k + l + 1 - j) for j in range(1, len(chances) + 1)]
+    mean, variance = oracle.moments(chances, values)
+    exact = {"lower": values[0], "expected": mean, "upper": values[-1], "variance": variance}
+    check_tie(parse("INP")(one_tie(k, 0, l, m)), exact, Decimal(1))
+
+
+@pytest.mark.parametrize(
+    ("k", "l", "s"), [(0, 600, 600), (10, 600, 37), (900_000, 70, 70), (900_000, 40, 39), (5, 1200, 1199)]
+)
+def test_graded_gain_of_a_large_tie(k: int, l: int, s: int) -> None:
+    getcontext().prec = 60
+    source = random.Random(l)
+    m = source.randint(2, l - 1)
+    grades = sorted((source.choice((1.0, 1.5, 0.1, 3.0, 20.0)) for _ in range(m)), reverse=True)
+    gains = [Decimal(grade) for grade in grades]
+    w = [oracle.decimal_discount(k + i) for i in range(1, s + 1)] + [Decimal(0)] * (l - s)
+    zero = Decimal(0)
+    gain_sum, weight_sum = sum(gains, zero), sum(w, zero)
+    gain_spread = sum((gain * gain for gain in gains), zero) - gain_sum * gain_sum / l
+    weight_spread = sum((x * x for x in w), zero) - weight_sum * weight_sum / l
+    exact = {
+        "lower": sum((x * y for x, y in zip(gains, reversed(w), strict=False)), zero),
+        "expected": gain_sum * weight_sum / l,
+        "upper": sum((x * y for x, y in zip(gains, w, strict=False)), zero),
+        "variance": gain_spread * weight_spread / (l - 1),
+    }
+    ideal = sum((x * oracle.decimal_discount(i + 1) for i, x in enumerate(gains[: k + s])), zero)
+    ties = replace(one_tie(k, 0, l, m), grades=np.array(grades))
+    check_tie(parse(f"nDCG@{k + s}")(ties), exact, ideal)
+
+
+@pytest.mark.parametrize("spelling", [*DEFAULT_MEASURES, "AP@1000", "nDCG", "AUC", "P@700000", "R@1000000"])
+def test_a_tie_of_a_million_overflows_nothing(spelling: str) -> None:
+    found = parse(spelling)(one_tie(0, 0, 1_000_000, 400_000))
+    assert all(np.isfinite(x).all() for x in found)
+    assert 0 <= found.lower[0] <= found.expected[0] <= found.upper[0] <= 1
+
+
+# What holds for every measure.
+
+
+@pytest.mark.parametrize("spelling", registered_measures())
+def test_a_query_alone_has_the_same_bits(spelling: str) -> None:
+    measure, queries = parse(spelling), BINARY[:40]
+    together = measure(to_ties(queries, graded=False))
+    for q, query in enumerate(queries):
+        alone = measure(to_ties([query], graded=False))
+        assert [x[0] for x in alone] == [x[q] for x in together]
+
+
+@pytest.mark.parametrize("spelling", registered_measures())
+def test_a_query_without_ties_counts_zero(spelling: str) -> None:
+    empty = to_ties([Query([[0, 0], [0]]), Query([[1]]), Query([[0]])], graded=False)
+    for values in parse(spelling)(empty):
+        assert values[0] == values[2] == 0.0
+    nothing = parse(spelling)(to_ties([], graded=False))
+    assert all(x.shape == (0,) and x.dtype == np.float64 for x in nothing)
+
+
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_a_perfect_ranking_scores_exactly_one(n: int) -> None:
+    for spelling in ("AP", "AP@R", "Rprec", "RR", "nDCG", "nDCG@10", "nDCG(gain=exp)", "INP", "AP(trapezoid)"):
+        for sizes in ([1] * n, [n], [n - n // 2] + [1] * (n // 2)):
+            ranking: oracle.Ranking = [[1] * size for size in sizes]
+            found = parse(spelling)(to_ties([Query([*ranking, [0]])], graded=False))
+            assert found.lower[0] == found.expected[0] == found.upper[0] == 1.0
+            assert found.variance[0] == 0.0
+
+
+def test_grades_that_are_all_one_are_binary() -> None:
+    for cutoff in ("", "@1", "@3"):
+        binary = parse("nDCG" + cutoff)(to_ties(BINARY[:14], graded=False))
+        graded = parse("nDCG" + cutoff)(to_ties(BINARY[:14], graded=True))
+        for x, y in zip(binary, graded, strict=True):
+            assert x == pytest.approx(y, rel=TOLERANCE)
+
+
+def test_grades_of_unlisted_items_must_be_known() -> None:
+    ties = to_ties([Query([[3], [0]], missing=(1,))], graded=True)
+    with pytest.raises(InputError, match=r"query 0 has 2, of which 1 are in the list.*nDCG\(ideal=list\)"):
+        parse("nDCG@5")(ties)
+    assert parse("nDCG(ideal=list)@5")(ties).lower[0] == 1.0
+
+
+def test_a_gain_too_large_for_a_float_is_refused() -> None:
+    ties = to_ties([Query([[1000], [0]])], graded=True)
+    with pytest.raises(InputError, match=r"cannot hold the grade 1000.*Scale the grades"):
+        parse("nDCG(gain=exp)")(ties)
+    assert parse("nDCG")(ties).lower[0] == 1.0
+
+
+# The arithmetic.
+
+
+def test_tables_have_the_same_bits_however_they_grow() -> None:
+    def table() -> RunningSums:
+        return RunningSums(lambda i: 1.0 / Pair.of(i))
+
+    small, large = table(), table()
+    for last in (1, 300, 5000):
+        small.up_to(last)
+    large.up_to(200_000)
+    short, long = small.up_to(5000), large.up_to(200_000)
+    assert np.array_equal(short.hi, long.hi[: len(short.hi)])
+    assert np.array_equal(short.lo, long.lo[: len(short.lo)])
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 7, 254, 255, 256, 1023, 99_999, 1_000_000])
+def test_discounts_have_twice_the_digits(rank: int) -> None:
+    weight = LOGARITHMIC.sum(np.array([rank - 1]), np.array([rank]))
+    found = Fraction(float(weight.hi[0])) + Fraction(float(weight.lo[0]))
+    assert abs(found / Fraction(oracle.decimal_discount(rank)) - 1) < Fraction(1, 10**24)
+
+
+def test_two_to_the_power_less_one() -> None:
+    x = np.array([0.0, 2.0**-40, 0.25, 0.5, 0.75, 1.0, 1.5, 3.0, 10.3, 400.0])
+    for power, found in zip(x, exp2_minus_1(x), strict=True):
+        assert_close(found, oracle.exponential_gain(Fraction(power)), f"2^{power} - 1")
+
+
+def test_pairs_calculate_with_thirty_digits() -> None:
+    source = random.Random(7)
+    tolerance = Fraction(1, 2**100)
+    for _ in range(200):
+        x, y, z = (source.uniform(-1, 1) * 10 ** source.randint(-5, 5) for _ in range(3))
+        a, b = Pair.of(np.array([x])) / y, Pair.of(np.array([z])) * y
+        exact_a, exact_b = Fraction(x) / Fraction(y), Fraction(z) * Fraction(y)
+        for found, exact in (
+            (a + b, exact_a + exact_b),
+            (a - b, exact_a - exact_b),
+            (a * b, exact_a * exact_b),
+            (a / b, exact_a / exact_b),
+            (a * z, exact_a * Fraction(z)),
+            (1.0 - a, 1 - exact_a),
+        ):
+            value = Fraction(float(found.hi[0])) + Fraction(float(found.lo[0]))
+            assert abs(value - exact) <= tolerance * (abs(exact) + abs(exact_a) + abs(exact_b))
