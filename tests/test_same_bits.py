@@ -1,16 +1,14 @@
 """Promise 3, the same bits: permutations, threads, memory budgets and tile sizes change nothing at all."""
 
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hard_sets import HARD_SETS
+from shared_data import load_shared
 
 import tieproof as tp
 from tieproof.engine import plan
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
 SETS = (
     "gaussian float32",
@@ -118,11 +116,8 @@ def test_per_query_values_follow_their_queries() -> None:
     ids=["float32", "float16", "int8", "sign", "sign, normalised"],
 )
 def test_real_embeddings(convert) -> None:  # type: ignore[no-untyped-def]
-    path = SHARED / "package-sections.npz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not beside the project")
-    with np.load(path) as file:
-        data, labels = convert(file["embeddings"]), file["labels"]
+    file = load_shared("package-sections.npz")
+    data, labels = convert(file["embeddings"]), file["labels"]
     expected = tp.evaluate(data, labels, threads=1).to_json()
     random = np.random.default_rng(0)
     items, dimensions = random.permutation(len(data)), random.permutation(data.shape[1])

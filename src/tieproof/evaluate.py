@@ -94,7 +94,7 @@ def evaluate(
     wanted = parse_measures(measures)
     check_empty(empty)
     budget, workers = parse_memory(memory), parse_threads(threads)
-    vectors, gallery_vectors, kind = as_inputs(embeddings, gallery, distance, bits)
+    vectors, gallery_vectors, kind, dimensions = as_inputs(embeddings, gallery, distance, bits)
     relevant = make_relevance(
         vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
     )
@@ -107,18 +107,10 @@ def evaluate(
         leave_one_out=gallery is None,
         queries=relevant.n_queries,
         gallery=relevant.n_items,
-        dimensions=dimensions(embeddings, vectors, bits),
+        dimensions=dimensions,
         empty=empty,
     )
     return score(parts, wanted, setting, zero_vectors)
-
-
-def dimensions(embeddings: Any, vectors: Embeddings, bits: int | None) -> int:
-    """The number of dimensions, or of bits."""
-    if bits is not None:
-        return bits
-    shape = getattr(embeddings, "shape", None)
-    return int(shape[1]) if shape is not None else int(np.asarray(embeddings).shape[1])
 
 
 def space_parts(

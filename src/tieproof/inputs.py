@@ -12,27 +12,28 @@ from tieproof.relevance import Judgments, Labels, MultiLabels, Relevance, checke
 
 def as_inputs(
     embeddings: Any, gallery: Any, distance: str | DistanceFunction, bits: int | None
-) -> tuple[Embeddings, Embeddings | None, Distance | DistanceFunction]:
-    """Checked queries, gallery and distance."""
+) -> tuple[Embeddings, Embeddings | None, Distance | DistanceFunction, int]:
+    """Checked queries, gallery and distance, and the number of dimensions (for codes: of bits)."""
     kind = find_distance(distance) if isinstance(distance, str) else distance
     if not isinstance(kind, Distance) and not callable(kind):
         raise InputError(f"The distance must be a name or a function, not {type(kind).__name__}.")
     if bits is not None and not (isinstance(kind, Distance) and kind.bits):
         raise InputError(f"bits={bits} belongs to distance='hamming' with packed codes.")
     name = "embeddings" if gallery is None else "queries"
-
-    def checked(values: Any, name: str) -> Embeddings:
-        return as_vectors(values, name, kind, bits) if isinstance(kind, Distance) else as_embeddings(values, name)
-
-    vectors = checked(embeddings, name)
-    gallery_vectors = None if gallery is None else checked(gallery, "gallery")
-    if gallery_vectors is not None and gallery_vectors.shape[1] != vectors.shape[1]:
-        widths = [as_array(side, name).shape[1] for side in (embeddings, gallery)]
+    queries = as_array(embeddings, name)
+    items = None if gallery is None else as_array(gallery, "gallery")
+    if items is not None and items.ndim == queries.ndim == 2 and items.shape[1] != queries.shape[1]:
         raise InputError(
-            f"The queries have {widths[0]} dimensions and the gallery has {widths[1]}. Both must come from the "
-            "same model."
+            f"The queries have {queries.shape[1]} dimensions and the gallery has {items.shape[1]}. Both must come "
+            "from the same model."
         )
-    return vectors, gallery_vectors, kind
+
+    def checked(array: Embeddings, name: str) -> Embeddings:
+        return as_vectors(array, name, kind, bits) if isinstance(kind, Distance) else as_embeddings(array, name)
+
+    vectors = checked(queries, name)
+    gallery_vectors = None if items is None else checked(items, "gallery")
+    return vectors, gallery_vectors, kind, bits or queries.shape[1]
 
 
 def make_relevance(
@@ -48,8 +49,9 @@ def make_relevance(
     items = queries if gallery is None else gallery
     if (labels is None) == (triples is None):
         raise InputError("Pass either labels or relevance=, so that relevant items are known.")
-    if gallery is None and gallery_labels is not None:
-        raise InputError("gallery_labels were passed without a gallery. Pass gallery= too, or leave them out.")
+    for name, values in (("gallery_labels", gallery_labels), ("gallery_groups", groups[1])):
+        if gallery is None and values is not None:
+            raise InputError(f"{name} were passed without a gallery. Pass gallery= too, or leave them out.")
     relevance: Relevance
     if triples is not None:
         relevance = Judgments(triples, len(queries), len(items), gallery is None)

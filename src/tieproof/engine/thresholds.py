@@ -228,7 +228,7 @@ def exact_order(
 def by_key(keys: FloatArray, query: IntArray) -> IntArray:
     """Indices that sort falling keys within each query; `query` is ascending."""
     starts = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])) if len(query) else query
-    if len(query) < 16 * len(starts):
+    if len(query) <= 16 * len(starts):
         return np.lexsort((-keys, query))
     order = np.empty(len(query), dtype=np.int64)
     for start, stop in zip(starts, np.append(starts[1:], len(query)), strict=True):

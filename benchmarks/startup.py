@@ -1,0 +1,121 @@
+"""What starting costs: the import, and the compilation in the first evaluation ever.
+
+    python benchmarks/startup.py
+
+Everything is measured in fresh processes. Targets: `import tieproof` takes at most 0.3 s more than `import numpy`,
+and kernels compile for at most 5 s in all. The table is printed, and its numbers are written to startup.json.
+"""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from tieproof.files import atomic_write
+
+IMPORTS, COMPILATIONS = 9, 3
+"""Repetitions, of which the median counts."""
+
+MOST_IMPORT, MOST_COMPILATION = 0.3, 5.0
+
+IMPORT = """
+from time import perf_counter
+start = perf_counter()
+import {module}
+print(perf_counter() - start)
+"""
+
+EVALUATION = """
+from time import perf_counter
+import numpy as np
+import tieproof as tp
+from tieproof.distances import DISTANCES
+
+rng = np.random.default_rng(0)
+labels = np.arange(300) % 60
+start = perf_counter()
+for dtype in {types}:
+    vectors = (100 * rng.normal(size=(300, 32))).clip(-99, 99).astype(dtype)
+    for distance in {distances}:
+        given = vectors > 0 if DISTANCES[distance].bits else vectors
+        tp.evaluate(given, labels, distance=distance)
+        tp.evaluate(given[:100], labels[:100], gallery=given, gallery_labels=labels, distance=distance)
+print(perf_counter() - start)
+"""
+
+CASES = {
+    "cosine, float32": {"types": "[np.float32]", "distances": "['cosine']"},
+    "all distances, float32": {"types": "[np.float32]", "distances": "DISTANCES"},
+    "all distances, all types": {"types": "[np.float16, np.float32, np.float64, np.int8]", "distances": "DISTANCES"},
+}
+
+
+def seconds(code: str, cache: str | None = None) -> float:
+    """What `code` prints in a fresh process."""
+    environment = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def imports() -> dict[str, float]:
+    """Median seconds of an import, by module; in turns, so that a busy moment meets both."""
+    modules = ("numpy", "tieproof")
+    rounds = [[seconds(IMPORT.format(module=module)) for module in modules] for _ in range(IMPORTS)]
+    return {
+        module: statistics.median(times) for module, times in zip(modules, zip(*rounds, strict=True), strict=True)
+    }
+
+
+def evaluations(case: dict[str, str]) -> dict[str, float]:
+    """Median seconds of the first evaluation in a process, without and with compiled kernels on the disk."""
+    code = EVALUATION.format(**case)
+    cold, warm = [], []
+    for _ in range(COMPILATIONS):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(seconds(code, cache))
+            warm.append(seconds(code, cache))
+    return {"cold": statistics.median(cold), "warm": statistics.median(warm)}
+
+
+def setting() -> dict[str, object]:
+    """Where it was measured."""
+    return {
+        "machine": platform.machine(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+def rows(start: dict[str, float], first: dict[str, dict[str, float]]) -> Iterator[tuple[str, float, float | None]]:
+    """What was measured, its seconds, and how many it may be."""
+    for module, time in start.items():
+        yield f"import {module}", time, None
+    yield "  more than numpy", start["tieproof"] - start["numpy"], MOST_IMPORT
+    for name, times in first.items():
+        yield f"first evaluation, {name}, cold cache", times["cold"], None
+        yield f"first evaluation, {name}, warm cache", times["warm"], None
+        yield "  compilation", times["cold"] - times["warm"], MOST_COMPILATION
+
+
+def main() -> None:
+    start, first = imports(), {name: evaluations(case) for name, case in CASES.items()}
+    print(f"{'seconds':<54}{'measured':>10}{'at most':>10}")
+    for name, time, most in rows(start, first):
+        print(f"{name:<54}{time:>10.3f}{'' if most is None else most:>10}".rstrip())
+    figures = {"import": start, "first evaluation": first, "setting": setting()}
+    with atomic_write(Path(__file__).with_suffix(".json")) as unfinished:
+        unfinished.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

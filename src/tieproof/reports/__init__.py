@@ -1,0 +1,1 @@
+"""A result for people and for other programs: text.py for the screen, files.py for the disk."""

@@ -1,0 +1,98 @@
+"""A result on the disk: JSON of the means, or a long table of every query; written whole or not at all."""
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.files import atomic_write
+from tieproof.result import Result
+
+Writer = Callable[[Result, Path], None]
+"""Writes a result to a path."""
+
+Formats = Mapping[str, Callable[[], Writer]]
+"""Extensions, and what makes the writer of each, or says which library is missing."""
+
+
+@contextmanager
+def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[[Result], None]]:
+    """Yield a function that writes a result to `path`, which appears, or is replaced, when the block ends.
+
+    Whatever is wrong with the place, the extension or the installed libraries is found before the block begins,
+    so that no long evaluation is lost. If the block raises anything, `path` stays as it was.
+
+    Raises InputError where the extension is none of `formats` or the place cannot be written to, and
+    MissingExtraError where the format needs a library that is not installed.
+
+    >>> import tempfile
+    >>> import tieproof as tp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with output(f"{folder}/queries.csv", PER_QUERY) as write:
+    ...         write(tp.evaluate([[1.0], [2.0], [4.0]], [7, 7, 8], measures=["P@1"], distance="euclidean"))
+    ...     print(Path(folder, "queries.csv").read_text())
+    query,measure,lower,expected,upper,std
+    0,P@1,1.0,1.0,1.0,0.0
+    1,P@1,1.0,1.0,1.0,0.0
+    """
+    extension = Path(path).suffix.lower()
+    if extension not in formats:
+        raise InputError(
+            f"{os.fspath(path)} has the extension '{extension}', which cannot be written here. "
+            f"Known: {', '.join(formats)}."
+        )
+    writer = formats[extension]()
+    with atomic_write(path) as unfinished:
+
+        def write(result: Result) -> None:
+            try:
+                writer(result, unfinished)
+            except OSError as error:
+                raise InputError(f"{os.fspath(path)} could not be written ({error.strerror or error}).") from error
+
+        yield write
+
+
+def json_writer() -> Writer:
+    """JSON: the setting, the means and the ties."""
+
+    def write(result: Result, path: Path) -> None:
+        path.write_text(result.to_json() + "\n", encoding="utf-8")
+
+    return write
+
+
+def csv_writer() -> Writer:
+    """CSV with every float in full."""
+
+    def write(result: Result, path: Path) -> None:
+        columns = result.columns()
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(columns)
+            table.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+    return write
+
+
+def parquet_writer() -> Writer:
+    """Parquet, by pyarrow."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("Writing a .parquet file", "parquet") from None
+
+    def write(result: Result, path: Path) -> None:
+        pyarrow.parquet.write_table(pyarrow.table(result.columns()), path)
+
+    return write
+
+
+MEANS: Formats = {".json": json_writer}
+"""Extensions for the result as a whole."""
+
+PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
+"""Extensions for the table with a row for every query and measure."""

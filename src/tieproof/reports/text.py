@@ -1,0 +1,163 @@
+"""A result as text: a table, and what was evaluated in whole sentences.
+
+Plain ASCII, so that it prints wherever it is sent.
+"""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from tieproof.distances import DISTANCES
+
+if TYPE_CHECKING:
+    from tieproof.result import Estimate, Result
+
+WIDTH = 80
+"""Columns of the text where nobody says how many there are."""
+
+NARROWEST = 44
+"""Columns that the numbers need; a narrower terminal wraps them itself."""
+
+NUMBERS = ("lower", "expected", "upper", "std")
+HEADLINE = "lower"
+
+RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
+"""Lines of a table, in the notation of rich.box: one under the header, and blanks between sections."""
+
+Row = Sequence[str]
+
+
+def render(result: "Result", width: int | None = None, color: bool = False) -> str:
+    """The table of all measures, and under it what was evaluated, what was left out and what ties do.
+
+    width : columns to keep to, 80 where it is None
+    color : with the escape sequences of a terminal
+
+    >>> import tieproof as tp
+    >>> print(render(tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])))
+    measure   lower  expected   upper     std
+    -----------------------------------------
+    AP       0.5000    0.7500  1.0000  0.1768
+    <BLANKLINE>
+    Evaluated 2 of 3 queries, leave-one-out among 3 items of 2 dimensions, under
+    cosine distance.
+    Left out: 1 query, with no relevant item in the gallery.
+    2 of 2 queries hold an ambiguous tie, which mixes relevant and other items.
+    There are 2 ambiguous ties, and the largest tie holds 2 items.
+    The score is 'lower': whatever the order of tied items, it is no less.
+    3 vectors are all zero: their cosine similarity to everything is 0.
+    """
+    width = max(width or WIDTH, NARROWEST)
+    rows = [(name, *numbers(result[name])) for name in result.measures]
+    paragraphs = (textwrap.fill(sentence, width, break_on_hyphens=False) for sentence in sentences(result))
+    return "\n".join([table(("measure", *NUMBERS), [rows], width, color), "", *paragraphs])
+
+
+def numbers(estimate: "Estimate[float]") -> Row:
+    """An estimate with four decimals."""
+    return [f"{value:.4f}" for value in astuple(estimate)]
+
+
+def table(header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool) -> str:
+    """Sections of rows with a blank line between them, the columns called as in `NUMBERS` to the right."""
+    from rich.box import Box
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table(
+        box=Box(RULES, ascii=True), show_edge=False, pad_edge=False, header_style="bold", collapse_padding=True
+    )
+    for name in header:
+        style = "bold" if name == HEADLINE else None
+        if name in NUMBERS:
+            grid.add_column(name, justify="right", no_wrap=True, style=style, min_width=len(name))
+        else:
+            grid.add_column(name, overflow="fold", style=style)
+    for section in sections:
+        for row in section:
+            grid.add_row(*row)
+        grid.add_section()
+    page = StringIO()
+    console = Console(
+        file=page,
+        width=width,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        force_jupyter=False,
+        legacy_windows=False,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+    console.print(grid)
+    return "\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n"))
+
+
+def sentences(result: "Result") -> Iterator[str]:
+    """What was evaluated, what was left out, and what ties do."""
+    yield f"Evaluated {evaluated(result)}."
+    for reason, ids in result.skipped.items():
+        yield f"Left out: {count(len(ids), 'query')}, with {reason}."
+    if len(result.empty_ids) and not result.skipped:
+        verb = "counts" if len(result.empty_ids) == 1 else "count"
+        yield f"{count(len(result.empty_ids), 'query')} without any relevant item {verb} as {result.setting.empty}."
+    yield from about_ties(result)
+    if result.ties.zero_vectors:
+        yield about_zeros(result)
+
+
+def evaluated(result: "Result") -> str:
+    """Queries, gallery and distance."""
+    setting = result.setting
+    left_out = sum(map(len, result.skipped.values()))
+    queries = count(setting.queries, "query")
+    if left_out:
+        queries = f"{setting.queries - left_out:,} of {queries}"
+    items = count(setting.gallery, "item")
+    if setting.dimensions is None:
+        return f"{queries}, ranking up to {items} by the given {setting.distance}"
+    known = DISTANCES.get(setting.distance)
+    unit = "bit" if known and known.bits else "dimension"
+    gallery = f"leave-one-out among {items}" if setting.leave_one_out else f"against a gallery of {items}"
+    comma = "," if setting.leave_one_out else ""
+    distance = f"{setting.distance} distance" if known else f"the distance of the function {setting.distance}"
+    return f"{queries}{comma} {gallery} of {count(setting.dimensions, unit)}, under {distance}"
+
+
+def about_ties(result: "Result") -> Iterator[str]:
+    """How many ties there are, and whether they matter."""
+    ties = result.ties
+    if not ties.ambiguous_ties:
+        harmless = {0: "", 1: " The one tie holds relevant items only."}
+        several = f" The {count(ties.ties, 'tie')} hold relevant items only."
+        yield f"No tie changes any score: all orderings agree.{harmless.get(ties.ties, several)}"
+        return
+    touched = ties.queries_with_ambiguous_ties
+    hold = "holds" if touched == 1 else "hold"
+    yield (
+        f"{touched:,} of {count(ties.queries, 'query')} {hold} an ambiguous tie, which mixes relevant and other "
+        f"items. There {'is' if ties.ambiguous_ties == 1 else 'are'} {count(ties.ambiguous_ties, 'ambiguous tie')}, "
+        f"and the largest tie holds {count(ties.largest_tie, 'item')}."
+    )
+    yield f"The score is '{HEADLINE}': whatever the order of tied items, it is no less."
+
+
+def about_zeros(result: "Result") -> str:
+    """What zero vectors mean."""
+    zeros = result.ties.zero_vectors
+    subject = f"{count(zeros, 'vector')} {'is' if zeros == 1 else 'are'} all zero"
+    if result.setting.distance != "cosine":
+        return f"{subject}."
+    return f"{subject}: {'its' if zeros == 1 else 'their'} cosine similarity to everything is 0."
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count(1, "query"), count(1797, "query"), count(2, "tie")
+    ('1 query', '1,797 queries', '2 ties')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"

@@ -1,0 +1,19 @@
+"""Real data that lies beside the project where it is developed; tests skip where it does not."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "shared" / "data"
+
+
+def load_shared(name: str) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a file; skips the test where it is absent."""
+    path = FOLDER / name
+    if not path.exists():
+        pytest.skip(f"{name} is not beside the project (looked in {FOLDER})")
+    with np.load(path) as file:
+        return dict(file)

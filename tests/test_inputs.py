@@ -1,0 +1,135 @@
+"""Every kind of array that people have gives the result of the same numbers as float64."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+
+Array = npt.NDArray[Any]
+RANDOM = np.random.default_rng(0)
+WHOLE = RANDOM.integers(0, 5, size=(60, 6))
+LABELS = RANDOM.integers(0, 4, size=60)
+
+
+def scores(embeddings: Any, labels: Any = LABELS, **options: Any) -> dict[str, Any]:
+    result = tp.evaluate(embeddings, labels, **options).to_dict()
+    measures: dict[str, Any] = result["measures"]
+    return measures
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["float16", "float32", "float64", ">f4", ">f8", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"],
+)
+def test_types(dtype: str, distance: str) -> None:
+    assert scores(WHOLE.astype(dtype), distance=distance) == scores(WHOLE.astype(float), distance=distance)
+
+
+class HasArray:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return WHOLE.astype(float)
+
+
+class HasDlpack:
+    def __dlpack__(self, **options: Any) -> Any:
+        return WHOLE.astype(float).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return WHOLE.astype(float).__dlpack_device__()
+
+
+@pytest.mark.parametrize("make", [HasArray, HasDlpack, WHOLE.tolist], ids=["__array__", "DLPack", "lists"])
+def test_protocols(make: Any) -> None:
+    assert scores(make()) == scores(WHOLE.astype(float))
+
+
+def test_layouts() -> None:
+    real = RANDOM.normal(size=(60, 6))
+    expected = scores(real)
+    wide = np.zeros((120, 12))
+    wide[::2, ::2] = real
+    backwards = np.ascontiguousarray(real[::-1])[::-1]
+    for other in (np.asfortranarray(real), wide[::2, ::2], backwards):
+        assert not other.flags.c_contiguous
+        assert scores(other) == expected
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
+def test_memory_mapped(distance: str, tmp_path: Path) -> None:
+    real = RANDOM.normal(size=(60, 6)).astype(np.float32)
+    np.save(tmp_path / "x.npy", real)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert scores(mapped, distance=distance) == scores(real, distance=distance)
+    assert scores(mapped[:20], LABELS[:20], gallery=mapped[20:], gallery_labels=LABELS[20:]) == scores(
+        real[:20], LABELS[:20], gallery=real[20:], gallery_labels=LABELS[20:]
+    )
+
+
+def test_inputs_are_left_alone() -> None:
+    real = RANDOM.normal(size=(60, 6))
+    real.flags.writeable = False
+    before = real.copy()
+    scores(real)
+    assert (real == before).all()
+
+
+@pytest.mark.parametrize("convert", [str, lambda x: np.str_(x), int, np.int8, float], ids=["str", "U", "int", "i1", "f"])
+def test_labels(convert: Any) -> None:
+    assert scores(WHOLE, [convert(label) for label in LABELS]) == scores(WHOLE)
+
+
+def test_labels_as_a_row_of_a_matrix() -> None:
+    assert scores(WHOLE, LABELS[None]) == scores(WHOLE)
+
+
+@pytest.mark.parametrize("bits", [3, 8, 21, 64, 100])
+def test_hamming_codes_packed_or_not(bits: int) -> None:
+    codes = RANDOM.random((60, bits)) < 0.5
+    expected = scores(codes, distance="hamming")
+    assert scores(np.packbits(codes, axis=1), distance="hamming", bits=bits) == expected
+    # Squared Euclidean distance of 0/1 vectors is the number of bits that differ.
+    assert scores(codes, distance="sqeuclidean") == expected
+
+
+def test_a_function_as_distance() -> None:
+    def cityblock(x: Array, y: Array) -> Array:
+        return np.asarray(np.abs(x[:, None] - y[None]).sum(axis=2))
+
+    expected = scores(WHOLE, distance="cityblock")
+    assert scores(WHOLE, distance=cityblock) == expected
+    split = {"gallery": WHOLE[20:], "gallery_labels": LABELS[20:]}
+    assert scores(WHOLE[:20], LABELS[:20], distance=cityblock, **split) == scores(
+        WHOLE[:20], LABELS[:20], distance="cityblock", **split
+    )
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    import subprocess
+
+    heavy = ["numba", "pandas", "rich", "typer", "torch", "pyarrow", "h5py", "matplotlib", "safetensors"]
+    code = f"import sys, tieproof; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint8", "bool"])
+def test_torch(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(WHOLE > 2 if dtype == "bool" else WHOLE).to(getattr(torch, dtype))
+    expected = scores((WHOLE > 2 if dtype == "bool" else WHOLE).astype(float))
+    assert scores(tensor, torch.tensor(LABELS)) == expected
+    if tensor.is_floating_point():
+        assert scores(tensor.requires_grad_()) == expected
+
+
+@pytest.mark.heavy
+def test_bfloat16_of_ml_dtypes() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert scores(WHOLE.astype(ml_dtypes.bfloat16)) == scores(WHOLE.astype(float))

@@ -1,0 +1,124 @@
+"""Who counts: labels, columns of labels, triples, groups, exclusions and queries with nothing relevant."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from exact_oracle import average_precision
+
+import tieproof as tp
+
+Array = npt.NDArray[Any]
+RANDOM = np.random.default_rng(1)
+QUERIES, GALLERY = RANDOM.integers(0, 3, size=(12, 3)), RANDOM.integers(0, 3, size=(40, 3))
+
+
+def distances(queries: Array, gallery: Array) -> Array:
+    return np.asarray(((queries[:, None] - gallery[None]) ** 2).sum(axis=2))
+
+
+def expected_ap(distance: Array, relevant: Array, excluded: Array) -> list[tuple[float, float, float]]:
+    """AP of every query that has a relevant item, from matrices."""
+    values = []
+    for row, is_relevant, is_excluded in zip(distance, relevant, excluded, strict=True):
+        kept = ~is_excluded
+        if not (is_relevant & kept).any():
+            continue
+        exact = average_precision([Fraction(-int(d)) for d in row[kept]], is_relevant[kept].tolist())
+        values.append((float(exact[0]), float(exact[1]), float(exact[2])))
+    return values
+
+
+def assert_matches(result: tp.Result, expected: list[tuple[float, float, float]]) -> None:
+    found = result.per_query("AP")
+    assert len(expected) == len(found.lower) == len(result.query_ids)
+    for place, name in enumerate(("lower", "expected", "upper")):
+        np.testing.assert_allclose(getattr(found, name), [value[place] for value in expected], rtol=1e-12)
+
+
+def test_columns_of_labels() -> None:
+    own, others = RANDOM.random((12, 5)) < 0.3, RANDOM.random((40, 5)) < 0.3
+    result = tp.evaluate(
+        QUERIES, own.astype(int), gallery=GALLERY, gallery_labels=others, distance="euclidean", measures=["AP"]
+    )
+    relevant = (own[:, None] & others[None]).any(axis=2)
+    assert_matches(result, expected_ap(distances(QUERIES, GALLERY), relevant, np.zeros((12, 40), bool)))
+
+
+def test_columns_of_labels_leave_one_out() -> None:
+    own = RANDOM.random((40, 5)) < 0.3
+    result = tp.evaluate(GALLERY, own, distance="euclidean", measures=["AP"])
+    relevant = (own[:, None] & own[None]).any(axis=2)
+    assert_matches(result, expected_ap(distances(GALLERY, GALLERY), relevant, np.eye(40, dtype=bool)))
+
+
+def test_groups_and_exclude() -> None:
+    labels, gallery_labels = RANDOM.integers(0, 3, 12), RANDOM.integers(0, 3, 40)
+    groups, gallery_groups = RANDOM.integers(0, 2, 12), RANDOM.integers(0, 2, 40)
+    exclude = np.unique(np.column_stack([RANDOM.integers(0, 12, 60), RANDOM.integers(0, 40, 60)]), axis=0)
+    result = tp.evaluate(
+        QUERIES,
+        labels,
+        gallery=GALLERY,
+        gallery_labels=gallery_labels,
+        groups=groups,
+        gallery_groups=gallery_groups,
+        exclude=exclude,
+        distance="euclidean",
+        measures=["AP"],
+    )
+    same = labels[:, None] == gallery_labels[None]
+    excluded = same & (groups[:, None] == gallery_groups[None])
+    excluded[exclude[:, 0], exclude[:, 1]] = True
+    assert_matches(result, expected_ap(distances(QUERIES, GALLERY), same, excluded))
+
+
+def test_groups_leave_one_out() -> None:
+    labels, groups = RANDOM.integers(0, 4, 40), RANDOM.integers(0, 3, 40)
+    result = tp.evaluate(GALLERY, labels, groups=groups, distance="euclidean", measures=["AP"])
+    same = labels[:, None] == labels[None]
+    excluded = same & (groups[:, None] == groups[None]) | np.eye(40, dtype=bool)
+    assert_matches(result, expected_ap(distances(GALLERY, GALLERY), same, excluded))
+
+
+def test_triples_with_grades_agree_with_scores() -> None:
+    grades = RANDOM.choice([-1, 0, 0, 0, 1, 2, 3.5], size=(12, 40))
+    where = np.argwhere(grades != 0)
+    triples = np.column_stack([where, grades[tuple(where.T)]])
+    measures = ["AP", "nDCG@10", "nDCG(gain=exp)@10", "P@10", "RR"]
+    of_triples = tp.evaluate(
+        QUERIES, relevance=triples, gallery=GALLERY, distance="euclidean", measures=measures
+    ).to_dict()
+    of_matrix = tp.evaluate_distances(distances(QUERIES, GALLERY), grades, measures=measures).to_dict()
+    assert of_triples["measures"] == of_matrix["measures"]
+
+
+def test_triples_without_grades_are_labels() -> None:
+    labels = RANDOM.integers(0, 5, 40)
+    pairs = np.argwhere((labels[:, None] == labels[None]) & ~np.eye(40, dtype=bool))
+    of_pairs = tp.evaluate(GALLERY, relevance=pairs, distance="euclidean")
+    assert of_pairs.to_json() == tp.evaluate(GALLERY, labels, distance="euclidean").to_json()
+
+
+@pytest.mark.parametrize(
+    ("policy", "mean", "queries"), [("skip", 1.0, 2), ("zero", 0.5, 4), ("one", 1.0, 4), ("nan", 1.0, 4)]
+)
+def test_queries_with_nothing_relevant(policy: Any, mean: float, queries: int) -> None:
+    data, labels = [[0.0], [0.1], [5.0], [9.0]], ["a", "a", "b", "c"]
+    result = tp.evaluate(data, labels, distance="euclidean", measures=["AP"], empty=policy)
+    assert result["AP"].lower == result["AP"].upper == mean
+    assert result.ties.queries == len(result.query_ids) == queries
+    assert result.empty_ids.tolist() == [2, 3]
+    assert result.to_dict()["empty"] == 2
+    left_out = {reason: ids.tolist() for reason, ids in result.skipped.items()}
+    assert left_out == ({"no relevant item in the gallery": [2, 3]} if policy in ("skip", "nan") else {})
+    assert np.isnan(result.per_query("AP").lower).sum() == (2 if policy == "nan" else 0)
+
+
+def test_a_duplicate_of_the_query_is_not_the_query() -> None:
+    # Items 0 and 1 are the same point: each finds the other, never itself.
+    result = tp.evaluate([[1.0], [1.0], [2.0]], [0, 1, 0], distance="euclidean", measures=["RR"])
+    assert result.per_query("RR").lower.tolist() == [0.5, 1 / 2]
+    assert result.query_ids.tolist() == [0, 2]
