@@ -1,24 +1,25 @@
 """Small embeddings that are made to be hard to rank, each by a name that says why."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 Random = np.random.Generator
 
 
 def normalised(rows: Array, dtype: type) -> Array:
     """Each row divided by its norm in `dtype`, as models do."""
-    values = rows.astype(dtype)
+    values: Array = rows.astype(dtype)
     norms = np.sqrt((values * values).sum(axis=1, keepdims=True))
-    return np.divide(values, norms, out=np.zeros_like(values), where=norms > 0)
+    return np.asarray(np.divide(values, norms, out=np.zeros_like(values), where=norms > 0))
 
 
 def one_ulp_apart(random: Random, shape: tuple[int, int], dtype: type) -> Array:
     """One random row, every entry moved by -1, 0 or 1 unit in the last place."""
-    base = random.normal(size=shape[1]).astype(dtype)
+    base: Array = random.normal(size=shape[1]).astype(dtype)
     steps = random.integers(-1, 2, size=shape)
     up, down = np.nextafter(base, dtype(np.inf)), np.nextafter(base, dtype(-np.inf))
     return np.where(steps > 0, up, np.where(steps < 0, down, base)).astype(dtype)

@@ -1,5 +1,8 @@
 """Promise 4, nothing blind wins: an embedding that ignores its input scores no more than a random one."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -9,7 +12,7 @@ import tieproof as tp
 COUNT, CLASSES = 400, 8
 MEASURES = ["AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@1", "Success@10", "RR", "nDCG@10"]
 
-BLIND = {
+BLIND: dict[str, Callable[[np.random.Generator], npt.NDArray[Any]]] = {
     "zeros": lambda _: np.zeros((COUNT, 4)),
     "a constant": lambda _: np.full((COUNT, 4), 0.3),
     "the largest float32": lambda _: np.full((COUNT, 4), np.finfo(np.float32).max),

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
-from exact_oracle import mean_average_precision
-from hard_sets import HARD_SETS
 
 import tieproof as tp
+from exact_oracle import mean_average_precision
+from hard_sets import HARD_SETS
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
 SHAPES = {"two items": (2, 3), "one dimension": (9, 1), "few": (11, 4), "more": (16, 23)}

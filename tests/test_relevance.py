@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from exact_oracle import average_precision
 
 import tieproof as tp
+from exact_oracle import average_precision
 
 Array = npt.NDArray[Any]
 RANDOM = np.random.default_rng(1)
@@ -43,14 +43,14 @@ def test_columns_of_labels() -> None:
     result = tp.evaluate(
         QUERIES, own.astype(int), gallery=GALLERY, gallery_labels=others, distance="euclidean", measures=["AP"]
     )
-    relevant = (own[:, None] & others[None]).any(axis=2)
+    relevant = np.asarray((own[:, None] & others[None]).any(axis=2))
     assert_matches(result, expected_ap(distances(QUERIES, GALLERY), relevant, np.zeros((12, 40), bool)))
 
 
 def test_columns_of_labels_leave_one_out() -> None:
     own = RANDOM.random((40, 5)) < 0.3
     result = tp.evaluate(GALLERY, own, distance="euclidean", measures=["AP"])
-    relevant = (own[:, None] & own[None]).any(axis=2)
+    relevant = np.asarray((own[:, None] & own[None]).any(axis=2))
     assert_matches(result, expected_ap(distances(GALLERY, GALLERY), relevant, np.eye(40, dtype=bool)))
 
 

@@ -3,11 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hard_sets import HARD_SETS
-from shared_data import load_shared
 
 import tieproof as tp
+from hard_sets import HARD_SETS
+from shared_data import load_shared
 from tieproof.engine import plan
+from tieproof.exact import rows
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
 SETS = (
@@ -81,6 +82,31 @@ def test_tiles_blocks_and_precision(name: str, distance: str, monkeypatch: pytes
         monkeypatch.setattr(plan, "PRECISE", precise)
         found = tp.evaluate(data, labels, distance=distance, memory="8MiB", threads=2)
         assert found.to_json() == expected, side
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", ["0/1", "±1/sqrt(d) float32", "int8", "int8 few values", "float16 coarse"])
+def test_integers_without_their_step(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, labels = dataset(name, 150, 12)
+    expected = tp.evaluate(data, labels, distance=distance).to_json()
+    monkeypatch.setattr(rows, "LARGEST_INTEGER", 0.0)
+    assert tp.evaluate(data, labels, distance=distance).to_json() == expected
+
+
+@pytest.mark.parametrize("distance", ["sqeuclidean", "cityblock", "dot"])
+@pytest.mark.parametrize("classes", [2, 40, 700])
+def test_as_the_matrix_of_exact_distances(classes: int, distance: str) -> None:
+    random = np.random.default_rng(classes)
+    gallery, queries = random.integers(-40, 41, size=(1500, 6)), random.integers(-40, 41, size=(300, 6))
+    labels, gallery_labels = random.integers(classes, size=300), random.integers(classes, size=1500)
+    matrix = {
+        "sqeuclidean": lambda x, y: ((x - y) ** 2).sum(axis=2),
+        "cityblock": lambda x, y: np.abs(x - y).sum(axis=2),
+        "dot": lambda x, y: -(x * y).sum(axis=2),
+    }[distance](queries[:, None], gallery[None])
+    expected = tp.evaluate_distances(matrix, labels[:, None] == gallery_labels[None]).to_dict()["measures"]
+    found = tp.evaluate(queries, labels, gallery=gallery, gallery_labels=gallery_labels, distance=distance)
+    assert found.to_dict()["measures"] == expected
 
 
 @pytest.mark.parametrize("memory", BUDGETS)

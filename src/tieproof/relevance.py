@@ -146,7 +146,7 @@ class MultiLabels(Relevance):
     def at_most(self) -> IntArray:
         """The sum of the sizes of a query's classes."""
         sizes = self.item_labels.sum(axis=0, dtype=np.float64)
-        return np.minimum(self.query_labels @ sizes, self.n_items).astype(np.int64)
+        return np.asarray(np.minimum(self.query_labels @ sizes, self.n_items).astype(np.int64))
 
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
         """Items whose labels have a positive product with the query's."""

@@ -138,7 +138,7 @@ def mask(targets: Targets, query: int, column: int, row: Row) -> None:
 @kernel
 def compare(row: Row, weights: SmallIntArray, low: Row, high: Row, counts: Counts, certain: bool, close: Row) -> int:
     """Compare all items with each of a few thresholds; return how many are `close` to one and not counted."""
-    before = 0
+    before = np.int32(0)
     found = 0
     for t in range(low.shape[0]):
         nearer = np.int32(0)

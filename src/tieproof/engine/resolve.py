@@ -48,4 +48,5 @@ def resolve_exactly(space: Space, ranked: Ranked, query: int, items: Undecided, 
 def exact_keys(space: Space, row: int, items: IntArray | SmallIntArray) -> list[int]:
     """Exact keys of any number of items, a bounded number at a time."""
     size = max(1, EXACT_ENTRIES // space.items.dimensions)
-    return [key for i in range(0, len(items), size) for key in space.exact_keys(row, items[i : i + size])]
+    parts = (items[i : i + size].astype(np.int64) for i in range(0, len(items), size))
+    return [key for part in parts for key in space.exact_keys(row, part)]

@@ -70,13 +70,14 @@ class Cosine(InnerSpace):
         products = inner_products(self.queries, self.items, rows, columns)
         if self.integers:
             keys = products * np.abs(products) / self.ratio_of[columns]
-            return keys, self.ratio_error * np.abs(keys)
+            return keys, np.asarray(self.ratio_error * np.abs(keys))
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         keys = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         error = bounds.inner_product(self.items.dimensions, FLOAT64) + self.norm_error
         if self.relative:
-            return keys, error / (1 - error) * keys
-        return keys, (error + bounds.underflow(self.items.dimensions, FLOAT64)) * (lengths > 0)
+            return keys, error / (1 - error) * np.abs(keys)
+        error += bounds.underflow(self.items.dimensions, FLOAT64)
+        return keys, np.where(lengths > 0, error, 0.0)
 
     def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
         """floor(sign(s) s^2 2^K / n), with K so large that distinct ratios have distinct floors (README, 7)."""

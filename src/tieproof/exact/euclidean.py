@@ -30,7 +30,7 @@ class Euclidean(InnerSpace):
 
     def nearness(self, tile: Tile, columns: slice) -> Tile:
         """2 x.y - |y|^2."""
-        nearness = tile * self.dtype.type(2)
+        nearness: Tile = tile * self.dtype.type(2)
         nearness -= self.items.square[columns].astype(self.dtype)
         return nearness
 

@@ -75,7 +75,7 @@ def proportional(a: Embeddings, b: Embeddings) -> Flags:
         [np.ldexp(mine, shift) == other for mine, other in zip(left, right, strict=True)]
     ).all(axis=1)
     nonzero: Flags = at_place(a)[:, 0] != 0
-    return flags & (nonzero == (b != 0).any(axis=1))
+    return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
 
 
 def two_product(

@@ -60,7 +60,7 @@ def cut(rows: npt.NDArray[Any], base: int) -> Slices:
 def shifted(sums: npt.NDArray[np.float64], bits: int) -> ObjectArray:
     """The Python integers sums * 2^bits."""
     integers: ObjectArray = sums.astype(np.int64).astype(object)
-    return integers * (1 << bits)
+    return np.asarray(integers * (1 << bits))
 
 
 def dots(row: Slices, rows: Slices, dimensions: int, length: int) -> ObjectArray:

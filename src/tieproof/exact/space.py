@@ -29,7 +29,7 @@ def make_error(
     columns: slice,
     *,
     relative: float = 0.0,
-    row: FloatArray | None = None,
+    row: npt.NDArray[Any] | None = None,
     column: FloatArray | None = None,
     constant: FloatArray | float = 0.0,
 ) -> Error:

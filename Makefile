@@ -1,0 +1,43 @@
+# `make demo` and `make test` need Python 3.11 or later and the package index, nothing else.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test test-heavy lint bench clean
+
+demo: $(VENV)/installed
+	$(BIN)/tieproof demo
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest -n auto -q
+
+# Tests that need torch and the like; one version of torch, so that what was tested is known.
+test-heavy: $(VENV)/installed-heavy
+	$(BIN)/python -m pytest -n auto -q -m heavy
+
+lint: $(VENV)/installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/installed
+	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tieproof needs Python 3.11 or later")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/installed-lint: $(VENV)/installed
+	$(BIN)/pip install --quiet --editable '.[lint]'
+	touch $@
+
+$(VENV)/installed-heavy: $(VENV)/installed
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --editable '.[heavy]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

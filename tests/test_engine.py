@@ -1,0 +1,150 @@
+"""What the bounds stand on: the machine's product, the arithmetic of the kernels, the exact integers."""
+
+import ast
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+from exact_oracle import KEYS, fractions
+from hard_sets import HARD_SETS
+from tieproof.distances import DISTANCES, make_space
+from tieproof.engine import blas
+from tieproof.engine.plan import Plan
+from tieproof.exact.space import Resources, Space
+
+SOURCE = Path(tp.__file__).parent
+
+
+def test_this_machine_multiplies_as_promised() -> None:
+    blas.check_products()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_reduced_precision_is_refused(dtype: type) -> None:
+    # Ten (thirty) bits of mantissa, as a TF32 (or a float32) product would keep.
+    kept = 10 if dtype == np.float32 else 30
+    for x, y in blas.probes(np.dtype(dtype))[:1]:
+        short = [np.ldexp(np.rint(np.ldexp(a, kept)), -kept).astype(dtype) for a in (x, y)]
+        with pytest.raises(tp.UnsafeProductError, match="reduced precision"):
+            blas.check_product(x, y, short[0] @ short[1].T, np.dtype(dtype))
+
+
+def test_strassen_is_refused() -> None:
+    def strassen(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32], levels: int) -> npt.NDArray[np.float32]:
+        if not levels:
+            return a @ b
+        h = len(a) // 2
+        (a11, a12), (a21, a22) = (a[:h, :h], a[:h, h:]), (a[h:, :h], a[h:, h:])
+        (b11, b12), (b21, b22) = (b[:h, :h], b[:h, h:]), (b[h:, :h], b[h:, h:])
+        pairs = [
+            (a11 + a22, b11 + b22),
+            (a21 + a22, b11),
+            (a11, b12 - b22),
+            (a22, b21 - b11),
+            (a11 + a12, b22),
+            (a21 - a11, b11 + b12),
+            (a12 - a22, b21 + b22),
+        ]
+        m1, m2, m3, m4, m5, m6, m7 = (strassen(x, y, levels - 1) for x, y in pairs)
+        return np.block([[m1 + m4 - m5 + m7, m3 + m5], [m2 + m4, m1 - m2 + m3 + m6]])
+
+    refused = 0
+    for x, y in blas.probes(np.dtype(np.float32)):
+        try:
+            blas.check_product(x, y, strassen(x, np.ascontiguousarray(y.T), 1), np.dtype(np.float32))
+        except tp.UnsafeProductError:
+            refused += 1
+    assert refused
+
+
+def test_kernels_state_their_arithmetic() -> None:
+    # All kernels are compiled in one place, with these flags, and no other module calls numba.
+    calls = []
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "njit":
+                flags = {word.arg: ast.literal_eval(word.value) for word in node.keywords}
+                calls.append((path.name, flags["nogil"], flags["fastmath"], "parallel" in flags))
+            if isinstance(node, ast.ImportFrom | ast.Import) and path.name != "compiled.py":
+                names = [alias.name for alias in node.names] + [getattr(node, "module", "") or ""]
+                assert not any(name.split(".")[0] == "numba" for name in names), path
+    assert calls
+    assert set(calls) == {("compiled.py", True, False, False)}
+
+
+def space_of(name: str, distance: str, precise: bool) -> tuple[Space, npt.NDArray[np.generic]]:
+    data = HARD_SETS[name](np.random.default_rng(3), (14, 9))
+    order = np.arange(len(data))
+    space = make_space(DISTANCES[distance], data, None, (order, order), Resources(2**20, precise))
+    return space, data
+
+
+@pytest.mark.parametrize("precise", [False, True], ids=["float32", "float64"])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, precise: bool) -> None:
+    space, data = space_of(name, distance, precise)
+    rows = fractions(data[space.items.first])
+    everything = slice(0, len(rows))
+    tile = space.nearness(space.tile(everything, everything), everything)
+    error = space.error(everything, everything)
+    left, right = (index.ravel() for index in np.indices(tile.shape))
+    keys, errors = space.keys(left, right)
+    for i, x in enumerate(rows):
+        for j, y in enumerate(rows):
+            exact, power, slack = true_nearness(distance, space, i, j, x, y)
+            value = float(tile[i, j])
+            bound = error.relative * abs(value) + error.row[i] * error.column[j] + error.constant[j]
+            assert encloses(value, float(bound) + slack * abs(value), exact, power)
+            pair = i * len(rows) + j
+            assert encloses(float(keys[pair]), float(errors[pair]) + slack * abs(value), exact, power)
+
+
+def true_nearness(
+    distance: str, space: Space, i: int, j: int, x: list[Fraction], y: list[Fraction]
+) -> tuple[Fraction, int, float]:
+    """Nearness of exact/README.md in fractions; 2 if that is its signed square; and what rounding may add."""
+    of_x, of_y = (Fraction(float(space.items.divisor[k])) for k in (i, j))
+    if distance == "cosine" and getattr(space, "integers", False):
+        # The quotient is rounded; that no two different ones become equal is for the comparisons to show.
+        return KEYS["cosine"](x, y) / of_x**2, 1, 2.0**-51
+    if distance == "cosine":
+        return KEYS["cosine"](x, y) / (KEYS["dot"](x, x) or 1), 2, 0.0
+    if distance == "euclidean":
+        return (2 * KEYS["dot"](x, y) - KEYS["dot"](y, y)) / (of_x * of_y), 1, 0.0
+    return KEYS[distance](x, y) / (of_x * of_y if distance == "dot" else of_x), 1, 0.0
+
+
+def encloses(value: float, bound: float, exact: Fraction, power: int) -> bool:
+    """Whether |value - root| <= bound, for the signed root of `exact` where power is 2."""
+    low, high = Fraction(value) - Fraction(bound), Fraction(value) + Fraction(bound)
+    if power == 2:
+        low, high = low * abs(low), high * abs(high)
+    return low <= exact <= high
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_exact_keys_have_the_exact_order(name: str, distance: str) -> None:
+    space, data = space_of(name, distance, False)
+    rows = fractions(data[space.items.first])
+    for i, row in enumerate(rows):
+        keys = space.exact_keys(i, np.arange(len(rows)))
+        exact = [KEYS[distance](row, other) for other in rows]
+        for j in range(len(rows)):
+            for k in range(j):
+                assert (keys[j] > keys[k]) == (exact[j] > exact[k])
+                assert (keys[j] == keys[k]) == (exact[j] == exact[k])
+
+
+def test_plans_cover_every_query_once() -> None:
+    random = np.random.default_rng(0)
+    for budget in (1, 2**20, 2**24, 2**30):
+        pairs = random.integers(0, 5000, size=1000)
+        parts = [part for block in Plan(budget, 2).blocks(pairs) for part in block]
+        assert np.concatenate([np.arange(1000)[part] for part in parts]).tolist() == list(range(1000))

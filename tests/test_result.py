@@ -1,0 +1,110 @@
+"""What a result holds, and how it is shown."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+
+# Query 0 finds item 1 (relevant) tied with item 2; items 3 and 4 are tied and far; item 4 has no companion.
+POINTS = np.array([[0.0], [1.0], [-1.0], [5.0], [5.0]])
+LABELS = ["a", "a", "b", "b", "c"]
+
+
+def result(**options: Any) -> tp.Result:
+    return tp.evaluate(POINTS, LABELS, distance="euclidean", measures=["AP", "P@1"], **options)
+
+
+def test_estimates() -> None:
+    # Queries 0: item 1 at rank 1 or 2. 1: item 0 first. 2: item 3 at rank 3 or 4. 3: item 2 at rank 4.
+    found = result()
+    assert found.query_ids.tolist() == [0, 1, 2, 3]
+    values = found.per_query("AP")
+    assert values.lower.tolist() == [1 / 2, 1, 1 / 4, 1 / 4]
+    assert values.expected.tolist() == [3 / 4, 1, 7 / 24, 1 / 4]
+    assert values.upper.tolist() == [1, 1, 1 / 3, 1 / 4]
+    np.testing.assert_allclose(values.std, [1 / 4, 0, 1 / 24, 0], rtol=1e-12)
+    mean = found["AP"]
+    assert mean.lower == 0.5
+    np.testing.assert_allclose(mean.expected, (3 / 4 + 1 + 7 / 24 + 1 / 4) / 4, rtol=1e-12)
+    np.testing.assert_allclose(mean.std, np.sqrt(1 / 16 + 1 / 24**2) / 4, rtol=1e-12)
+
+
+def test_ties() -> None:
+    assert result().ties == tp.TieSummary(
+        queries=4, ties=2, ambiguous_ties=2, queries_with_ambiguous_ties=2, largest_tie=2, zero_vectors=1
+    )
+
+
+def test_skipped() -> None:
+    assert {reason: ids.tolist() for reason, ids in result().skipped.items()} == {
+        "no relevant item in the gallery": [4]
+    }
+
+
+def test_json() -> None:
+    found = result()
+    data = json.loads(found.to_json())
+    assert data == found.to_dict()
+    assert data["measures"]["P@1"] == {"lower": 0.25, "expected": 0.375, "upper": 0.5, "std": 0.125}
+    assert data["ties"]["ambiguous_ties"] == 2
+    assert data["skipped"] == {"no relevant item in the gallery": 1}
+
+
+def test_names_are_measures_too() -> None:
+    found = result()
+    assert found["map"] == found["AP"] == found[tp.measures.AP]
+    assert found.measures == ("AP", "P@1")
+    with pytest.raises(tp.InputError, match=r"no 'RR'; it has AP, P@1"):
+        found["RR"]
+
+
+def test_frame() -> None:
+    pytest.importorskip("pandas")
+    frame = result().to_frame()
+    assert list(frame.columns) == ["query", "measure", "lower", "expected", "upper", "std"]
+    assert len(frame) == 8
+    of_ap = frame[frame.measure == "AP"]
+    assert of_ap["query"].tolist() == [0, 1, 2, 3]
+    assert of_ap.upper.tolist() == result().per_query("AP").upper.tolist()
+
+
+def test_table() -> None:
+    text = str(result())
+    for part in ("measure", "lower", "expected", "upper", "std", "AP", "0.5000", "P@1", "leave-one-out"):
+        assert part in text
+    assert "\x1b" not in text
+
+
+def test_estimates_are_ordered_everywhere() -> None:
+    random = np.random.default_rng(0)
+    for seed in range(20):
+        data = random.integers(0, 2 + seed % 3, size=(40, 3))
+        found = tp.evaluate(data, random.integers(0, 5, size=40), distance="cityblock", empty="zero")
+        for measure in found.measures:
+            for estimate in (found[measure], found.per_query(measure)):
+                assert np.all(estimate.lower <= estimate.expected)
+                assert np.all(estimate.expected <= estimate.upper)
+
+
+def test_ragged_lists() -> None:
+    scores = [[0.5, 0.5], [0.3, 0.2, 0.1], [1.0]]
+    found = tp.evaluate_scores(scores, [[1, 0], [0, 0, 1], [1]], measures=["RR"]).per_query("RR")
+    np.testing.assert_allclose(found.lower, [1 / 2, 1 / 3, 1], rtol=1e-15)
+    np.testing.assert_allclose(found.upper, [1, 1 / 3, 1], rtol=1e-15)
+
+
+def test_scores_and_distances_mirror_each_other() -> None:
+    random = np.random.default_rng(1)
+    scores, relevance = random.integers(0, 6, size=(9, 30)), random.choice([-1, 0, 0, 1, 2], size=(9, 30))
+    of_scores = tp.evaluate_scores(scores, relevance).to_dict()["measures"]
+    assert tp.evaluate_distances(-scores, relevance).to_dict()["measures"] == of_scores
+    assert tp.evaluate_scores(list(scores), list(relevance)).to_dict()["measures"] == of_scores
+
+
+def test_integers_beyond_float64_keep_their_order() -> None:
+    scores = [[2**60 + 1, 2**60]]
+    assert tp.evaluate_scores(scores, [[0, 1]], measures=["RR"])["RR"].upper == 0.5
+    assert tp.evaluate_distances(scores, [[0, 1]], measures=["RR"])["RR"].lower == 1
