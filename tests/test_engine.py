@@ -77,18 +77,18 @@ def test_kernels_state_their_arithmetic() -> None:
     assert set(calls) == {("compiled.py", True, False, False)}
 
 
-def space_of(name: str, distance: str, precise: bool) -> tuple[Space, npt.NDArray[np.generic]]:
+def space_of(name: str, distance: str, dtype: type, chunk: int) -> tuple[Space, npt.NDArray[np.generic]]:
     data = HARD_SETS[name](np.random.default_rng(3), (14, 9))
     order = np.arange(len(data))
-    space = make_space(DISTANCES[distance], data, None, (order, order), Resources(2**20, precise))
+    space = make_space(DISTANCES[distance], data, None, (order, order), Resources(2**20, np.dtype(dtype), chunk))
     return space, data
 
 
-@pytest.mark.parametrize("precise", [False, True], ids=["float32", "float64"])
+@pytest.mark.parametrize(("dtype", "chunk"), [(np.float32, 99), (np.float32, 2), (np.float64, 99)])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
 @pytest.mark.parametrize("name", HARD_SETS)
-def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, precise: bool) -> None:
-    space, data = space_of(name, distance, precise)
+def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, dtype: type, chunk: int) -> None:
+    space, data = space_of(name, distance, dtype, chunk)
     rows = fractions(data[space.items.first])
     everything = slice(0, len(rows))
     tile = space.nearness(space.tile(everything, everything), everything)
@@ -131,7 +131,7 @@ def encloses(value: float, bound: float, exact: Fraction, power: int) -> bool:
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_exact_keys_have_the_exact_order(name: str, distance: str) -> None:
-    space, data = space_of(name, distance, False)
+    space, data = space_of(name, distance, np.float32, 99)
     rows = fractions(data[space.items.first])
     for i, row in enumerate(rows):
         keys = space.exact_keys(i, np.arange(len(rows)))

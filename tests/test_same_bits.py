@@ -73,13 +73,19 @@ def test_threads_and_memory(name: str, distance: str) -> None:
 def test_tiles_blocks_and_precision(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, labels = dataset(name)
     expected = tp.evaluate(data, labels, distance=distance).to_json()
-    # side of a tile, bytes that a pair is said to take (so: how many blocks), thresholds for float64, compared ones
-    for side, ranked, ranking, precise in ((7, 48, 320, 1e9), (64, 4000, 4000, 0), (1024, 48, 90000, 1e9)):
+    # side of a tile, bytes that a pair is said to take (so: how many blocks), when tiles are float64 or short sums
+    for side, ranked, ranking, double, short in (
+        (7, 48, 320, 1e9, 1e9),
+        (64, 4000, 4000, 0, 1e9),
+        (999, 48, 90000, 1e9, 0),
+    ):
         monkeypatch.setattr(plan, "LARGEST_SIDE", side)
         monkeypatch.setattr(plan, "SMALLEST_SIDE", min(side, 64))
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKED", ranked)
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKING", ranking)
-        monkeypatch.setattr(plan, "PRECISE", precise)
+        monkeypatch.setattr(plan, "FLOAT64_TILES", double)
+        monkeypatch.setattr(plan, "SHORT_SUMS", short)
+        monkeypatch.setattr(plan, "SHORT_CHUNK", 2)
         found = tp.evaluate(data, labels, distance=distance, memory="8MiB", threads=2)
         assert found.to_json() == expected, side
 

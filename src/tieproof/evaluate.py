@@ -125,7 +125,7 @@ def space_parts(
     from tieproof.engine import Plan, count_ties
 
     plan = Plan(*limits)
-    resources = plan.resources(relevance.at_most(), queries.shape[1])
+    resources = plan.resources(relevance.at_most())
     space = make_space(distance, queries, gallery, relevance.order(), resources)
     sides = [space.queries] if space.symmetric else [space.queries, space.items]
     zero_vectors = 0 if distance.bits else sum(int(side.weight[side.largest == 0].sum()) for side in sides)

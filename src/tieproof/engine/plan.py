@@ -14,11 +14,14 @@ BYTES_PER_PAIR_RANKED = 48
 BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""
 
-LARGEST_SIDE, SMALLEST_SIDE = 1024, 64
+LARGEST_SIDE, SMALLEST_SIDE = 1008, 64
+"""Not a power of two: rows of a tile that are 4,096 bytes apart would share a place in the cache."""
 
-PRECISE = 64
-"""Relevant items per query, at 512 dimensions, from which float32 tiles would leave too much undecided."""
+SHORT_SUMS, SHORT_CHUNK, LONG_CHUNK = 40, 128, 2**16
+"""Relevant items per query from which products are summed up in short chunks of dimensions, not in long ones."""
 
+FLOAT64_TILES = 200
+"""Relevant items per query from which float32 tiles would leave so much undecided that float64 is faster."""
 
 SMALLEST_BUDGET = 8 * 2**20
 """Smaller budgets are treated as this: below it nothing is left to save."""
@@ -42,10 +45,14 @@ class Plan:
         entries = self.memory / 8 / self.threads / 24
         return int(np.clip(int(entries**0.5), SMALLEST_SIDE, LARGEST_SIDE))
 
-    def resources(self, at_most: npt.NDArray[np.int64], dimensions: int) -> Resources:
-        """A quarter of the budget for rows made ready, and float64 tiles where thresholds are many."""
-        precise = bool(at_most.mean() * dimensions >= PRECISE * 512)
-        return Resources(keep_bytes=self.memory // 4, precise=precise)
+    def resources(self, at_most: npt.NDArray[np.int64]) -> Resources:
+        """A quarter of the budget for rows made ready, and the smaller errors the more thresholds there are."""
+        thresholds = at_most.mean()
+        return Resources(
+            keep_bytes=self.memory // 4,
+            dtype=np.dtype(np.float64 if thresholds >= FLOAT64_TILES else np.float32),
+            chunk=SHORT_CHUNK if thresholds >= SHORT_SUMS else LONG_CHUNK,
+        )
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
         """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query."""

@@ -14,7 +14,6 @@ from tieproof.engine.kernels import (
     Thresholds,
     Undecided,
 )
-from tieproof.exact.bounds import SAFETY
 from tieproof.exact.space import Space
 from tieproof.relevance import RelevantBlock, pointers, sorted_contains
 from tieproof.ties import Ties
@@ -239,18 +238,15 @@ def by_key(keys: FloatArray, query: IntArray) -> IntArray:
 def widened(space: Space, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[Row, Row]:
     """Intervals, in the tile's type, of all entries that may belong to a nearness within [low, high].
 
-    An entry v of a nearness t has |v - t| <= relative |v| + absolute, hence lies within
-    absolute + relative / (1 - relative) (|t| + absolute) of t.
+    One step outward covers the roundings.
     """
     dtype = space.nearness_type
-    error = space.error(slice(0, len(space.queries)), slice(0, len(space.items)))
-    if error.certain:
+    relative, of_row = space.largest_error
+    absolute = of_row[rows]
+    if relative == 0.0 and not absolute.any():
         return low.astype(dtype), high.astype(dtype)
-    absolute = (error.row * error.column.max() + error.constant.max())[rows] * SAFETY
-    relative = error.relative / (1 - error.relative) * SAFETY
-    wide_low = (low - absolute - relative * (np.abs(low) + absolute) * SAFETY).astype(dtype)
-    wide_high = (high + absolute + relative * (np.abs(high) + absolute) * SAFETY).astype(dtype)
-    # One step outward for the roundings of the lines above.
+    wide_low = (low - absolute - relative * np.abs(low)).astype(dtype)
+    wide_high = (high + absolute + relative * np.abs(high)).astype(dtype)
     infinity = dtype.type(np.inf)
     return np.nextafter(wide_low, -infinity), np.nextafter(wide_high, infinity)
 

@@ -21,9 +21,12 @@ def gamma(operations: int, unit: float) -> float:
     return product / (1 - product) * SAFETY if product < 0.5 else math.inf
 
 
-def inner_product(dimensions: int, dtype: np.dtype[np.floating]) -> float:
-    """Bound of |computed - exact| / (|x| |y|), for rows that were themselves rounded to `dtype` (README, 2)."""
-    return gamma(dimensions + 8, UNIT_ROUNDOFF[dtype])
+def inner_product(dimensions: int, chunk: int, dtype: np.dtype[np.floating]) -> float:
+    """Bound of |computed - exact| / (|x| |y|), for rows that were themselves rounded to `dtype` (README, 2).
+
+    chunk: dimensions that are summed up before the sums are added.
+    """
+    return gamma(chunk + -(-dimensions // chunk) + 8, UNIT_ROUNDOFF[dtype])
 
 
 def norm(dimensions: int) -> float:

@@ -44,8 +44,8 @@ class CityBlock(Space):
             self.dtype = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
         else:
             # The bound is relative to the distance, so the entries must be exact in the type of the tile.
-            in_float32 = all(side.exact_in_float32 for side in divided) and not resources.precise
-            self.dtype = FLOAT32 if in_float32 else FLOAT64
+            in_float32 = all(side.exact_in_float32 for side in divided)
+            self.dtype = resources.dtype if in_float32 else FLOAT64
         keep = resources.keep_bytes // len(sides)
         self.prepared_items = Prepared(self.items, self.dtype, False, keep)
         self.prepared_queries = (

@@ -48,7 +48,7 @@ class Cosine(InnerSpace):
         """One error for all pairs of vectors that are not zero; mostly none for integers."""
         if self.integers:
             return make_error(rows, columns, relative=self.ratio_error)
-        error = bounds.inner_product(self.items.dimensions, self.dtype) + self.norm_error
+        error = self.product_error + self.norm_error
         if self.relative:
             return make_error(rows, columns, relative=error / (1 - error))
         error += bounds.underflow(self.items.dimensions, self.dtype)
@@ -73,7 +73,7 @@ class Cosine(InnerSpace):
             return keys, np.asarray(self.ratio_error * np.abs(keys))
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         keys = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-        error = bounds.inner_product(self.items.dimensions, FLOAT64) + self.norm_error
+        error = self.pair_error + self.norm_error
         if self.relative:
             return keys, error / (1 - error) * np.abs(keys)
         error += bounds.underflow(self.items.dimensions, FLOAT64)

@@ -29,7 +29,7 @@ class Dot(InnerSpace):
         """An error in proportion to both norms."""
         if self.integers:
             return make_error(rows, columns)
-        error = bounds.inner_product(self.items.dimensions, self.dtype) * bounds.SAFETY
+        error = self.product_error * bounds.SAFETY
         if self.relative:
             return make_error(rows, columns, relative=error / (1 - error))
         return make_error(
@@ -46,7 +46,7 @@ class Dot(InnerSpace):
         keys = inner_products(self.queries, self.items, rows, columns)
         if self.integers:
             return keys, np.zeros(len(keys))
-        error = bounds.inner_product(self.items.dimensions, FLOAT64) * bounds.SAFETY
+        error = self.pair_error * bounds.SAFETY
         if self.relative:
             return keys, error / (1 - error) * keys
         lengths = self.queries.norm[rows] * self.items.norm[columns]

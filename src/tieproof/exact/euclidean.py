@@ -41,7 +41,7 @@ class Euclidean(InnerSpace):
         square = self.items.square[columns]
         # Rounding |y|^2 to the tile's type, and the difference: at most 2 u (2 |x| |y| + |y|^2) in all.
         rounding = 4 * bounds.UNIT_ROUNDOFF[self.dtype]
-        error = 2 * bounds.inner_product(self.items.dimensions, self.dtype) + rounding
+        error = 2 * self.product_error + rounding
         underflow = 2 * bounds.underflow(self.items.dimensions, self.dtype)
         return make_error(
             rows,
@@ -64,7 +64,7 @@ class Euclidean(InnerSpace):
         if self.integers:
             return keys, np.zeros(len(keys))
         lengths = self.queries.norm[rows] * self.items.norm[columns]
-        error = 2 * bounds.inner_product(self.items.dimensions, FLOAT64) * bounds.SAFETY * lengths
+        error = 2 * self.pair_error * bounds.SAFETY * lengths
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
 

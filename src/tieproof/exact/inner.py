@@ -31,7 +31,10 @@ class InnerSpace(Space):
         fit: Callable[[Rows, Rows, np.dtype[Any]], bool] | None = None,
     ) -> None:
         self.queries, self.items, self.integers = queries, items, integers
-        self.dtype = tile_type(queries, items, integers, resources.precise, fit or fits)
+        self.dtype = integer_type(queries, items, fit or fits) if integers else resources.dtype
+        self.chunk = items.dimensions if integers else min(resources.chunk, items.dimensions)
+        self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.dtype)
+        self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
         keep = resources.keep_bytes // (1 if queries is items else 2)
         self.prepared_items = Prepared(items, self.dtype, normalise, keep)
         self.prepared_queries = (
@@ -49,8 +52,11 @@ class InnerSpace(Space):
         return self.dtype
 
     def tile(self, rows: slice, columns: slice) -> Tile:
-        """Inner products of ready rows."""
-        tile: Tile = self.prepared_queries[rows] @ self.prepared_items[columns].T
+        """Inner products of ready rows, summed up in chunks of dimensions."""
+        x, y = self.prepared_queries[rows], self.prepared_items[columns]
+        tile: Tile = x[:, : self.chunk] @ y[:, : self.chunk].T
+        for start in range(self.chunk, x.shape[1], self.chunk):
+            tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
 
     def exact_keys(self, row: int, columns: IntArray) -> list[int]:
@@ -66,17 +72,9 @@ class InnerSpace(Space):
         """The keys, from exact inner products in units of 2^(2 base)."""
 
 
-def tile_type(
-    queries: Rows,
-    items: Rows,
-    integers: bool,
-    precise: bool,
-    fit: Callable[[Rows, Rows, np.dtype[Any]], bool],
-) -> np.dtype[Any]:
-    """Float32, unless integers need more bits or the plan wants less undecided."""
-    if integers:
-        return FLOAT32 if fit(queries, items, FLOAT32) else FLOAT64
-    return FLOAT64 if precise else FLOAT32
+def integer_type(queries: Rows, items: Rows, fit: Callable[[Rows, Rows, np.dtype[Any]], bool]) -> np.dtype[Any]:
+    """Float32, unless these integers need more bits."""
+    return FLOAT32 if fit(queries, items, FLOAT32) else FLOAT64
 
 
 def fits(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:

@@ -1,11 +1,13 @@
 """`Space`: what the engine asks of a distance, from a float32 tile down to exact integers."""
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.exact.bounds import SAFETY
 from tieproof.exact.rows import FloatArray, IntArray, Rows, spans
 
 Tile = npt.NDArray[np.floating[Any]]
@@ -48,7 +50,8 @@ class Resources(NamedTuple):
     """What the plan grants a space."""
 
     keep_bytes: int  # for rows made ready once instead of tile by tile
-    precise: bool  # float64 tiles, where float32 would leave too much undecided
+    dtype: np.dtype[Any]  # of tiles that are not exact
+    chunk: int  # dimensions that a product sums up at once; fewer have a smaller bound
 
 
 class Space(ABC):
@@ -81,6 +84,14 @@ class Space(ABC):
     @abstractmethod
     def error(self, rows: slice, columns: slice) -> Error:
         """How far the nearness of that tile may be from the exact one."""
+
+    @cached_property
+    def largest_error(self) -> tuple[float, FloatArray]:
+        """Error of an entry of each query row in terms of its exact nearness t: relative |t| + absolute[row]."""
+        error = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
+        relative = error.relative / (1 - error.relative) * SAFETY
+        absolute = (error.row * error.column.max() + error.constant.max()) * SAFETY
+        return relative, absolute * (1 + relative) * SAFETY
 
     @abstractmethod
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,48 @@
+"""What the documents show is what the programs print."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import tieproof as tp
+from tieproof import demo
+
+ROOT = Path(__file__).parents[1]
+
+
+def blocks(kind: str) -> list[str]:
+    """The fenced blocks of the README of one kind."""
+    if not (ROOT / "README.md").exists():
+        pytest.skip("no README beside the tests")
+    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+
+
+def test_demo_output() -> None:
+    assert demo.render(demo.run()).rstrip() + "\n" in blocks("text")
+
+
+def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = blocks("python")
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert isinstance(names["result"], tp.Result)
+    assert "AP" in capsys.readouterr().out
+
+
+def test_benchmark_table() -> None:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        import product
+    finally:
+        sys.path.pop(0)
+    measured = json.loads((ROOT / "benchmarks" / "product.json").read_text())
+    assert product.render(measured) in blocks("text")
+
+
+def test_names_in_the_design_are_public() -> None:
+    for name in ("evaluate", "evaluate_scores", "evaluate_distances", "measures", "DEFAULT_MEASURES", "Result"):
+        assert hasattr(tp, name)
+    assert str(tp.measures.parse("nDCG(gain=exp)@10")) == "nDCG(gain=exp)@10"
