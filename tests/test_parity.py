@@ -1,0 +1,197 @@
+"""Other libraries: the same numbers where nothing is tied, a number within the interval where something is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+
+pytestmark = pytest.mark.heavy
+
+Array = npt.NDArray[Any]
+Values = dict[str, Array]
+"""Our name of a measure to another library's value for every query."""
+
+QUERIES, ITEMS = 40, 60
+
+
+def rankings(ties: bool) -> tuple[Array, Array]:
+    """Scores (q, n), float32 and positive, and grades 0 to 3; every query has something relevant."""
+    random = np.random.default_rng(5)
+    if ties:
+        scores = random.integers(1, 12, size=(QUERIES, ITEMS)) / 16
+    else:
+        scores = np.array([random.permutation(ITEMS) + 1 for _ in range(QUERIES)]) / 64
+    grades = random.choice([0, 0, 0, 0, 1, 2, 3], size=(QUERIES, ITEMS))
+    grades[:, 0] = 1
+    return scores.astype(np.float32), grades
+
+
+def as_dicts(matrix: Array, kind: Callable[[Any], Any], keep: Array | None = None) -> dict[str, dict[str, Any]]:
+    kept = np.ones_like(matrix, dtype=bool) if keep is None else keep
+    return {
+        f"q{q:03}": {f"d{d:03}": kind(row[d]) for d in np.flatnonzero(wanted)}
+        for q, (row, wanted) in enumerate(zip(matrix, kept, strict=True))
+    }
+
+
+def pytrec_eval(scores: Array, grades: Array) -> Values:
+    library = pytest.importorskip("pytrec_eval")
+    names = {
+        "map": "AP",
+        "map_cut_10": "AP@10",
+        "P_5": "P@5",
+        "recall_5": "R@5",
+        "relative_P_5": "RelP@5",
+        "Rprec": "Rprec",
+        "recip_rank": "RR",
+        "success_5": "Success@5",
+        "ndcg": "nDCG",
+        "ndcg_cut_10": "nDCG@10",
+    }
+    evaluator = library.RelevanceEvaluator(as_dicts(grades, int), library.supported_measures)
+    found = evaluator.evaluate(as_dicts(scores, float))
+    return {ours: np.array([found[q][theirs] for q in sorted(found)]) for theirs, ours in names.items()}
+
+
+def ranx(scores: Array, grades: Array) -> Values:
+    library = pytest.importorskip("ranx")
+    names = {
+        "map": "AP",
+        "map@10": "AP@10",
+        "precision@5": "P@5",
+        "recall@5": "R@5",
+        "f1@5": "F1@5",
+        "r-precision": "Rprec",
+        "mrr": "RR",
+        "hit_rate@5": "Success@5",
+        "ndcg@10": "nDCG@10",
+        "ndcg_burges@10": "nDCG(gain=exp)@10",
+    }
+    qrels, run = library.Qrels(as_dicts(grades, int, grades > 0)), library.Run(as_dicts(scores, float))
+    found = library.evaluate(qrels, run, list(names), return_mean=False)
+    # Its RBP sums grades up, and leaves [0, 1] with them; with grades of 1 it is that of Moffat and Zobel.
+    binary = library.Qrels(as_dicts((grades > 0).astype(int), int, grades > 0))
+    rbp = {"RBP": np.asarray(library.evaluate(binary, run, "rbp.80", return_mean=False))}
+    return {ours: np.asarray(found[theirs]) for theirs, ours in names.items()} | rbp
+
+
+def ir_measures(scores: Array, grades: Array) -> Values:
+    library = pytest.importorskip("ir_measures")
+    ours = ["AP", "AP@10", "P@5", "R@5", "Rprec", "RR", "Success@5", "nDCG@10"]
+    measures = {library.parse_measure(name): name for name in ours}
+    values: dict[str, dict[str, float]] = {}
+    for value in library.iter_calc(list(measures), as_dicts(grades, int), as_dicts(scores, float)):
+        values.setdefault(measures[value.measure], {})[value.query_id] = value.value
+    return {name: np.array([of[q] for q in sorted(of)]) for name, of in values.items()}
+
+
+def scikit_learn(scores: Array, grades: Array) -> Values:
+    library = pytest.importorskip("sklearn.metrics")
+
+    def ndcg(k: int | None, power: bool) -> Array:
+        gains = 2.0**grades - 1 if power else grades
+        pairs = zip(gains, scores, strict=True)
+        return np.array([library.ndcg_score(g[None], s[None], k=k, ignore_ties=True) for g, s in pairs])
+
+    return {"nDCG": ndcg(None, False), "nDCG@10": ndcg(10, False), "nDCG(gain=exp)@10": ndcg(10, True)}
+
+
+def torchmetrics(scores: Array, grades: Array) -> Values:
+    torch = pytest.importorskip("torch")
+    library = pytest.importorskip("torchmetrics.functional.retrieval")
+    found: dict[str, Callable[[Any, Any], Any]] = {
+        "AP": lambda s, t: library.retrieval_average_precision(s, t > 0),
+        "AP(norm=hits)@10": lambda s, t: library.retrieval_average_precision(s, t > 0, top_k=10),
+        "P@5": lambda s, t: library.retrieval_precision(s, t > 0, top_k=5),
+        "R@5": lambda s, t: library.retrieval_recall(s, t > 0, top_k=5),
+        "Success@5": lambda s, t: library.retrieval_hit_rate(s, t > 0, top_k=5),
+        "RR": lambda s, t: library.retrieval_reciprocal_rank(s, t > 0),
+        "Rprec": lambda s, t: library.retrieval_r_precision(s, t > 0),
+        "nDCG@10": lambda s, t: library.retrieval_normalized_dcg(s, t, top_k=10),
+    }
+    pairs = [(torch.tensor(s), torch.tensor(g)) for s, g in zip(scores, grades, strict=True)]
+    return {name: np.array([float(function(s, t)) for s, t in pairs]) for name, function in found.items()}
+
+
+LIBRARIES = {
+    "pytrec_eval": pytrec_eval,
+    "ranx": ranx,
+    "ir_measures": ir_measures,
+    "scikit-learn": scikit_learn,
+    "torchmetrics": torchmetrics,
+}
+
+AVERAGES_TIES = {"scikit-learn", "torchmetrics"}
+"""Their nDCG averages over ties where it has a cutoff or not: it does not move, and lies within."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_equal_without_ties(library: str) -> None:
+    scores, grades = rankings(ties=False)
+    theirs = LIBRARIES[library](scores, grades)
+    ours = tp.evaluate_scores(scores, grades, measures=list(theirs))
+    for name, values in theirs.items():
+        np.testing.assert_allclose(ours.per_query(name).lower, values, rtol=1e-6, atol=1e-7, err_msg=name)
+        assert ours[name].lower == ours[name].upper
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_within_the_interval_with_ties(library: str) -> None:
+    scores, grades = rankings(ties=True)
+    random = np.random.default_rng(0)
+    moved = set()
+    first: Values = {}
+    for _ in range(3):
+        order = random.permutation(ITEMS)
+        theirs = LIBRARIES[library](scores[:, order], grades[:, order])
+        ours = tp.evaluate_scores(scores, grades, measures=list(theirs))
+        for name, values in theirs.items():
+            estimate = ours.per_query(name)
+            assert (estimate.lower - 1e-6 <= values).all(), name
+            assert (values <= estimate.upper + 1e-6).all(), name
+            if not np.allclose(values, first.setdefault(name, values), rtol=1e-9):
+                moved.add(name)
+    # The data was only permuted, so no number may move; all of these do, but for those that average over ties.
+    still = {name for name in first if name not in moved}
+    assert still <= {name for name in first if library in AVERAGES_TIES and name.startswith("nDCG")}
+
+
+def test_scikit_learn_leaves_the_interval() -> None:
+    # It groups by threshold: the precision after a whole tie counts for every relevant item in it.
+    library = pytest.importorskip("sklearn.metrics")
+    scores, relevant = [2, 1, 1], [0, 1, 1]
+    estimate = tp.evaluate_scores([scores], [relevant], measures=["AP"])["AP"]
+    assert estimate.lower == estimate.upper == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert library.average_precision_score(relevant, scores) == pytest.approx(2 / 3)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pytorch_metric_learning() -> None:
+    torch = pytest.importorskip("torch")
+    calculator = pytest.importorskip("pytorch_metric_learning.utils.accuracy_calculator")
+    inference = pytest.importorskip("pytorch_metric_learning.utils.inference")
+    distances = pytest.importorskip("pytorch_metric_learning.distances")
+    names = {
+        "mean_average_precision": "AP",
+        "mean_average_precision_at_r": "AP@R",
+        "r_precision": "Rprec",
+        "precision_at_1": "P@1",
+        "mean_reciprocal_rank": "RR",
+    }
+    random = np.random.default_rng(3)
+    labels = random.integers(0, 12, size=300)
+    embeddings = (random.normal(size=(300, 16)) + random.normal(size=(12, 16))[labels]).astype(np.float32)
+    found = calculator.AccuracyCalculator(
+        include=list(names),
+        knn_func=inference.CustomKNN(distances.LpDistance(normalize_embeddings=False)),
+        device=torch.device("cpu"),
+    ).get_accuracy(torch.tensor(embeddings), torch.tensor(labels))
+    ours = tp.evaluate(embeddings, labels, distance="euclidean", measures=list(names.values()))
+    for theirs, name in names.items():
+        assert ours[name].lower == ours[name].upper == pytest.approx(found[theirs], rel=1e-6), name
