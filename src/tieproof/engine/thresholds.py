@@ -14,6 +14,7 @@ from tieproof.engine.kernels import (
     Thresholds,
     Undecided,
 )
+from tieproof.exact.bounds import UNIT_ROUNDOFF
 from tieproof.exact.space import Space
 from tieproof.relevance import RelevantBlock, pointers, sorted_contains
 from tieproof.ties import Ties
@@ -238,17 +239,18 @@ def by_key(keys: FloatArray, query: IntArray) -> IntArray:
 def widened(space: Space, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[Row, Row]:
     """Intervals, in the tile's type, of all entries that may belong to a nearness within [low, high].
 
-    One step outward covers the roundings.
+    The roundings here, to the tile's type among them, are at most 2 u |t| (README of exact/, section 6: nothing that
+    matters is subnormal).
     """
     dtype = space.nearness_type
     relative, of_row = space.largest_error
     absolute = of_row[rows]
     if relative == 0.0 and not absolute.any():
         return low.astype(dtype), high.astype(dtype)
-    wide_low = (low - absolute - relative * np.abs(low)).astype(dtype)
-    wide_high = (high + absolute + relative * np.abs(high)).astype(dtype)
-    infinity = dtype.type(np.inf)
-    return np.nextafter(wide_low, -infinity), np.nextafter(wide_high, infinity)
+    relative += 4 * UNIT_ROUNDOFF[dtype]
+    wide_low = low - absolute - relative * np.abs(low)
+    wide_high = high + absolute + relative * np.abs(high)
+    return wide_low.astype(dtype), wide_high.astype(dtype)
 
 
 def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:
