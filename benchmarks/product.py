@@ -89,9 +89,7 @@ def main() -> None:
     for name, (x, labels, choices) in cases(options.count, options.dimensions).items():
         white = np.random.default_rng(1).normal(size=(options.count, options.dimensions)).astype(np.float32)
         tp.evaluate(x[:300], labels[:300] % 7, **choices)
-        times = [
-            (seconds(product, white), seconds(tp.evaluate, x, labels, **choices)) for _ in range(RUNS)
-        ]
+        times = [(seconds(product, white), seconds(tp.evaluate, x, labels, **choices)) for _ in range(RUNS)]
         base, found = (statistics.median(column) for column in zip(*times, strict=True))
         measured["cases"].append({"case": name, "product": base, "evaluate": found, "ratio": found / base})
     print(render(measured), end="")

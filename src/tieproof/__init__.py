@@ -6,6 +6,7 @@ from tieproof.evaluate import evaluate
 from tieproof.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.result import Estimate, Result, TieSummary
+from tieproof.runs import evaluate_run
 from tieproof.ties import Ties
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ __all__ = [
     "UnsafeProductError",
     "evaluate",
     "evaluate_distances",
+    "evaluate_run",
     "evaluate_scores",
     "measures",
 ]

@@ -88,7 +88,7 @@ def evaluate(
     Estimate(lower=1.0, expected=1.0, upper=1.0, std=0.0)
     >>> zeros = tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])
     >>> zeros["AP"]
-    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.17677669529663687)
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.1767766952966369)
 
     """
     wanted = parse_measures(measures)

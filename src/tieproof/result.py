@@ -42,6 +42,8 @@ class TieSummary:
     queries_with_ambiguous_ties : queries that have one
     largest_tie : items in the largest of all these ties; 0 where there is none
     zero_vectors : rows that are all zero, in queries and gallery together
+    queries_with_open_last_tie : queries whose list was cut off, so that its last tie may go on beyond the end,
+        and that have a relevant item in this tie or missing: their bounds cover every way of going on
     """
 
     queries: int
@@ -50,6 +52,7 @@ class TieSummary:
     queries_with_ambiguous_ties: int
     largest_tie: int
     zero_vectors: int
+    queries_with_open_last_tie: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,13 @@ class Result:
         per_query: Mapping[Measure, FloatArray],
         ties: TieSummary,
         empty_ids: npt.NDArray[Any],
+        left_out: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self.setting = setting
         self.query_ids = query_ids
         self.ties = ties
         self.empty_ids = empty_ids
+        self._left_out = left_out or {}
         self._per_query = per_query
         self._means = {measure: mean(values) for measure, values in per_query.items()}
 
@@ -98,8 +103,10 @@ class Result:
     @property
     def skipped(self) -> dict[str, npt.NDArray[Any]]:
         """The ids of the queries that no mean includes, by the reason."""
-        left_out = self.setting.empty in ("skip", "nan") and len(self.empty_ids)
-        return {NOTHING_RELEVANT: self.empty_ids} if left_out else {}
+        reasons = {**self._left_out}
+        if self.setting.empty in ("skip", "nan"):
+            reasons[NOTHING_RELEVANT] = self.empty_ids
+        return {reason: ids for reason, ids in reasons.items() if len(ids)}
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
         """The mean of a measure over the queries."""

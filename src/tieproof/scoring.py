@@ -1,13 +1,13 @@
 """From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
-from tieproof.measures import DEFAULT_MEASURES, Measure, parse
+from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse
 from tieproof.result import Result, Setting, TieSummary
 from tieproof.ties import Ties
 
@@ -35,29 +35,50 @@ def check_empty(empty: str) -> None:
         raise InputError(f"Unknown empty={empty!r}. Known: {', '.join(EMPTY)}.")
 
 
-def score(parts: Parts, measures: list[Measure], setting: Setting, zero_vectors: int) -> Result:
-    """Evaluate every measure on the ties of every query."""
-    values = {measure: np.zeros((4, setting.queries)) for measure in measures}
-    has_relevant = np.zeros(setting.queries, dtype=np.bool_)
-    ties = ambiguous = touched = largest = 0
+def as_given(measure: Measure, ties: Ties) -> Estimates:
+    """A measure of the rankings as they are."""
+    return measure(ties)
+
+
+def score(
+    parts: Parts,
+    measures: list[Measure],
+    setting: Setting,
+    zero_vectors: int,
+    estimate: Callable[[Measure, Ties], Estimates] = as_given,
+    ids: npt.NDArray[Any] | None = None,
+    left_out: Mapping[str, npt.NDArray[Any]] | None = None,
+) -> Result:
+    """Evaluate every measure on the ties of every query.
+
+    estimate : evaluates one measure
+    ids : names of the queries that `parts` counts from 0; None: these numbers
+    left_out : names of further queries that are not evaluated, by the reason
+    """
+    count = setting.queries - sum(map(len, (left_out or {}).values()))
+    ids = np.arange(count) if ids is None else ids
+    values = {measure: np.zeros((4, count)) for measure in measures}
+    has_relevant = np.zeros(count, dtype=np.bool_)
+    ties = ambiguous = touched = largest = open_ends = 0
     for queries, found in parts:
         has_relevant[queries] = found.n_relevant > 0
         for measure in measures:
-            values[measure][:, queries] = measure(found)
+            values[measure][:, queries] = estimate(measure, found)
         real, mixed = found.l > 1, found.l > found.m
         ties += int(real.sum())
         ambiguous += int(mixed.sum())
         touched += len(np.unique(found.query[mixed]))
         largest = max(largest, int(found.l[real].max(initial=0)))
+        open_ends += found.open_ends
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
-    kept = has_relevant if setting.empty == "skip" else np.ones(setting.queries, dtype=np.bool_)
+    kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)
     for array in values.values():
         array[:, empty_ids] = EMPTY[setting.empty]
         array[3, empty_ids] = 0.0
-    summary = TieSummary(int(kept.sum()), ties, ambiguous, touched, largest, zero_vectors)
+    summary = TieSummary(int(kept.sum()), ties, ambiguous, touched, largest, zero_vectors, open_ends)
     per_query = {measure: array[:, kept] for measure, array in values.items()}
-    return Result(setting, np.flatnonzero(kept), per_query, summary, empty_ids)
+    return Result(setting, ids[kept], per_query, summary, ids[empty_ids], left_out)
 
 
 def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:

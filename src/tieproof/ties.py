@@ -1,4 +1,4 @@
-"""`Ties`: all that a measure reads of a ranking."""
+"""`Ties`: all that a measure reads of a ranking; `CutOffTies`: where the list was cut off, how it may go on."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,8 @@ class Ties:
     """The ties that hold a relevant item, of Q queries, T ties in all, the nearest first within each query.
 
     A tie is a set of gallery items at exactly the same distance from the query; a single item is a tie of
-    size one. The letters are those of Nicolaou et al. 2018, section 4.2.
+    size one. The letters are those of Nicolaou et al. 2018, section 4.2. Relevant items may be missing: they
+    count in n_relevant, are in no tie, and were never retrieved.
 
     query : (T,) position of the tie's query, 0 … Q-1, in ascending order
     k : (T,) items strictly nearer than the tie
@@ -24,6 +25,8 @@ class Ties:
     n_relevant : (Q,) relevant items of the query (R)
     n_items : (Q,) items ranked for the query (N): the gallery without the excluded ones
     grades : (sum of m,) grades of the relevant items, tie after tie, falling within a tie; None: all are 1
+    missing_grades : grades of the missing relevant items, query after query, falling within a query; None beside
+        `grades`: nobody knows them
     """
 
     query: IntArray
@@ -34,8 +37,103 @@ class Ties:
     n_relevant: IntArray
     n_items: IntArray
     grades: FloatArray | None = field(default=None)
+    missing_grades: FloatArray | None = field(default=None)
 
     @property
     def n_queries(self) -> int:
         """Q, the number of queries."""
         return len(self.n_relevant)
+
+    @property
+    def listed(self) -> IntArray:
+        """The relevant items of each query that are in a tie, (Q,)."""
+        return np.bincount(self.query, self.m, self.n_queries).astype(np.int64)
+
+    @property
+    def missing(self) -> IntArray:
+        """The relevant items of each query that are in no tie, (Q,)."""
+        return self.n_relevant - self.listed
+
+    @property
+    def open_ends(self) -> int:
+        """How many queries have a last tie that may go on, and a relevant item in it or missing."""
+        return 0
+
+
+@dataclass(frozen=True)
+class ListEnd:
+    """The last tie of the list of each of Q queries, where the lists were cut off: it may go on beyond the end.
+
+    k, n, l, m : (Q,) as in `Ties`; l and m may be 0
+    others : (Q,) how many more items that are not relevant it may hold; infinity where nobody knows
+    """
+
+    k: IntArray
+    n: IntArray
+    l: IntArray
+    m: IntArray
+    others: FloatArray
+
+
+@dataclass(frozen=True)
+class CutOffTies(Ties):
+    """The ties of lists that were cut off, whose `end` may go on."""
+
+    end: ListEnd = field(kw_only=True)
+
+    @property
+    def open_ends(self) -> int:
+        """How many queries have a last tie that may go on, and a relevant item in it or missing."""
+        goes_on = (self.end.others > 0) | (self.missing > 0)
+        return int((goes_on & (self.end.m + self.missing > 0)).sum())
+
+    def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
+        """The ties if the last one held so many more of the missing and of other items, (Q,) each.
+
+        The missing items with the largest grades come first. With infinitely many others the relevant items of
+        the tie have no finite rank: they become missing ones, and n_items leaves out the others.
+        """
+        end = self.end
+        finite = np.isfinite(others)
+        more = relevant + np.where(finite, others, 0.0).astype(np.int64)
+        m = np.where(finite, end.m + relevant, 0)
+        rows, ends = np.flatnonzero(self.k < end.k[self.query]), np.flatnonzero(m)
+        order = np.argsort(np.concatenate([self.query[rows], ends]), kind="stable")
+
+        def joined(inside: IntArray, last: IntArray) -> IntArray:
+            return np.concatenate([inside[rows], last[ends]])[order]
+
+        grades, missing_grades = self._continued_grades(relevant, finite)
+        return Ties(
+            query=joined(self.query, np.arange(self.n_queries)),
+            k=joined(self.k, end.k),
+            n=joined(self.n, end.n),
+            l=joined(self.l, end.l + more),
+            m=joined(self.m, m),
+            n_relevant=self.n_relevant,
+            n_items=self.n_items + more,
+            grades=grades,
+            missing_grades=missing_grades,
+        )
+
+    def _continued_grades(
+        self, relevant: IntArray, finite: npt.NDArray[np.bool_]
+    ) -> tuple[FloatArray | None, FloatArray | None]:
+        """The grades in the ties and the missing ones, when so many of the missing ones join the last tie."""
+        missing, grades, missing_grades = self.missing, self.grades, self.missing_grades
+        if grades is None:
+            return None, None
+        if missing_grades is None:
+            if missing.any():
+                return None, None
+            missing_grades = np.zeros(0)
+        absent = np.repeat(np.arange(self.n_queries), missing)
+        place = np.arange(len(absent)) - np.repeat(np.cumsum(missing) - missing, missing)
+        query = np.concatenate([np.repeat(self.query, self.m), absent])
+        k = np.concatenate([np.repeat(self.k, self.m), self.end.k[absent]])
+        ranked = np.concatenate([np.ones(len(grades), dtype=np.bool_), place < relevant[absent]])
+        ranked &= finite[query] | (k < self.end.k[query])
+        grade = np.concatenate([grades, missing_grades])
+        order = np.lexsort((-grade, np.where(ranked, k, 0), query, ~ranked))
+        count = int(ranked.sum())
+        return grade[order[:count]], grade[order[count:]]

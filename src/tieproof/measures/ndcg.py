@@ -26,18 +26,22 @@ _LARGEST_GAIN = 2.0**400  # squares and sums of larger ones could overflow
 
 def _ndcg(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
-    listed = add_by_query(ties.query, ties.m, ties.n_queries).astype(np.int64)
+    listed = ties.listed
     relevant = listed if measure["ideal"] == "list" else ties.n_relevant
     if ties.grades is None:
         ideal = ideal_sum(relevant, LOGARITHMIC, last)
         return weighted_sum(ties, LOGARITHMIC, last).divided_by(np.where(ideal == 0.0, 1.0, ideal))
+    missing_grades = np.zeros(0)
     if np.any(relevant != listed):
-        query = int(np.flatnonzero(relevant != listed)[0])
-        raise InputError(
-            f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, of which "
-            f"{listed[query]} are in the list. Give the whole list, or take 'nDCG(ideal=list)'."
-        )
-    return _graded(ties, _gains(ties.grades, measure), last)
+        if ties.missing_grades is None:
+            query = int(np.flatnonzero(relevant != listed)[0])
+            raise InputError(
+                f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, of which "
+                f"{listed[query]} are in the list. Give the whole list, take 'nDCG(ideal=list)', or let evaluate_run "
+                "read all grades from the qrels."
+            )
+        missing_grades = ties.missing_grades
+    return _graded(ties, _gains(ties.grades, measure), _gains(missing_grades, measure), last)
 
 
 def _gains(grades: FloatArray, measure: Measure) -> FloatArray:
@@ -62,7 +66,7 @@ class _Items(NamedTuple):
     gain: FloatArray
 
 
-def _graded(ties: Ties, gain: FloatArray, last: IntArray | None) -> Estimates:
+def _graded(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> Estimates:
     starts = np.cumsum(ties.m) - ties.m
     tie = np.repeat(np.arange(len(ties.m)), ties.m)
     items = _Items(tie, ties.query[tie], np.arange(1, len(tie) + 1) - starts[tie], gain)
@@ -71,7 +75,7 @@ def _graded(ties: Ties, gain: FloatArray, last: IntArray | None) -> Estimates:
 
     rank_if_best = ties.k[tie] + items.place
     rank_if_worst = (ties.k + ties.l)[tie] + 1 - items.place
-    ideal = _ideal(items, ties.n_queries, last)
+    ideal = _ideal(ties, items, missing_gain, last)
 
     def placed(chosen: IntArray, rank: IntArray) -> Pair:
         query, rank = items.query[chosen], rank[chosen]
@@ -99,10 +103,14 @@ def _clipped(rank: IntArray, last: IntArray) -> IntArray:
     return np.where(rank <= last, rank, rank - 1)
 
 
-def _ideal(items: _Items, n_queries: int, last: IntArray | None) -> FloatArray:
+def _ideal(ties: Ties, items: _Items, missing_gain: FloatArray, last: IntArray | None) -> FloatArray:
     """Return the discounted gain of each query's relevant items in falling order, 1 where there are none."""
-    order = np.lexsort((-items.gain, items.query))
-    gain, query = items.gain[order], items.query[order]
+    gain, query, n_queries = items.gain, items.query, ties.n_queries
+    if missing_gain.size:
+        gain = np.concatenate((gain, missing_gain))
+        query = np.concatenate((query, np.repeat(np.arange(n_queries), ties.missing)))
+    order = np.lexsort((-gain, query))
+    gain, query = gain[order], query[order]
     first = np.searchsorted(query, np.arange(n_queries))
     rank = np.arange(1, len(query) + 1) - first[query]
     weight = LOGARITHMIC.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))

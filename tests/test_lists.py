@@ -1,0 +1,270 @@
+"""Rankings given as scores: whole lists against the definition, cut-off lists against all their continuations."""
+
+import itertools
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import oracle
+import tieproof as tp
+from tieproof.measures import REGISTRY
+
+CUTOFFS = (1, 3, 20)
+FAR = 10**5
+"""So many unknown items are nearly infinitely many."""
+
+GRADES: list[oracle.Grade] = [1, 2, Fraction(3, 2), 3]
+
+
+def spellings() -> list[tuple[str, str, int | None]]:
+    """(measure, its definition in the oracle, cutoff) for the whole registry."""
+    found: list[tuple[str, str, int | None]] = []
+    for name in oracle.DEFINITIONS:
+        head = name.partition("(")[0] if name not in REGISTRY else name
+        cutoff = "none" if name == "AP@R" else REGISTRY[head].cutoff
+        if cutoff != "required":
+            found.append((name, name, None))
+        if cutoff != "none":
+            found += [(f"{name}@{k}", name, k) for k in CUTOFFS]
+    return found
+
+
+@dataclass(frozen=True)
+class Query:
+    """A list of ties that was cut off, and the grades of the missing relevant items."""
+
+    ranking: oracle.Ranking
+    missing: tuple[oracle.Grade, ...]
+
+    @property
+    def scores(self) -> list[float]:
+        return [-float(place) for place, tie in enumerate(self.ranking) for _ in tie]
+
+    @property
+    def relevance(self) -> list[float]:
+        return [float(grade) for tie in self.ranking for grade in tie]
+
+    @property
+    def n_relevant(self) -> int:
+        return sum(grade > 0 for grade in self.relevance) + len(self.missing)
+
+
+def queries(graded: bool, count: int = 24) -> list[Query]:
+    source = random.Random(7)
+    grades = GRADES if graded else GRADES[:1]
+    found: list[Query] = []
+    while len(found) < count:
+        ranking = [
+            [source.choice(grades) if source.random() < 0.45 else 0 for _ in range(source.choice((1, 1, 2, 3)))]
+            for _ in range(source.randint(1, 3))
+        ]
+        missing = tuple(source.choice(grades) for _ in range(source.choice((0, 0, 1, 2))))
+        query = Query(ranking, missing)
+        if query.n_relevant and len(query.ranking[-1]) + len(missing) <= 4:
+            found.append(query)
+    return found
+
+
+def continuations(query: Query, others: int) -> list[tuple[oracle.Ranking, oracle.Ordering]]:
+    """Every way in which the last tie may go on: the whole ranking, and what is still missing."""
+    found = []
+    for count in range(len(query.missing) + 1):
+        for joining in set(itertools.combinations(query.missing, count)):
+            rest = list(query.missing)
+            for grade in joining:
+                rest.remove(grade)
+            for more in range(others + 1):
+                last = [*query.ranking[-1], *joining, *[0] * more]
+                found.append(([*query.ranking[:-1], last], tuple(rest)))
+    return found
+
+
+def extremes(name: str, query: Query, others: int, cutoff: int | None) -> tuple[Fraction, Fraction]:
+    definition = oracle.DEFINITIONS[name]
+    if "ideal=list" in name:  # the list by itself: a missing item is like any other
+        definition = oracle.DEFINITIONS[name.replace(",ideal=list", "").replace("(ideal=list)", "")]
+        query, others = Query(query.ranking, ()), others + len(query.missing)
+        if not query.n_relevant:
+            return Fraction(), Fraction()
+    found = [oracle.enumerate_orderings(definition, *one, cutoff) for one in continuations(query, others)]
+    return min(one.lower for one in found), max(one.upper for one in found)
+
+
+def evaluate(queries: list[Query], measures: list[str], n_items: Any = None, cut: bool = True) -> tp.Result:
+    limits = {"n_relevant": [query.n_relevant for query in queries], "n_items": n_items} if cut else {}
+    return tp.evaluate_scores(
+        [query.scores for query in queries],
+        [query.relevance for query in queries],
+        measures=measures,
+        empty="zero",
+        **limits,
+    )
+
+
+@pytest.mark.parametrize(("measure", "name", "cutoff"), spellings(), ids=lambda value: str(value))
+def test_bounds_are_those_of_all_continuations(measure: str, name: str, cutoff: int | None) -> None:
+    found = queries(graded=False)
+    for others in (0, 2):
+        sizes = [len(query.scores) + len(query.missing) + others for query in found]
+        got = evaluate(found, [measure], n_items=sizes).per_query(measure)
+        for at, query in enumerate(found):
+            expected = [float(value) for value in extremes(name, query, others, cutoff)]
+            assert [got.lower[at], got.upper[at]] == pytest.approx(expected, rel=1e-12), (query, others)
+
+
+@pytest.mark.parametrize(("measure", "name", "cutoff"), spellings(), ids=lambda value: str(value))
+def test_without_an_end_bounds_are_the_limit(measure: str, name: str, cutoff: int | None) -> None:
+    found = queries(graded=False)
+    endless = evaluate(found, [measure]).per_query(measure)
+    far = evaluate(found, [measure], n_items=FAR).per_query(measure)
+    assert (endless.lower <= far.lower).all()
+    assert (endless.upper >= far.upper).all()
+    # A discount of 1/log2(FAR) is still 0.06.
+    slack = 0.5 if "nDCG" in measure else 1e-3
+    assert endless.lower == pytest.approx(far.lower, abs=slack)
+    assert endless.upper == pytest.approx(far.upper, abs=slack)
+
+
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@3", "nDCG(gain=exp)", "nDCG(ideal=list)", "nDCG(ideal=list)@2"])
+@pytest.mark.parametrize("others", [0, 2])
+def test_graded_bounds_are_those_of_all_continuations(measure: str, others: int) -> None:
+    name, _, cutoff = measure.partition("@")
+    found = [query for query in queries(graded=True, count=80) if "list" in name or not query.missing]
+    sizes = [len(query.scores) + len(query.missing) + others for query in found]
+    got = evaluate(found, [measure], n_items=sizes).per_query(measure)
+    for at, query in enumerate(found):
+        expected = [float(value) for value in extremes(name, query, others, int(cutoff) if cutoff else None)]
+        assert [got.lower[at], got.upper[at]] == pytest.approx(expected, rel=1e-12), query
+
+
+def test_expected_and_std_are_those_of_the_list_and_lie_between_the_bounds() -> None:
+    found = queries(graded=False)
+    measures = [measure for measure, _, _ in spellings()]
+    result = evaluate(found, measures)
+    for measure, name, cutoff in spellings():
+        got = result.per_query(measure)
+        assert (got.lower <= got.expected).all()
+        assert (got.expected <= got.upper).all()
+        for at, query in enumerate(found):
+            one = oracle.enumerate_orderings(oracle.DEFINITIONS[name], query.ranking, query.missing, cutoff)
+            assert got.expected[at] == pytest.approx(float(one.expected), rel=1e-12)
+            assert got.std[at] == pytest.approx(one.std, rel=1e-12, abs=1e-15)
+
+
+def test_nothing_missing_and_no_room_changes_nothing() -> None:
+    found = [query for query in queries(graded=False) if not query.missing]
+    measures = [measure for measure, _, _ in spellings()]
+    closed = evaluate(found, measures, n_items=[len(query.scores) for query in found])
+    assert closed.ties.queries_with_open_last_tie == 0
+    assert closed.to_json() == evaluate(found, measures, cut=False).to_json()
+
+
+def test_the_result_counts_open_ends() -> None:
+    scores, relevance = [[3, 2, 2], [3, 2, 2], [3, 2, 1]], [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
+    assert tp.evaluate_scores(scores, relevance).ties.queries_with_open_last_tie == 0
+    # Only the second has a relevant item at the end, and the third misses one.
+    result = tp.evaluate_scores(scores, relevance, n_relevant=[1, 2, 2])
+    assert result.ties.queries_with_open_last_tie == 2
+    assert '"queries_with_open_last_tie": 2' in result.to_json()
+    closed = tp.evaluate_scores(scores, relevance, n_relevant=[1, 2, 1], n_items=3)
+    assert closed.ties.queries_with_open_last_tie == 0
+
+
+def test_an_excluded_item_may_be_the_last() -> None:
+    # The missing item may tie with the excluded one, behind the listed ones: at rank 3.
+    result = tp.evaluate_scores([[3.0, 2.0, 1.0]], [[1, 0, -1]], measures=["AP"], n_relevant=[2])
+    assert result["AP"].upper == pytest.approx((1 + 2 / 3) / 2)
+    assert result["AP"].lower == result["AP"].expected == 0.5
+
+
+def test_an_empty_list_may_go_on_with_anything() -> None:
+    result = tp.evaluate_scores([[], [1.0]], [[], [1]], measures=["AP", "R@1"], n_relevant=[2, 1])
+    assert result.per_query("AP").lower.tolist() == [0.0, 0.0]
+    assert result.per_query("AP").expected.tolist() == [0.0, 1.0]
+    assert result.per_query("AP").upper.tolist() == [1.0, 1.0]
+    assert result.per_query("R@1").upper.tolist() == [0.5, 1.0]
+
+
+def test_distances_scores_and_one_number_for_all_agree() -> None:
+    scores, relevance = np.array([[3, 2, 2], [5, 5, 5]]), np.array([[1, 0, 1], [0, 1, 0]])
+    expected = tp.evaluate_scores(scores, relevance, n_relevant=[3, 3], n_items=[9, 9]).to_dict()
+    for n_relevant, n_items in ((3, 9), (np.array([3.0, 3.0]), 9.0)):
+        got = tp.evaluate_distances(-scores, relevance, n_relevant=n_relevant, n_items=n_items).to_dict()
+        assert got["measures"] == expected["measures"]
+
+
+def test_order_of_queries_and_items_changes_no_bit() -> None:
+    found = queries(graded=True)
+    measures = [measure for measure, name, _ in spellings() if "nDCG" not in name or "list" in name]
+    expected = evaluate(found, measures).to_json()
+    shuffled = random.Random(3).sample(found, len(found))
+    assert evaluate(shuffled, measures).to_json() == expected
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "too few": (
+        {"n_relevant": [1, 1]},
+        "n_relevant is 1 for query 1, and its list holds 2 relevant items. Count all of them, in the list or not.",
+    ),
+    "negative": (
+        {"n_relevant": [-1, 2]},
+        "n_relevant is -1 for query 0. It must be a whole number of at least 0: count all relevant items of the "
+        "query, in its list or not.",
+    ),
+    "fraction": (
+        {"n_relevant": [1.5, 2]},
+        "n_relevant is 1.5 for query 0. It must be a whole number of at least 0: count all relevant items of the "
+        "query, in its list or not.",
+    ),
+    "nan": (
+        {"n_relevant": [1, np.nan]},
+        "n_relevant is nan for query 1. It must be a whole number of at least 0: count all relevant items of the "
+        "query, in its list or not.",
+    ),
+    "shape": (
+        {"n_relevant": [1, 2, 3]},
+        "n_relevant has the shape (3,), and there are 2 queries. Pass one number for each, or one for all.",
+    ),
+    "words": (
+        {"n_relevant": ["1", "2"]},
+        "The n_relevant must be real numbers, not str32. Convert them to floats first.",
+    ),
+    "items alone": (
+        {"n_items": [3, 3]},
+        "n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.",
+    ),
+    "items too few": (
+        {"n_relevant": [2, 2], "n_items": 3},
+        "n_items is 3 for query 0, whose list holds 3, and 1 more are relevant. Count all items that are not "
+        "excluded, in the list or not.",
+    ),
+    "items fraction": (
+        {"n_relevant": [2, 2], "n_items": 3.5},
+        "n_items is 3.5 for query 0. It must be a whole number of at least 0: count all items of the query, in its "
+        "list or not.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    arguments, message = REFUSED[name]
+    with pytest.raises(tp.InputError) as error:
+        tp.evaluate_scores([[3, 2, 1], [3, 2, 1]], [[1, 0, 0], [1, 1, 0]], **arguments)
+    assert str(error.value) == message
+
+
+def test_graded_ndcg_of_unknown_grades_is_refused() -> None:
+    with pytest.raises(tp.InputError) as error:
+        tp.evaluate_scores([[3, 2], [2, 1]], [[1, 0], [2, 1]], measures=["nDCG"], n_relevant=[2, 2])
+    assert str(error.value) == (
+        "'nDCG' needs the grades of all relevant items: query 0 has 2, of which 1 are in the list. Give the whole "
+        "list, take 'nDCG(ideal=list)', or let evaluate_run read all grades from the qrels."
+    )
+    assert (
+        tp.evaluate_scores([[3, 2], [2, 1]], [[1, 0], [2, 1]], measures=["AP"], n_relevant=[2, 2])["AP"].upper == 1.0
+    )

@@ -1,0 +1,480 @@
+"""Runs and judgments: files, dictionaries and frames, policies, errors, and the definition of every measure."""
+
+import gzip
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import oracle
+import tieproof as tp
+from tieproof.readers import trec
+from tieproof.runs import evaluate_run
+
+Judgments = dict[str, dict[str, float]]
+
+MEASURES = ["AP", "AP@3", "AP(norm=hits)@3", "P@2", "R@3", "Rprec", "RR", "Success@1", "INP", "AUC", "RBP"]
+GRADED = ["nDCG", "nDCG@2", "nDCG(gain=exp)", "nDCG(ideal=list)", "nDCG(gain=exp)@3"]
+
+
+def example(graded: bool = True, seed: int = 5, count: int = 20) -> tuple[Judgments, Judgments]:
+    """Judgments and a run with ties, missing, unjudged and negatively judged documents."""
+    source = random.Random(seed)
+    grades = [-2, 0, 0, 1, 2, 3] if graded else [-1, 0, 0, 1, 1]
+    qrels: Judgments = {}
+    run: Judgments = {}
+    for query in range(count):
+        documents = [f"d{number}" for number in range(9)]
+        qrels[f"q{query}"] = {name: source.choice(grades) for name in source.sample(documents, 6)}
+        qrels[f"q{query}"]["d9"] = 1
+        run[f"q{query}"] = {
+            name: source.choice((0.5, 1.25, -3.0)) for name in source.sample([*documents, "d9"], source.randint(2, 6))
+        }
+    return qrels, run
+
+
+def ranking_of(judged: dict[str, float], scores: dict[str, float]) -> tuple[oracle.Ranking, oracle.Ordering]:
+    """The ties of a query and the grades of the relevant documents that were not retrieved."""
+    ranking: oracle.Ranking = [
+        [Fraction(max(judged.get(name, 0), 0)) for name, score in scores.items() if score == level]
+        for level in sorted(set(scores.values()), reverse=True)
+    ]
+    missing = tuple(Fraction(grade) for name, grade in judged.items() if grade > 0 and name not in scores)
+    return ranking, missing
+
+
+def lines_of_qrels(qrels: Judgments) -> list[str]:
+    return [f"{query} 0 {name} {grade}" for query, inner in qrels.items() for name, grade in inner.items()]
+
+
+def lines_of_run(run: Judgments, rank: str = "1") -> list[str]:
+    return [
+        f"{query} Q0 {name} {rank} {score!r} tag" for query, inner in run.items() for name, score in inner.items()
+    ]
+
+
+def write(path: Path, lines: list[str], pack: bool = False) -> Path:
+    text = ("\n".join(lines) + "\n").encode()
+    path.write_bytes(gzip.compress(text) if pack else text)
+    return path
+
+
+def definition_of(measure: str) -> tuple[oracle.Definition, int | None]:
+    name, _, cutoff = measure.partition("@")
+    return oracle.DEFINITIONS[name], int(cutoff) if cutoff else None
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_values_are_those_of_the_definition(graded: bool) -> None:
+    qrels, run = example(graded)
+    measures = [*MEASURES, *GRADED]
+    result = evaluate_run(qrels, run, measures=measures)
+    assert result.query_ids.tolist() == sorted(qrels)
+    for measure in measures:
+        got = result.per_query(measure)
+        for at, query in enumerate(result.query_ids):
+            ranking, missing = ranking_of(qrels[query], run[query])
+            definition, cutoff = definition_of(measure)
+            one = oracle.enumerate_orderings(definition, ranking, missing, cutoff)
+            expected = [float(one.lower), float(one.expected), float(one.upper)]
+            assert [got.lower[at], got.expected[at], got.upper[at]] == pytest.approx(expected, rel=1e-12)
+            assert got.std[at] == pytest.approx(one.std, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@2", "nDCG(gain=exp)", "AP", "P@2", "RR", "AP(norm=hits)@3"])
+def test_truncated_bounds_are_those_of_all_continuations(measure: str, others: int) -> None:
+    qrels, run = example(count=12)
+    definition, cutoff = definition_of(measure)
+    for query in qrels:
+        ranking, missing = ranking_of(qrels[query], run[query])
+        n_items = sum(map(len, ranking)) + len(missing) + others
+        result = evaluate_run(
+            {query: qrels[query]}, {query: run[query]}, measures=[measure], truncated=True, n_items=n_items
+        )
+        found = []
+        for chosen in range(2 ** len(missing)):
+            joining = [grade for at, grade in enumerate(missing) if chosen >> at & 1]
+            rest = tuple(grade for at, grade in enumerate(missing) if not chosen >> at & 1)
+            for more in range(others + 1):
+                last = [*ranking[-1], *joining, *[0] * more]
+                if len(last) <= 6:
+                    found.append(oracle.enumerate_orderings(definition, [*ranking[:-1], last], rest, cutoff))
+        if len(ranking[-1]) + len(missing) + others <= 6:
+            expected = (float(min(one.lower for one in found)), float(max(one.upper for one in found)))
+            assert (result[measure].lower, result[measure].upper) == pytest.approx(expected, rel=1e-12)
+
+
+def test_truncated_says_which_lists_may_go_on() -> None:
+    qrels = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 1}, "q3": {"d1": 1}}
+    run = {"q1": {"d1": 0.5}, "q2": {"d1": 2.0, "d7": 1.0}}
+    whole = evaluate_run(qrels, run, measures=["AP", "AUC"])
+    assert whole.ties.queries_with_open_last_tie == 0
+    result = evaluate_run(qrels, run, measures=["AP", "AUC"], truncated=True)
+    assert result.ties.queries_with_open_last_tie == 1
+    assert result.per_query("AP").lower.tolist() == [0.0, 1.0, 0.0]
+    assert result.per_query("AP").upper.tolist() == [1.0, 1.0, 0.0]
+    assert result.per_query("AUC").upper.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_order_names_and_ranks_change_no_bit(tmp_path: Path) -> None:
+    qrels, run = example()
+    measures = [*MEASURES, *GRADED]
+    expected = evaluate_run(
+        write(tmp_path / "qrels", lines_of_qrels(qrels)),
+        write(tmp_path / "run", lines_of_run(run)),
+        measures=measures,
+    ).to_json()
+    for seed in range(3):
+        source = random.Random(seed)
+        names = [f"d{number}" for number in range(10)]
+        renamed = dict(zip(names, source.sample([f"new/{name}" for name in names], len(names)), strict=True))
+        both = [
+            {query: {renamed[name]: value for name, value in inner.items()} for query, inner in side.items()}
+            for side in (qrels, run)
+        ]
+        judged, ranked = lines_of_qrels(both[0]), lines_of_run(both[1], rank=str(seed))
+        source.shuffle(judged)
+        source.shuffle(ranked)
+        got = evaluate_run(write(tmp_path / "qrels", judged), write(tmp_path / "run", ranked), measures=measures)
+        assert got.to_json() == expected
+
+
+def frame(values: Judgments, names: tuple[str, str, str]) -> pd.DataFrame:
+    rows = [(query, name, value) for query, inner in values.items() for name, value in inner.items()]
+    return pd.DataFrame(rows, columns=list(names))
+
+
+FORMS: dict[str, tuple[tuple[str, str, str], tuple[str, str, str]]] = {
+    "ir_measures": (("query_id", "doc_id", "relevance"), ("query_id", "doc_id", "score")),
+    "PyTerrier": (("qid", "docno", "label"), ("qid", "docno", "score")),
+    "ranx": (("q_id", "doc_id", "score"), ("q_id", "doc_id", "score")),
+}
+
+
+def test_files_packed_files_dictionaries_and_frames_agree(tmp_path: Path) -> None:
+    qrels, run = example()
+    expected = evaluate_run(qrels, run)
+    judged, ranked = lines_of_qrels(qrels), lines_of_run(run)
+    pairs: list[tuple[Any, Any]] = [
+        (write(tmp_path / "a", judged), write(tmp_path / "b", ranked)),
+        (str(write(tmp_path / "a.gz", judged, pack=True)), str(write(tmp_path / "b.gz", ranked, pack=True))),
+        (qrels, str(tmp_path / "b")),
+        *((frame(qrels, names), frame(run, others)) for names, others in FORMS.values()),
+    ]
+    for pair in pairs:
+        got = evaluate_run(*pair)
+        assert got.to_json() == expected.to_json()
+        assert (got.query_ids == expected.query_ids).all()
+        assert (got.per_query("AP").lower == expected.per_query("AP").lower).all()
+
+
+def test_blanks_empty_lines_and_line_ends_do_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_bytes(b"\xef\xbb\xbfq1\t0\td1\t1\r\n\r\n  q1 0 d2 0.5  \r\n")
+    (tmp_path / "run").write_bytes(b"\n\nq1 Q0 d1 7 1e-3 x\n \t \nq1 Q0 d2 7 .5 x")
+    result = evaluate_run(tmp_path / "qrels", tmp_path / "run", measures=["nDCG", "AP"])
+    assert result.per_query("AP").lower.tolist() == [1.0]
+    assert result.query_ids.tolist() == ["q1"]
+
+
+def test_blocks_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = example()
+    paths = write(tmp_path / "a", ["", *lines_of_qrels(qrels)]), write(tmp_path / "b", lines_of_run(run))
+    expected = evaluate_run(*paths).to_json()
+    for size in (1, 7, 64):
+        monkeypatch.setattr(trec, "BLOCK_BYTES", size)
+        assert evaluate_run(*paths).to_json() == expected
+        lines = [trec.line_of(paths[0], trec.QRELS, row) for row in (0, 5)]
+        assert lines == [2, 7]
+
+
+def test_integer_ids_are_the_strings_they_print_as() -> None:
+    assert evaluate_run({1: {7: 1}}, {"1": {"7": 0.5, "8": 0.25}}, measures=["AP"])["AP"].lower == 1.0
+    qrels = pd.DataFrame({"qid": [1], "docno": [7], "label": [1]})
+    assert evaluate_run(qrels, {1: {np.int64(7): 2, 8: 1}}, measures=["AP"]).query_ids.tolist() == ["1"]
+
+
+def test_large_integers_keep_their_order() -> None:
+    run = {"q": {"a": 2**53 + 1, "b": 2**53}}
+    assert evaluate_run({"q": {"a": 1}}, run, measures=["P@1"])["P@1"].lower == 1.0
+
+
+def test_negative_grades_are_not_relevant_and_stay_in_the_ranking() -> None:
+    run = {"q": {"a": 3.0, "b": 2.0}}
+    assert evaluate_run({"q": {"a": -1, "b": 1}}, run, measures=["RR"])["RR"].lower == 0.5
+    assert evaluate_run({"q": {"a": 0, "b": 1}}, run, measures=["RR"])["RR"].lower == 0.5
+    assert evaluate_run({"q": {"b": 1}}, run, measures=["RR"])["RR"].lower == 0.5
+
+
+QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "d2": 2}, "q3": {"d1": 0}}
+RUN_OF_ONE = {"q1": {"d1": 1.0}, "q9": {"d1": 1.0}}
+
+
+def test_missing_queries_count_zero_everywhere() -> None:
+    measures = [*MEASURES, *GRADED]
+    result = evaluate_run(QRELS, RUN_OF_ONE, measures=measures)
+    assert result.query_ids.tolist() == ["q1", "q2"]
+    for measure in measures:
+        got = result.per_query(measure)
+        assert [got.lower[1], got.expected[1], got.upper[1], got.std[1]] == [0, 0, 0, 0]
+    assert result["AP"].lower == 0.5
+    assert {reason: ids.tolist() for reason, ids in result.skipped.items()} == {
+        "no judgment in the qrels": ["q9"],
+        "no relevant item in the gallery": ["q3"],
+    }
+    assert str(result).count("Left out: 1 query") == 2
+    assert "Evaluated 2 of 4 queries" in str(result)
+
+
+def test_missing_queries_are_skipped() -> None:
+    result = evaluate_run(QRELS, RUN_OF_ONE, measures=["AP"], missing="skip", empty="zero")
+    assert result.query_ids.tolist() == ["q1", "q3"]
+    assert result["AP"].lower == 0.5
+    assert {reason: ids.tolist() for reason, ids in result.skipped.items()} == {
+        "no document in the run": ["q2"],
+        "no judgment in the qrels": ["q9"],
+    }
+    assert result.empty_ids.tolist() == ["q3"]
+
+
+GOOD_QRELS, GOOD_RUN = "q1 0 d1 1\n", "q1 Q0 d1 1 0.5 tag\n"
+RUN_COLUMNS = "A line of a TREC run has the 6 columns query, Q0, document, rank, score, tag."
+QRELS_COLUMNS = "A line of TREC qrels has the 4 columns query, iteration, document, grade."
+
+FILES: dict[str, tuple[str, str, str]] = {
+    "columns": (
+        GOOD_QRELS,
+        f"{GOOD_RUN}\nq1 Q0 d2 1 0.5\n",
+        "RUN has 5 columns on line 3: 'q1 Q0 d2 1 0.5'. " + RUN_COLUMNS,
+    ),
+    "one column": ("q1\n", GOOD_RUN, "QRELS has 1 column on line 1: 'q1'. " + QRELS_COLUMNS),
+    "columns that add up": (
+        GOOD_QRELS,
+        "q1 Q0 d1 1 0.5\nq1 Q0 d2 1 0.5 tag more\n",
+        "RUN has 5 columns on line 1: 'q1 Q0 d1 1 0.5'. " + RUN_COLUMNS,
+    ),
+    "swapped": (
+        GOOD_RUN,
+        GOOD_QRELS,
+        "QRELS has 6 columns on line 1: 'q1 Q0 d1 1 0.5 tag'. " + QRELS_COLUMNS,
+    ),
+    "no number": (
+        GOOD_QRELS,
+        f"{GOOD_RUN}q1 Q0 d2 1 high tag\n",
+        "RUN has 'high' as the score on line 2, where a number is expected. " + RUN_COLUMNS,
+    ),
+    "underscore": (
+        GOOD_QRELS,
+        "q1 Q0 d1 1 1_0 tag\n",
+        "RUN has '1_0' as the score on line 1, where a number is expected. " + RUN_COLUMNS,
+    ),
+    "nan": (
+        GOOD_QRELS,
+        f"{GOOD_RUN}\nq1 Q0 d2 1 nan tag\n",
+        "RUN: the score of document 'd2' for query 'q1' is nan, on line 3. Every score must be a finite number; "
+        "leave the document out where there is none.",
+    ),
+    "infinite grade": (
+        "q1 0 d1 inf\n",
+        GOOD_RUN,
+        "QRELS: the grade of document 'd1' for query 'q1' is inf, on line 1. Every grade must be a finite number; "
+        "leave the document out where there is none.",
+    ),
+    "twice in the run": (
+        GOOD_QRELS,
+        "q1 Q0 d1 1 1 t\n\nq2 Q0 d1 1 1 t\nq1 Q0 d2 1 1 t\nq1 Q0 d1 9 0 t\nq1 Q0 d2 1 1 t\n",
+        "RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 5. Keep one of them.",
+    ),
+    "twice in the qrels": (
+        "q1 0 d1 1\nq1 1 d1 1\n",
+        GOOD_RUN,
+        "QRELS: document 'd1' occurs twice for query 'q1', on lines 1 and 2. Keep one of them.",
+    ),
+    "blank": (GOOD_QRELS, "\n \n", "RUN has empty lines only. " + RUN_COLUMNS),
+    "empty": ("", GOOD_RUN, "QRELS is empty (0 bytes); it was perhaps never written in full: write it again."),
+    "binary": (
+        GOOD_QRELS,
+        "q1\0\n",
+        "RUN cannot be read as a TREC run: it is damaged or cut short; write or copy it again.",
+    ),
+    "strangers": (
+        GOOD_QRELS,
+        "q8 Q0 d1 1 1 t\nq7 Q0 d1 1 1 t\n",
+        "The run has no query of the qrels: these have queries such as 'q1', and the run such as 'q7'. "
+        "Check that they belong together.",
+    ),
+    "nothing relevant": (
+        "q1 0 d1 0\n",
+        GOOD_RUN,
+        "No query has a relevant document in the qrels (a grade above 0) and any document in the run. Check the "
+        "grades, and that the qrels and the run belong together.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_refused(name: str, tmp_path: Path) -> None:
+    judged, ranked, message = FILES[name]
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text(judged)
+    run.write_text(ranked)
+    with pytest.raises(tp.InputError) as error:
+        evaluate_run(qrels, run)
+    assert str(error.value) == message.replace("QRELS", str(qrels)).replace("RUN", str(run))
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(tp.InputError, match=r"nowhere does not exist; check the path and its spelling\."):
+        evaluate_run(QRELS, tmp_path / "nowhere")
+    whole = write(tmp_path / "run.gz", lines_of_run(example()[1]), pack=True)
+    whole.write_bytes(whole.read_bytes()[:-20])
+    with pytest.raises(tp.InputError, match=r"run.gz cannot be unpacked: the gzip file is damaged or cut short"):
+        evaluate_run(QRELS, whole)
+    (tmp_path / "latin").write_bytes("qä 0 d1 1\n".encode("latin-1"))
+    with pytest.raises(
+        tp.InputError, match=r"The query 'q\ufffd' is not written in UTF-8\. Convert the file to UTF-8\."
+    ):
+        evaluate_run(tmp_path / "latin", {"q1": {"d1": 1}})
+
+
+FRAME = pd.DataFrame({"qid": ["q1", "q1"], "docno": ["d1", "d1"], "score": [0.5, 0.25]})
+
+VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
+    "a list": (
+        [1, 2],
+        RUN_OF_ONE,
+        {},
+        "The qrels must be the path of a TREC file, a dictionary {query: {document: grade}} or a data frame, "
+        "not list.",
+    ),
+    "flat": (
+        QRELS,
+        {"q1": ["d1"]},
+        {},
+        "The run must be {query: {document: score}}, and query 'q1' holds list, not a dictionary.",
+    ),
+    "empty run": (QRELS, {"q1": {}}, {}, "The run is empty. At least one score is needed."),
+    "empty qrels": ({}, RUN_OF_ONE, {}, "The qrels are empty. At least one grade is needed."),
+    "float ids": (
+        {1.5: {"d1": 1}},
+        RUN_OF_ONE,
+        {},
+        "The qrels must name every query by a string or an integer, and one is 1.5. Convert them with .astype(str), "
+        "and leave out rows without a name.",
+    ),
+    "words": (
+        QRELS,
+        {"q1": {"d1": "high"}},
+        {},
+        "The scores must be real numbers, not str128. Convert them to floats first.",
+    ),
+    "nan": (
+        QRELS,
+        {"q1": {"d1": float("nan")}},
+        {},
+        "The run: the score of document 'd1' for query 'q1' is nan. Every score must be a finite number; leave the "
+        "document out where there is none.",
+    ),
+    "same integer": (
+        {"q1": {7: 1, "7": 1}},
+        RUN_OF_ONE,
+        {},
+        "The qrels: document '7' occurs twice for query 'q1'. Keep one of them.",
+    ),
+    "frame twice": (
+        QRELS,
+        FRAME,
+        {},
+        "The run: document 'd1' occurs twice for query 'q1', in rows 0 and 1. Keep one of them.",
+    ),
+    "frame columns": (
+        QRELS,
+        FRAME.rename(columns={"docno": "text"}),
+        {},
+        "The run must have a column for the document, called doc_id or docno or docid. The columns are qid, text, "
+        "score; rename one.",
+    ),
+    "policy": (QRELS, RUN_OF_ONE, {"missing": "drop"}, "Unknown missing='drop'. Known: zero, skip, error."),
+    "missing": (
+        QRELS,
+        RUN_OF_ONE,
+        {"missing": "error"},
+        "1 of 3 queries of the qrels have no document in the run, the first is 'q2'. Complete the run, or choose "
+        "another missing= policy.",
+    ),
+    "nothing relevant": (
+        QRELS,
+        RUN_OF_ONE,
+        {"empty": "error"},
+        "1 of 3 queries have no relevant document in the qrels, the first is 'q3'. Leave them out, or choose another "
+        "empty= policy.",
+    ),
+    "items alone": (
+        QRELS,
+        RUN_OF_ONE,
+        {"n_items": 9},
+        "n_items says where the last tie of a list that was cut off ends. Pass truncated=True, too, or leave it out.",
+    ),
+    "items": (
+        QRELS,
+        RUN_OF_ONE,
+        {"n_items": 0.5, "truncated": True},
+        "n_items must be the number of documents in the collection, not 0.5.",
+    ),
+    "items too few": (
+        {"q1": {"d1": 1, "d2": 1}},
+        RUN_OF_ONE,
+        {"n_items": 1, "truncated": True},
+        "n_items is 1 for query q1, whose list holds 1, and 1 more are relevant. Count all items that are not "
+        "excluded, in the list or not.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_are_refused(name: str) -> None:
+    qrels, run, arguments, message = VALUES[name]
+    with pytest.raises(tp.InputError) as error:
+        evaluate_run(qrels, run, **arguments)
+    assert str(error.value) == message
+
+
+TREC_NAMES = {
+    "AP": "map",
+    "AP@5": "map_cut_5",
+    "nDCG": "ndcg",
+    "nDCG@5": "ndcg_cut_5",
+    "P@5": "P_5",
+    "R@5": "recall_5",
+    "RR": "recip_rank",
+    "Rprec": "Rprec",
+    "Success@1": "success_1",
+}
+
+
+@pytest.mark.heavy
+def test_without_ties_the_numbers_are_those_of_trec_eval() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    source = random.Random(1)
+    qrels: dict[str, dict[str, int]] = {}
+    run: Judgments = {}
+    for query in range(50):
+        documents = [f"d{number}" for number in range(60)]
+        qrels[f"q{query}"] = {name: source.choice((-1, 0, 1, 2, 3)) for name in source.sample(documents, 30)} | {
+            "e": 1
+        }
+        ranked = source.sample(documents, 40)
+        run[f"q{query}"] = {name: float(rank) for rank, name in enumerate(ranked)}
+    # The library takes map_cut and its like without their cutoffs, which then are trec_eval's own.
+    names = {name.rpartition("_")[0] if name[-1].isdigit() else name for name in TREC_NAMES.values()}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
+    result = evaluate_run(qrels, run, measures=list(TREC_NAMES))
+    for ours, theirs in TREC_NAMES.items():
+        got = result.per_query(ours)
+        values = [expected[query][theirs] for query in result.query_ids]
+        assert got.lower.tolist() == got.upper.tolist()
+        assert got.lower.tolist() == pytest.approx(values, rel=1e-12)
