@@ -3,6 +3,7 @@
 from tieproof import measures
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
 from tieproof.evaluate import evaluate
+from tieproof.evaluator import Evaluator
 from tieproof.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.result import Estimate, Result, TieSummary
@@ -14,6 +15,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DEFAULT_MEASURES",
     "Estimate",
+    "Evaluator",
     "InputError",
     "MissingExtraError",
     "Result",

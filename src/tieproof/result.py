@@ -126,6 +126,17 @@ class Result:
             )
         return found
 
+    def named(self, names: npt.NDArray[Any]) -> "Result":
+        """The same result, whose queries are called names[0], names[1], … instead of 0, 1, …."""
+        return Result(
+            self.setting,
+            names[self.query_ids],
+            self._per_query,
+            self.ties,
+            names[self.empty_ids],
+            {reason: names[ids] for reason, ids in self._left_out.items()},
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
         return {
