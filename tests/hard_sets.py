@@ -32,6 +32,8 @@ def multiples(random: Random, shape: tuple[int, int]) -> Array:
     return few[random.integers(3, size=shape[0])] * factors[:, None]
 
 
+LARGEST, LARGEST32 = float(np.finfo(np.float64).max), float(np.finfo(np.float32).max)
+
 HARD_SETS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
     "gaussian float32": lambda r, s: r.normal(size=s).astype(np.float32),
     "gaussian float64": lambda r, s: r.normal(size=s),
@@ -50,6 +52,8 @@ HARD_SETS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
     "1e37": lambda r, s: (r.normal(size=s) * 1e37).astype(np.float32),
     "1e300": lambda r, s: r.normal(size=s) * 1e300,
     "1e300 few values": lambda r, s: r.choice([1e300, -1e300, 2e300, 0.0], size=s),
+    "largest float64": lambda r, s: r.choice([LARGEST, -LARGEST, 0.75 * LARGEST, 2.0**51, 1.0, 0.0], size=s),
+    "largest float32": lambda r, s: r.choice([LARGEST32, -LARGEST32, 2.0**100, 1.0, 0.0], size=s).astype(np.float32),
     "1e-40": lambda r, s: (r.normal(size=s) * 1e-40).astype(np.float32),
     "1e-310": lambda r, s: r.normal(size=s) * 1e-310,
     "sixty orders of magnitude": lambda r, s: r.normal(size=s) * 10.0 ** r.integers(-30, 31, size=s),

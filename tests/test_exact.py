@@ -1,10 +1,14 @@
 """Promise 1, exact: orders and ties are those of real arithmetic, on data made to be hard."""
 
 from fractions import Fraction
+from random import Random
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tieproof as tp
 from exact_oracle import mean_average_precision
@@ -90,3 +94,26 @@ def test_more_thresholds_than_are_compared_one_by_one(classes: int, distance: st
     labels = labels_of(random, 90, classes)
     result = tp.evaluate(data, labels, distance=distance, measures=["AP"])
     assert_exact(result, mean_average_precision(distance, data, labels.tolist()))
+
+
+def matrices(width: Literal[32, 64]) -> st.SearchStrategy[npt.NDArray[np.floating]]:
+    """Small matrices of any finite floats, with few distinct values so that ties are common."""
+    finite = st.floats(allow_nan=False, allow_infinity=False, width=width)
+    entry = st.lists(finite, min_size=1, max_size=6).flatmap(st.sampled_from)
+    rows = st.integers(1, 4).flatmap(
+        lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=3, max_size=7)
+    )
+    return rows.map(lambda values: np.array(values, dtype=np.float32 if width == 32 else np.float64))
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("width", [32, 64])
+def test_any_finite_floats(width: Literal[32, 64], distance: str) -> None:
+    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @given(matrices(width), st.randoms(use_true_random=False))
+    def check(data: npt.NDArray[np.floating], random: Random) -> None:
+        labels = [0, 0, *(random.randrange(2) for _ in range(len(data) - 2))]
+        result = tp.evaluate(data, labels, distance=distance, measures=["AP"])
+        assert_exact(result, mean_average_precision(distance, data, labels))
+
+    check()

@@ -46,7 +46,8 @@ def cut(rows: npt.NDArray[Any], base: int) -> Slices:
     slices: Slices = []
     for part in parts(rows):
         largest = np.abs(part).max(initial=0.0)
-        place = (int(np.frexp(largest)[1]) - base) // bits
+        # The highest place whose unit is at most `largest`: no unit overflows.
+        place = (int(np.frexp(largest)[1]) - 1 - base) // bits
         while part.any():
             unit = np.ldexp(1.0, base + bits * place)
             piece = np.trunc(part / unit)
