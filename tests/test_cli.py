@@ -1,7 +1,9 @@
 """The command line: what it prints and writes, and one line for everything that is wrong."""
 
 import csv
+import gzip
 import json
+import os
 import re
 import shlex
 import signal
@@ -19,15 +21,23 @@ import pytest
 
 import tieproof as tp
 from tieproof import cli
+from tieproof.cli import exits
 from tieproof.distances import DISTANCES
+from tieproof.measures import REGISTRY
+from tieproof.reports import measures as measures_text
 from tieproof.reports.text import render
-from tieproof.scoring import EMPTY
+from tieproof.runs import MISSING
+from tieproof.scoring import EMPTY, Empty
 
 Array = npt.NDArray[Any]
 
 VECTORS = np.random.default_rng(5).integers(-2, 3, size=(40, 3)).astype(np.float32)
 LABELS = np.arange(40) % 4
 GALLERY, GALLERY_LABELS = VECTORS[::2] + 1, LABELS[::2]
+
+QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq2 0 d4 1\nq3 0 d1 0\nq4 0 d1 1\n"
+RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq9 Q0 d9 1 0.5 t\n"
+"""A tie, a list without one, a query with nothing relevant, one without documents, one without judgments."""
 
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tieproof.cli import main; main()"
@@ -49,12 +59,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """Run the command line in a folder with the files that help texts name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.delenv(cli.TRACEBACK, raising=False)
+    monkeypatch.delenv(exits.TRACEBACK, raising=False)
     np.save("embeddings.npy", VECTORS)
     np.save("labels.npy", LABELS)
     for name, vectors, labels in (("queries", VECTORS, LABELS), ("gallery", GALLERY, GALLERY_LABELS)):
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)
+    Path("qrels.txt").write_text(QRELS)
+    Path("run.txt").write_text(RUN)
 
     def call(*args: str) -> Outcome:
         with pytest.raises(SystemExit) as stopped:
@@ -65,13 +77,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
-def process(*args: str, folder: Path) -> subprocess.Popen[str]:
+def process(*args: str, folder: Path, encoding: str = "utf-8") -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", START, *args],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
     )
 
 
@@ -170,10 +183,149 @@ def test_missing_extra_is_found_before_the_evaluation(run: Run, monkeypatch: pyt
     assert "pip install 'tieproof[parquet]'" in line
 
 
+# Runs
+
+
+def test_table_of_a_run_is_the_text_of_the_result(run: Run) -> None:
+    assert run("run", "qrels.txt", "run.txt") == (0, f"{tp.evaluate_run('qrels.txt', 'run.txt')}\n", "")
+
+
+def test_options_reach_the_evaluation_of_a_run(run: Run) -> None:
+    arguments = "--missing skip --empty zero --truncated --n-items 20 -m AP -m ndcg_cut_2 --json -"
+    expected = tp.evaluate_run(
+        "qrels.txt",
+        "run.txt",
+        measures=["AP", "nDCG@2"],
+        missing="skip",
+        empty="zero",
+        truncated=True,
+        n_items=20,
+    )
+    assert run("run", "qrels.txt", "run.txt", *arguments.split()) == (0, expected.to_json() + "\n", "")
+
+
+def test_packed_files(run: Run) -> None:
+    table = run("run", "qrels.txt", "run.txt").out
+    for name in ("qrels.txt", "run.txt"):
+        Path(name).write_bytes(gzip.compress(Path(name).read_bytes()))
+    assert run("run", "qrels.txt", "run.txt") == (0, table, "")
+
+
+LINES = """\
+measure                 query      lower        expected           upper
+AP                      q1        0.5000          0.7500          1.0000
+P@1                     q1        0.0000          0.5000          1.0000
+AP                      q2        0.5000          0.5000          0.5000
+P@1                     q2        1.0000          1.0000          1.0000
+AP                      q4        0.0000          0.0000          0.0000
+P@1                     q4        0.0000          0.0000          0.0000
+AP                      all       0.3333          0.4167          0.5000
+P@1                     all       0.3333          0.5000          0.6667
+"""
+
+
+@pytest.mark.parametrize("option", ["-q", "--per-query-lines"])
+def test_lines_of_every_query_and_the_mean(run: Run, option: str) -> None:
+    outcome = run("run", "qrels.txt", "run.txt", "-m", "map", "-m", "P_1", option)
+    assert (outcome.status, outcome.out.expandtabs(), outcome.err) == (0, LINES, "")
+
+
+def test_lines_are_read_as_those_of_trec_eval_are(run: Run) -> None:
+    """Three columns of its lines are the measure in 22 columns, the query and the value, with tabs between them."""
+    outcome = run("run", "qrels.txt", "run.txt", "-q", "--empty", "nan", "-m", "RR")
+    result = tp.evaluate_run("qrels.txt", "run.txt", empty="nan", measures=["RR"])
+    _, *lines = outcome.out.splitlines()
+    read = {query: float(value) for _, query, value, *_ in (line.split("\t") for line in lines)}
+    expected = dict(zip(result.query_ids.tolist(), result.per_query("RR").lower.tolist(), strict=True))
+    assert read == pytest.approx({**expected, "all": result["RR"].lower}, nan_ok=True, abs=5e-5)
+    assert all(re.fullmatch(r"RR {20}\t\S+(\t +(\d\.\d{4}|nan)){3}", line) for line in lines)
+
+
+def test_names_that_standard_output_cannot_hold(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("straße 0 d1 1\n", encoding="utf-8")
+    (tmp_path / "run").write_text("straße Q0 d1 1 1 t\n", encoding="utf-8")
+    for arguments, said in ((("run", "qrels", "run", "-q"), "stra\\xdfe"), (("measures", "nDCG"), "J\\xe4rvelin")):
+        started = process(*arguments, folder=tmp_path, encoding="ascii")
+        out, err = started.communicate(timeout=60)
+        assert (started.returncode, err) == (0, "")
+        assert said in out
+
+
+def test_files_of_a_run(run: Run) -> None:
+    arguments = "qrels.txt run.txt -m AP -q --json result.json --per-query queries.csv"
+    assert run("run", *arguments.split())[::2] == (0, "")
+    result = tp.evaluate_run("qrels.txt", "run.txt", measures=["AP"])
+    assert Path("result.json").read_text() == result.to_json() + "\n"
+    with open("queries.csv", newline="") as file:
+        assert [row["query"] for row in csv.DictReader(file)] == ["q1", "q2", "q4"]
+
+
+# Measures
+
+
+def test_measures_shows_the_registry(run: Run) -> None:
+    outcome = run("measures")
+    assert (outcome.status, outcome.err) == (0, "")
+    words = " ".join(outcome.out.split())
+    for definition in REGISTRY.values():
+        said = [definition.name, definition.meaning, definition.formula, definition.source]
+        said += [parameter.meaning for parameter in definition.parameters]
+        said += [*(definition.aliases or {})]
+        for text in said:
+            assert " ".join(text.split()) in words
+
+
+def test_spelled_headings_parse(run: Run) -> None:
+    headings = re.findall(r"^\w\S+.*$", run("measures").out.split("In the formulas")[0], re.MULTILINE)
+    assert len(headings) == len(REGISTRY)
+    for heading in headings:
+        for cutoff in ("", "@10"):
+            assert tp.measures.parse(re.sub(r"\[.*\]", cutoff, heading.replace("@k", "@10"))).name in REGISTRY
+
+
+@pytest.mark.parametrize("name", ["nDCG", "ndcg", "nDCG(gain=exp)@3", "ndcg_cut_10"])
+def test_one_measure(run: Run, name: str) -> None:
+    outcome = run("measures", name)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.startswith("nDCG(gain=linear,ideal=all)[@k]\n    Normalised discounted cumulative gain")
+    assert "trec_eval: ndcg_cut_k is nDCG@k" in outcome.out
+    assert outcome.out.count("formula ") == 1
+
+
+def test_some_measures_each_once(run: Run) -> None:
+    out = run("measures", "P", "rr", "P_10").out
+    assert [line for line in out.splitlines() if line.startswith(("P@", "RR["))] == ["P@k", "RR[@k]"]
+
+
+def test_unknown_and_ambiguous_measures(run: Run) -> None:
+    assert "unknown measure 'mAPP'" in the_line(run("measures", "mAPP"))
+    assert "'map@10' means different things: 'AP@10' in ranx" in the_line(run("measures", "map@10"))
+
+
+def test_names_elsewhere_are_understood_unless_they_are_marked() -> None:
+    for definition in REGISTRY.values():
+        shown = measures_text.names_elsewhere(definition)
+        for library, spellings in (definition.aliases or {}).items():
+            for (theirs, ours), name in zip(spellings.items(), shown[library], strict=True):
+                if name.endswith("*"):
+                    with pytest.raises(tp.InputError, match="means different things"):
+                        tp.measures.parse(theirs.format(k=5))
+                else:
+                    assert str(tp.measures.parse(theirs.format(k=5))) == ours.format(k=5)
+
+
+@pytest.mark.parametrize("width", [None, 20, 44, 100])
+def test_measures_keep_to_the_width(width: int | None) -> None:
+    text = measures_text.render(measures_text.find([]), width)
+    assert all(line == line.rstrip() and len(line) <= max(width or 80, 44) for line in text.split("\n"))
+    coloured = measures_text.render(measures_text.find([]), width, color=True)
+    assert coloured != text == re.sub(r"\x1b\[\d*m", "", coloured)
+
+
 # Help
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["run"], ["measures"], ["demo"]])
 def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     outcome = run(*command, "--help")
     assert (outcome.status, outcome.err) == (0, "")
@@ -186,6 +338,9 @@ def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
 def test_help_lists_what_the_registries_hold(run: Run) -> None:
     text = run("evaluate", "--help").out
     for name in [*DISTANCES, *tp.DEFAULT_MEASURES, *EMPTY]:
+        assert re.search(rf"(?<!\w){re.escape(name)}\b", text), name
+    text = run("run", "--help").out
+    for name in [*MISSING, *tp.DEFAULT_MEASURES, *EMPTY]:
         assert re.search(rf"(?<!\w){re.escape(name)}\b", text), name
 
 
@@ -335,6 +490,90 @@ def test_bad_input_is_one_line(run: Run, files: dict[str, Array | bytes], argume
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
+BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
+    "columns": (
+        {"run.txt": RUN + "\nq1 Q0 d7 3 0.5\n"},
+        "qrels.txt run.txt",
+        "run.txt has 5 columns on line 7: 'q1 Q0 d7 3 0.5'. A line of a TREC run has the 6 columns",
+    ),
+    "swapped": ({}, "run.txt qrels.txt", "run.txt has 6 columns on line 1: "),
+    "nan": (
+        {"run.txt": RUN + "q1 Q0 d7 3 nan t\n"},
+        "qrels.txt run.txt",
+        "run.txt: the score of document 'd7' for query 'q1' is nan, on line 6. Every score",
+    ),
+    "twice": (
+        {"qrels.txt": QRELS * 2},
+        "qrels.txt run.txt",
+        "qrels.txt: document 'd1' occurs twice for query 'q1', on",
+    ),
+    "no file": ({}, "qrels.txt nowhere.txt", "nowhere.txt does not exist; check the path"),
+    "strangers": (
+        {"run": "q8 Q0 d1 1 0.5 t\n"},
+        "qrels.txt run",
+        "qrels.txt, run: The run has no query of the qrels: these have queries such as 'q1', and the run such as",
+    ),
+    "missing": (
+        {},
+        "qrels.txt run.txt --missing error",
+        "qrels.txt, run.txt: 1 of 4 queries of the qrels have no document in the run, the first is 'q4'. Complete "
+        "the run, or let missing be zero or skip.",
+    ),
+    "empty": (
+        {},
+        "qrels.txt run.txt --empty error",
+        "qrels.txt, run.txt: 1 of 4 queries have no relevant document in the qrels, the first is 'q3'. Leave them "
+        "out, or let empty be skip, zero or one.",
+    ),
+    "too few items": (
+        {},
+        "qrels.txt run.txt --truncated --n-items 2",
+        "qrels.txt, run.txt: --n-items is 2 for query q2, whose list holds 2, and 1 more are relevant. Count all",
+    ),
+    "too many items": (
+        {},
+        f"qrels.txt run.txt --truncated --n-items {10**17}",
+        f"qrels.txt, run.txt: --n-items must be the number of documents in the collection, not {10**17}.",
+    ),
+    "no items": (
+        {},
+        "qrels.txt run.txt --truncated --n-items 0",
+        "Invalid value for '--n-items': '0' is not a number of at least 1. See: tieproof run --help",
+    ),
+    "items of a whole list": (
+        {},
+        "qrels.txt run.txt --n-items 9",
+        "--n-items says how far lists that were cut off may go on; add --truncated, or leave it out.",
+    ),
+    "policy": (
+        {},
+        "qrels.txt run.txt --missing drop",
+        "Invalid value for '--missing': 'drop' is not one of zero, skip, error. See: tieproof run --help",
+    ),
+    "measure": ({}, "qrels.txt run.txt -m mAPP", "--measure: unknown measure 'mAPP'."),
+    "one file": ({}, "qrels.txt", "Missing argument 'RUN'. See: tieproof run --help"),
+    "two outputs on one screen": (
+        {},
+        "qrels.txt run.txt -q --json -",
+        "-q and --json - both print on standard output; give the JSON a file.",
+    ),
+    "output over input": (
+        {"run.json": RUN},
+        "qrels.txt run.json --json run.json",
+        "run.json is read in this evaluation; give the result a file of its own.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "arguments", "said"), BAD_RUNS.values(), ids=BAD_RUNS)
+def test_bad_run_is_one_line(run: Run, files: dict[str, str], arguments: str, said: str) -> None:
+    for name, text in files.items():
+        Path(name).write_text(text)
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    assert the_line(run("run", *arguments.split())).startswith(f"Error: {said}")
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
 def test_bad_input_in_a_process_of_its_own(tmp_path: Path) -> None:
     np.save(tmp_path / "bad.npy", NAN)
     np.save(tmp_path / "labels.npy", LABELS)
@@ -372,11 +611,13 @@ def test_a_stop_is_one_line_and_leaves_files_alone(
     run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, said: str
 ) -> None:
     monkeypatch.setattr(tp, "evaluate", stop_with(error))
-    monkeypatch.setattr(cli, "discard_output", lambda: None)
+    monkeypatch.setattr(tp, "evaluate_run", stop_with(error))
+    monkeypatch.setattr(exits, "discard_output", lambda: None)
     Path("result.json").write_text("old")
     before = sorted(Path().iterdir())
     outputs = "--json result.json --per-query queries.csv"
-    assert the_line(run("evaluate", "embeddings.npy", "labels.npy", *outputs.split()), status).startswith(said)
+    for command in ("evaluate embeddings.npy labels.npy", "run qrels.txt run.txt"):
+        assert the_line(run(*command.split(), *outputs.split()), status).startswith(said)
     assert Path("result.json").read_text() == "old"
     assert sorted(Path().iterdir()) == before
 
@@ -385,7 +626,7 @@ def test_a_stop_is_one_line_and_leaves_files_alone(
 def test_traceback_of_a_defect(run: Run, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     monkeypatch.setattr(tp, "evaluate", stop_with(KeyError("n")))
     if how == "environment":
-        monkeypatch.setenv(cli.TRACEBACK, "1")
+        monkeypatch.setenv(exits.TRACEBACK, "1")
     option = ["--traceback"] if how == "option" else []
     outcome = run(*option, "evaluate", "embeddings.npy", "labels.npy")
     assert outcome.status == 1
@@ -440,6 +681,12 @@ def result_of(points: Any, labels: Any, **options: Any) -> tp.Result:
     return tp.evaluate(points, labels, measures=["AP", "P@1"], **options)
 
 
+def run_of(empty: Empty) -> tp.Result:
+    """A query that counts, one with nothing relevant, and one that is not judged."""
+    run = {"q1": {"d1": 0.5}, "q2": {"d1": 0.5}, "q3": {"d1": 0.5}}
+    return tp.evaluate_run({"q1": {"d1": 1}, "q2": {"d1": 0}}, run, empty=empty, measures=["AP"])
+
+
 TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
     "ties and zeros": (
         lambda: result_of(POINTS, [1, 1, 2, 2, 1]),
@@ -455,7 +702,7 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
         lambda: result_of(POINTS[:4], [1, 1, 2, 3]),
         [
             "Evaluated 2 of 4 queries, leave-one-out among 4 items of 2 dimensions, under cosine distance.",
-            "Left out: 2 queries, with no relevant item in the gallery.",
+            "Left out: 2 queries, with no relevant item.",
             "No tie changes any score: all orderings agree.",
             "1 vector is all zero: its cosine similarity to everything is 0.",
         ],
@@ -496,6 +743,45 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
         lambda: tp.evaluate_scores([[0.5, 0.1], [0.2, 0.3]], [[1, 0], [0, 1]]),
         [
             "Evaluated 2 queries, ranking up to 2 items by the given scores.",
+            "No tie changes any score: all orderings agree.",
+        ],
+    ),
+    "lists that were cut off": (
+        lambda: tp.evaluate_scores([[0.5, 0.1, 0.1], [0.2, 0.3, 0.3]], [[1, 0, 1], [1, 0, 0]], n_relevant=[3, 1]),
+        [
+            "Evaluated 2 queries, ranking up to 3 items by the given scores.",
+            "1 of 2 queries holds an ambiguous tie, which mixes relevant and other items. There is 1 ambiguous tie, "
+            "and the largest tie holds 2 items.",
+            "2 of 2 queries have a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
+            "'upper' cover every way of going on, 'expected' and 'std' are those of the list as given.",
+            "The score is 'lower': whatever the order of tied items, it is no less.",
+        ],
+    ),
+    "a cut-off list without ties": (
+        lambda: tp.evaluate_scores([[0.5, 0.1], [0.2, 0.1]], [[1, 0], [1, 0]], n_relevant=[1, 2], measures=["R@2"]),
+        [
+            "Evaluated 2 queries, ranking up to 2 items by the given scores.",
+            "No tie within a list changes any score: all orderings agree.",
+            "1 of 2 queries has a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
+            "'upper' cover every way of going on, 'expected' and 'std' are those of the list as given.",
+            "The score is 'lower': whatever the order of tied items, it is no less.",
+        ],
+    ),
+    "a run": (
+        lambda: run_of("skip"),
+        [
+            "Evaluated 1 of 3 queries, ranking up to 1 item by the given scores.",
+            "Left out: 1 query, with no judgment in the qrels.",
+            "Left out: 1 query, with no relevant item.",
+            "No tie changes any score: all orderings agree.",
+        ],
+    ),
+    "a run with zeros": (
+        lambda: run_of("zero"),
+        [
+            "Evaluated 2 of 3 queries, ranking up to 1 item by the given scores.",
+            "Left out: 1 query, with no judgment in the qrels.",
+            "1 query without any relevant item counts as zero.",
             "No tie changes any score: all orderings agree.",
         ],
     ),

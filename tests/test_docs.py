@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -32,6 +33,22 @@ def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "AP" in capsys.readouterr().out
 
 
+def test_page_of_measures() -> None:
+    script = ROOT / "docs" / "write_measures.py"
+    if not script.exists():
+        pytest.skip("no docs beside the tests")
+    page = script.with_name("measures.md").read_text(encoding="utf-8")
+    assert page == runpy.run_path(str(script))["render"](), "the registry changed; run python docs/write_measures.py"
+
+
+def test_page_of_measures_keeps_markdown_whole() -> None:
+    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", page, re.MULTILINE) == list(tp.measures.REGISTRY)
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert all(row.count("|") == 4 for row in rows)
+    assert all(line.count("`") % 2 == 0 for line in page.splitlines())
+
+
 def test_benchmark_table() -> None:
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
@@ -43,6 +60,8 @@ def test_benchmark_table() -> None:
 
 
 def test_names_in_the_design_are_public() -> None:
-    for name in ("evaluate", "evaluate_scores", "evaluate_distances", "measures", "DEFAULT_MEASURES", "Result"):
+    for name in ("evaluate", "evaluate_scores", "evaluate_distances", "evaluate_run"):
+        assert callable(getattr(tp, name))
+    for name in ("measures", "DEFAULT_MEASURES", "Result"):
         assert hasattr(tp, name)
     assert str(tp.measures.parse("nDCG(gain=exp)@10")) == "nDCG(gain=exp)@10"

@@ -224,7 +224,7 @@ def test_missing_queries_count_zero_everywhere() -> None:
     assert result["AP"].lower == 0.5
     assert {reason: ids.tolist() for reason, ids in result.skipped.items()} == {
         "no judgment in the qrels": ["q9"],
-        "no relevant item in the gallery": ["q3"],
+        "no relevant item": ["q3"],
     }
     assert str(result).count("Left out: 1 query") == 2
     assert "Evaluated 2 of 4 queries" in str(result)
@@ -403,15 +403,15 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         RUN_OF_ONE,
         {"missing": "error"},
-        "1 of 3 queries of the qrels have no document in the run, the first is 'q2'. Complete the run, or choose "
-        "another missing= policy.",
+        "1 of 3 queries of the qrels have no document in the run, the first is 'q2'. Complete the run, or let "
+        "missing be zero or skip.",
     ),
     "nothing relevant": (
         QRELS,
         RUN_OF_ONE,
         {"empty": "error"},
-        "1 of 3 queries have no relevant document in the qrels, the first is 'q3'. Leave them out, or choose another "
-        "empty= policy.",
+        "1 of 3 queries have no relevant document in the qrels, the first is 'q3'. Leave them out, or let empty be "
+        "skip, zero or one.",
     ),
     "items alone": (
         QRELS,

@@ -15,7 +15,7 @@ from tieproof.measures import Measure, parse
 FloatArray = npt.NDArray[np.float64]
 Number = TypeVar("Number", float, FloatArray)
 
-NOTHING_RELEVANT = "no relevant item in the gallery"
+NOTHING_RELEVANT = "no relevant item"
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
     if len(empty_ids) and setting.empty == "error":
         raise InputError(
             f"{len(empty_ids)} of {setting.queries} queries have nothing relevant, the first is query "
-            f"{empty_ids[0]}. Leave them out, or choose another empty= policy."
+            f"{empty_ids[0]}. Leave them out, or let empty be skip, zero, one or nan."
         )
     if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):
         raise InputError(

@@ -1,1 +1,4 @@
-"""A result for people and for other programs: text.py for the screen, files.py for the disk."""
+"""For people and for other programs: what a result says, and what the measures are.
+
+A result: text.py for the screen, lines.py for who reads trec_eval, files.py for the disk. The measures: measures.py.
+"""

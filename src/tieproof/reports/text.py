@@ -7,12 +7,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from io import StringIO
-from typing import TYPE_CHECKING
 
 from tieproof.distances import DISTANCES
-
-if TYPE_CHECKING:
-    from tieproof.result import Estimate, Result
+from tieproof.result import NOTHING_RELEVANT, Estimate, Result
 
 WIDTH = 80
 """Columns of the text where nobody says how many there are."""
@@ -29,7 +26,7 @@ RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    
 Row = Sequence[str]
 
 
-def render(result: "Result", width: int | None = None, color: bool = False) -> str:
+def render(result: Result, width: int | None = None, color: bool = False) -> str:
     """The table of all measures, and under it what was evaluated, what was left out and what ties do.
 
     width : columns to keep to, 80 where it is None
@@ -43,7 +40,7 @@ def render(result: "Result", width: int | None = None, color: bool = False) -> s
     <BLANKLINE>
     Evaluated 2 of 3 queries, leave-one-out among 3 items of 2 dimensions, under
     cosine distance.
-    Left out: 1 query, with no relevant item in the gallery.
+    Left out: 1 query, with no relevant item.
     2 of 2 queries hold an ambiguous tie, which mixes relevant and other items.
     There are 2 ambiguous ties, and the largest tie holds 2 items.
     The score is 'lower': whatever the order of tied items, it is no less.
@@ -55,7 +52,7 @@ def render(result: "Result", width: int | None = None, color: bool = False) -> s
     return "\n".join([table(("measure", *NUMBERS), [rows], width, color), "", *paragraphs])
 
 
-def numbers(estimate: "Estimate[float]") -> Row:
+def numbers(estimate: Estimate[float]) -> Row:
     """An estimate with four decimals."""
     return [f"{value:.4f}" for value in astuple(estimate)]
 
@@ -95,20 +92,26 @@ def table(header: Row, sections: Sequence[Sequence[Row]], width: int, color: boo
     return "\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n"))
 
 
-def sentences(result: "Result") -> Iterator[str]:
+def sentences(result: Result) -> Iterator[str]:
     """What was evaluated, what was left out, and what ties do."""
     yield f"Evaluated {evaluated(result)}."
-    for reason, ids in result.skipped.items():
-        yield f"Left out: {count(len(ids), 'query')}, with {reason}."
-    if len(result.empty_ids) and not result.skipped:
-        verb = "counts" if len(result.empty_ids) == 1 else "count"
-        yield f"{count(len(result.empty_ids), 'query')} without any relevant item {verb} as {result.setting.empty}."
+    yield from about_left_out(result)
     yield from about_ties(result)
     if result.ties.zero_vectors:
         yield about_zeros(result)
 
 
-def evaluated(result: "Result") -> str:
+def about_left_out(result: Result) -> Iterator[str]:
+    """Which queries no mean includes, and what those with nothing relevant count as if they are included."""
+    skipped = result.skipped
+    for reason, ids in skipped.items():
+        yield f"Left out: {count(len(ids), 'query')}, with {reason}."
+    if len(result.empty_ids) and NOTHING_RELEVANT not in skipped:
+        verb = "counts" if len(result.empty_ids) == 1 else "count"
+        yield f"{count(len(result.empty_ids), 'query')} without any relevant item {verb} as {result.setting.empty}."
+
+
+def evaluated(result: Result) -> str:
     """Queries, gallery and distance."""
     setting = result.setting
     left_out = sum(map(len, result.skipped.values()))
@@ -126,25 +129,49 @@ def evaluated(result: "Result") -> str:
     return f"{queries}{comma} {gallery} of {count(setting.dimensions, unit)}, under {distance}"
 
 
-def about_ties(result: "Result") -> Iterator[str]:
-    """How many ties there are, and whether they matter."""
+def about_ties(result: Result) -> Iterator[str]:
+    """How many ties there are, whether they matter, and whether they may go on where lists were cut off."""
     ties = result.ties
-    if not ties.ambiguous_ties:
-        harmless = {0: "", 1: " The one tie holds relevant items only."}
-        several = f" The {count(ties.ties, 'tie')} hold relevant items only."
-        yield f"No tie changes any score: all orderings agree.{harmless.get(ties.ties, several)}"
-        return
+    yield about_ambiguous_ties(result) if ties.ambiguous_ties else about_harmless_ties(result)
+    if ties.queries_with_open_last_tie:
+        yield about_open_ties(result)
+    if ties.ambiguous_ties or ties.queries_with_open_last_tie:
+        yield f"The score is '{HEADLINE}': whatever the order of tied items, it is no less."
+
+
+def about_harmless_ties(result: Result) -> str:
+    """That no tie mixes relevant and other items."""
+    ties = result.ties
+    harmless = {0: "", 1: " The one tie holds relevant items only."}
+    several = f" The {count(ties.ties, 'tie')} hold relevant items only."
+    where = " within a list" if ties.queries_with_open_last_tie else ""
+    return f"No tie{where} changes any score: all orderings agree.{harmless.get(ties.ties, several)}"
+
+
+def about_ambiguous_ties(result: Result) -> str:
+    """How many ties mix relevant and other items."""
+    ties = result.ties
     touched = ties.queries_with_ambiguous_ties
     hold = "holds" if touched == 1 else "hold"
-    yield (
+    return (
         f"{touched:,} of {count(ties.queries, 'query')} {hold} an ambiguous tie, which mixes relevant and other "
         f"items. There {'is' if ties.ambiguous_ties == 1 else 'are'} {count(ties.ambiguous_ties, 'ambiguous tie')}, "
         f"and the largest tie holds {count(ties.largest_tie, 'item')}."
     )
-    yield f"The score is '{HEADLINE}': whatever the order of tied items, it is no less."
 
 
-def about_zeros(result: "Result") -> str:
+def about_open_ties(result: Result) -> str:
+    """How many lists were cut off where a tie may go on."""
+    open_ends = result.ties.queries_with_open_last_tie
+    have = "has" if open_ends == 1 else "have"
+    return (
+        f"{open_ends:,} of {count(result.ties.queries, 'query')} {have} a list that was cut off, and its last tie "
+        "may go on beyond the end: 'lower' and 'upper' cover every way of going on, 'expected' and 'std' are those "
+        "of the list as given."
+    )
+
+
+def about_zeros(result: Result) -> str:
     """What zero vectors mean."""
     zeros = result.ties.zero_vectors
     subject = f"{count(zeros, 'vector')} {'is' if zeros == 1 else 'are'} all zero"

@@ -1,0 +1,25 @@
+"""The command line: read files, evaluate, show a table; one line on standard error where something is wrong.
+
+arguments ──► app.py: which command ──► evaluate.py, run.py, measures.py, demo.py ──► output.py: screen and files
+          ──► exits.py: whatever they raise becomes one line and a status
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from tieproof.cli.app import app
+from tieproof.cli.exits import status_of
+
+__all__ = ["main"]
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its status.
+
+    0 : all is well
+    2 : bad input or usage; one line on standard error says what is wrong
+    1 : a defect of tieproof
+    130 : interrupted from the keyboard
+    """
+    sys.exit(status_of(app, sys.argv[1:] if args is None else list(args)))

@@ -1,0 +1,46 @@
+"""All commands, and what the command line shows without one."""
+
+from typing import Annotated
+
+import typer
+
+import tieproof
+from tieproof.cli import demo, evaluate, measures, run
+from tieproof.cli.exits import TRACEBACK
+
+app = typer.Typer(
+    name="tieproof",
+    help="Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest "
+    "value over all orderings of items at exactly the same distance. The same data gives the same number, to the "
+    "last bit, whatever its order and whatever the machine.",
+    epilog="Example: tieproof demo",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+app.command("evaluate", help=evaluate.HELP, epilog=evaluate.EXAMPLES)(evaluate.command)
+app.command("run", help=run.HELP, epilog=run.EXAMPLES)(run.command)
+app.command("measures", help=measures.HELP, epilog=measures.EXAMPLES)(measures.command)
+app.command("demo", help=demo.HELP, epilog=demo.EXAMPLES)(demo.command)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        print(f"tieproof {tieproof.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    show_traceback: Annotated[
+        bool, typer.Option("--traceback", help=f"Show where a defect of tieproof is; so does {TRACEBACK}=1.")
+    ] = False,
+) -> None:
+    """Without a command, show what there is."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())

@@ -1,0 +1,169 @@
+"""`tieproof evaluate`."""
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+import tieproof
+from tieproof.cli.options import (
+    MEASURES,
+    Empty,
+    Json,
+    Measures,
+    PerQuery,
+    Text,
+    check_options,
+    file_option,
+    number_option,
+    one_of,
+    option,
+)
+from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
+from tieproof.distances import DISTANCES, find_distance
+from tieproof.errors import InputError
+from tieproof.readers import FORMATS, read_embeddings, read_labels
+from tieproof.readers.location import split
+from tieproof.reports.text import render
+from tieproof.scoring import parse_measures
+from tieproof.settings import parse_memory, parse_threads
+
+HELP = (
+    "Score embeddings exactly, with the whole interval that ties leave open.\n\n"
+    "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
+    f"Files end in {', '.join(FORMATS)}. One of several arrays in a file, or one column of a table, is named behind "
+    "a colon: data.npz:features."
+)
+
+EXAMPLES = """Examples:
+
+tieproof evaluate embeddings.npy labels.npy
+
+tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
+
+tieproof evaluate data.npz --json result.json --per-query queries.csv
+"""
+
+
+def command(
+    embeddings: Annotated[str, typer.Argument(metavar="EMBEDDINGS", help="Vectors, one a row.")],
+    labels: Annotated[
+        Text, typer.Argument(metavar="LABELS", help="One label a row. Default: those in the file of EMBEDDINGS.")
+    ] = None,
+    gallery: Annotated[Text, file_option("--gallery", text="The retrieval database.")] = None,
+    gallery_labels: Annotated[
+        Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")
+    ] = None,
+    distance: Annotated[str, option("--distance", "-d", metavar="NAME", text=one_of(DISTANCES))] = "cosine",
+    measures: Measures = MEASURES,
+    groups: Annotated[
+        Text, file_option("--groups", text="Items with the query's label and group are excluded.")
+    ] = None,
+    gallery_groups: Annotated[Text, file_option("--gallery-groups", text="The groups of the gallery.")] = None,
+    bits: Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")] = None,
+    empty: Empty = "skip",
+    memory: Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")] = "1GiB",
+    threads: Annotated[int | None, number_option("--threads", text="Default: one for each processor.")] = None,
+    json: Json = None,
+    per_query: PerQuery = None,
+) -> None:
+    """Read, evaluate, write, show."""
+    check_options(
+        {
+            "--distance": lambda: find_distance(distance),
+            "--measure": lambda: parse_measures(measures),
+            "--memory": lambda: parse_memory(memory),
+            "--threads": lambda: parse_threads(threads),
+        }
+    )
+    if gallery is None and (gallery_labels or gallery_groups):
+        raise InputError("--gallery-labels and --gallery-groups belong to a gallery; give its file with --gallery.")
+    sides = [Files(embeddings, labels, groups)]
+    if gallery is not None:
+        sides.append(Files(gallery, gallery_labels, gallery_groups))
+    with outputs(json, per_query, [split(location).path for side in sides for location in side.locations]) as write:
+        result = evaluate_files(
+            sides,
+            distance=distance,
+            measures=measures,
+            empty=empty,
+            memory=memory,
+            threads=threads,
+            bits=bits,
+            progress=is_terminal(sys.stderr),
+        )
+        write(result)
+    if json == STANDARD_OUTPUT:
+        print(result.to_json())
+    else:
+        show(render, result)
+
+
+class Files(NamedTuple):
+    """Where one side of an evaluation, the queries or the gallery, is read from."""
+
+    embeddings: str
+    labels: Text
+    groups: Text
+
+    @property
+    def labels_read(self) -> str:
+        """The location of the labels: without one, the file of the embeddings."""
+        return self.labels or str(split(self.embeddings).path)
+
+    @property
+    def locations(self) -> list[str]:
+        """All that is read."""
+        return [location for location in (self.embeddings, self.labels_read, self.groups) if location]
+
+    def read(self) -> tuple[Any, Any, Any]:
+        """Embeddings, labels and groups."""
+        embeddings = read_embeddings(self.embeddings, labels=self.labels)
+        self.check_apart(embeddings)
+        return embeddings, read_labels(self.labels_read), self.groups and read_labels(self.groups)
+
+    def check_apart(self, embeddings: Any) -> None:
+        """Refuse labels that would be read from the embeddings, and groups that were taken for a dimension."""
+        path = split(self.embeddings).path
+        if self.labels is None and len(FORMATS[path.suffix.lower()].entries(path, None)) == 1:
+            raise InputError(
+                f"{path} holds a single array and no labels; give them in a file of their own, "
+                "as LABELS or --gallery-labels."
+            )
+        if self.groups and split(self.groups).path == path:
+            without = read_embeddings(self.embeddings, labels=self.groups)
+            if without.shape != embeddings.shape:
+                raise InputError(
+                    f"{self.groups} would be one of the dimensions of {path}; put the groups in a file of their own."
+                )
+
+
+def evaluate_files(sides: Sequence[Files], **options: Any) -> tieproof.Result:
+    """Evaluate what is read; an error names the files that it speaks of."""
+    embeddings, labels, groups = sides[0].read()
+    for side in sides[1:]:
+        options |= dict(zip(("gallery", "gallery_labels", "gallery_groups"), side.read(), strict=True))
+    try:
+        return tieproof.evaluate(embeddings, labels, groups=groups, **options)
+    except InputError as error:
+        raise InputError(f"{files_meant(str(error), sides)}: {error}") from error
+
+
+def files_meant(message: str, sides: Sequence[Files]) -> str:
+    """The files that the first sentence of a message speaks of; all of them where it names none."""
+    queries, items = sides[0], sides[-1]
+    files: dict[str, list[Text]] = {
+        "gallery labels": [items.labels_read],
+        "gallery_groups": [items.groups],
+        "gallery": [items.embeddings],
+        "labels": [queries.labels_read],
+        "groups": [queries.groups],
+        "embeddings": [queries.embeddings],
+        "relevant": [queries.labels_read, items.labels_read],
+        "queries": [queries.embeddings],
+    }
+    words = re.findall("|".join(files), message.partition(". ")[0])
+    wanted = [name for word in words for name in files[word]] or [name for side in sides for name in side.locations]
+    return ", ".join(dict.fromkeys(name for name in wanted if name))

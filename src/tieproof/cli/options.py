@@ -1,0 +1,82 @@
+"""Options that several commands have, how their values are read, and how they are refused."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+from tieproof.errors import InputError
+from tieproof.measures import DEFAULT_MEASURES
+from tieproof.reports.files import PER_QUERY
+from tieproof.scoring import EMPTY
+
+Text = str | None
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Names as help texts list them."""
+    return f"One of {', '.join(names)}."
+
+
+def whole_number(text: str) -> int:
+    """A whole number, refused in the same words by all versions of the parser."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    number = whole_number(text)
+    if number < 1:
+        raise typer.BadParameter(f"{text!r} is not a number of at least 1")
+    return number
+
+
+def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] | None = None) -> Any:
+    """An option with its help text."""
+    return typer.Option(*names, help=text, metavar=metavar, parser=parser)
+
+
+file_option = partial(option, metavar="FILE")
+number_option = partial(option, metavar="NUMBER", parser=whole_number)
+count_option = partial(option, metavar="NUMBER", parser=count)
+
+
+def choice_option(*names: str, text: str, choices: Iterable[str]) -> Any:
+    """An option that is one of several words."""
+    words = tuple(choices)
+
+    def known(word: str) -> str:
+        if word not in words:
+            raise typer.BadParameter(f"{word!r} is not one of {', '.join(words)}")
+        return word
+
+    return option(*names, text=f"{text} {one_of(words)}", metavar="NAME", parser=known)
+
+
+def check_options(checks: Mapping[str, Callable[[], object]]) -> None:
+    """Refuse a value by the name of its option, before any file is read."""
+    for name, check in checks.items():
+        try:
+            check()
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+
+
+MEASURES = [*DEFAULT_MEASURES]
+
+Measures = Annotated[
+    list[str],
+    option(
+        "--measure",
+        "-m",
+        metavar="NAME",
+        text="A measure such as P@10 or nDCG(gain=exp)@10; repeat it for more. tieproof measures shows all.",
+    ),
+]
+Empty = Annotated[str, choice_option("--empty", text="What a query with nothing relevant scores.", choices=EMPTY)]
+Json = Annotated[Text, file_option("--json", text="Write the result as JSON; - is standard output.")]
+PerQuery = Annotated[Text, file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")]

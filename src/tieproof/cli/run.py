@@ -1,0 +1,118 @@
+"""`tieproof run`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import tieproof
+from tieproof.cli.options import (
+    MEASURES,
+    Empty,
+    Json,
+    Measures,
+    PerQuery,
+    check_options,
+    choice_option,
+    count_option,
+)
+from tieproof.cli.output import STANDARD_OUTPUT, outputs, say, show
+from tieproof.errors import InputError
+from tieproof.reports import lines
+from tieproof.reports.text import render
+from tieproof.runs import MISSING
+from tieproof.scoring import parse_measures
+
+HELP = (
+    "Score a run against relevance judgments, with the whole interval that tied scores leave open.\n\n"
+    "QRELS has lines of query, iteration, document, grade; RUN of query, Q0, document, rank, score, tag, as for "
+    "trec_eval; both may be packed by gzip. The score alone decides: ranks, the order of the lines and the names of "
+    "documents change nothing. Means are over the queries of QRELS; with --empty zero they are those of trec_eval -c."
+)
+
+EXAMPLES = """Examples:
+
+tieproof run qrels.txt run.txt
+
+tieproof run qrels.txt run.txt -m AP -m nDCG@10 -q
+
+tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json
+"""
+
+
+def command(
+    qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="The judgments; a grade above 0 is relevant.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The documents of a system and their scores.")],
+    measures: Measures = MEASURES,
+    per_query_lines: Annotated[
+        bool,
+        typer.Option(
+            "--per-query-lines",
+            "-q",
+            help="Print lines as trec_eval -q does instead of the table: measure, query (all for the mean), lower, "
+            "expected and upper value.",
+        ),
+    ] = False,
+    missing: Annotated[
+        str,
+        choice_option(
+            "--missing",
+            text="What becomes of a query that has relevant documents and none in RUN.",
+            choices=MISSING,
+        ),
+    ] = "zero",
+    empty: Empty = "skip",
+    truncated: Annotated[
+        bool,
+        typer.Option(
+            "--truncated",
+            help="The list of each query was cut off by its length: its last tie may go on beyond the end, and the "
+            "bounds cover every way of going on.",
+        ),
+    ] = False,
+    n_items: Annotated[
+        int | None,
+        count_option(
+            "--n-items",
+            text="Documents in the collection, where a last tie that goes on ends at the latest.",
+        ),
+    ] = None,
+    json: Json = None,
+    per_query: PerQuery = None,
+) -> None:
+    """Read, evaluate, write, show."""
+    if n_items is not None and not truncated:
+        raise InputError(
+            "--n-items says how far lists that were cut off may go on; add --truncated, or leave it out."
+        )
+    if per_query_lines and json == STANDARD_OUTPUT:
+        raise InputError("-q and --json - both print on standard output; give the JSON a file.")
+    check_options({"--measure": lambda: parse_measures(measures)})
+    with outputs(json, per_query, [qrels, run]) as write:
+        result = evaluate_files(
+            qrels,
+            run,
+            measures=measures,
+            missing=missing,
+            empty=empty,
+            truncated=truncated,
+            n_items=n_items,
+        )
+        write(result)
+    if json == STANDARD_OUTPUT:
+        print(result.to_json())
+    elif per_query_lines:
+        say(lines.render(result))
+    else:
+        show(render, result)
+
+
+def evaluate_files(qrels: Path, run: Path, **options: Any) -> tieproof.Result:
+    """Evaluate the files; an error that begins with neither of them speaks of both."""
+    try:
+        return tieproof.evaluate_run(qrels, run, **options)
+    except InputError as error:
+        message = str(error)
+        if message.startswith(tuple(f"{path}{end}" for path in (qrels, run) for end in (" ", ":"))):
+            raise
+        raise InputError(f"{qrels}, {run}: {message.replace('n_items', '--n-items')}") from error
