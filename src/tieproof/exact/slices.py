@@ -58,39 +58,47 @@ def cut(rows: npt.NDArray[Any], base: int) -> Slices:
     return slices
 
 
-def shifted(sums: npt.NDArray[np.float64], bits: int) -> ObjectArray:
-    """The Python integers sums * 2^bits."""
-    integers: ObjectArray = sums.astype(np.int64).astype(object)
-    return np.asarray(integers * (1 << bits))
+Sums = dict[int, npt.NDArray[np.int64]]
+"""Exact sums by their place s: each stands for itself times 2^(w s)."""
+
+
+def add(sums: Sums, place: int, values: FloatMatrix) -> None:
+    """Add integers below 2^53 at a place; int64 has room for a thousand of them."""
+    whole = values.astype(np.int64)
+    sums[place] = sums[place] + whole if place in sums else whole
+
+
+def join(sums: Sums, bits: int, length: int) -> ObjectArray:
+    """The Python integers that `length` sums of all places make together."""
+    total: ObjectArray = np.zeros(length, dtype=object)
+    for place, values in sums.items():
+        total = total + values.astype(object) * (1 << (bits * place))
+    return total
 
 
 def dots(row: Slices, rows: Slices, dimensions: int, length: int) -> ObjectArray:
     """Exact inner products of one cut row (1, d) with `length` cut rows (length, d), in units of 2^(2 base)."""
-    bits = width(dimensions)
-    total: ObjectArray = np.zeros(length, dtype=object)
+    sums: Sums = {}
     for place, piece in row:
         for other, pieces in rows:
-            total = total + shifted(pieces @ piece[0], bits * (place + other))
-    return total
+            add(sums, place + other, pieces @ piece[0])
+    return join(sums, width(dimensions), length)
 
 
 def squares(rows: Slices, dimensions: int, length: int) -> ObjectArray:
     """Exact squared norms of `length` cut rows, in units of 2^(2 base)."""
-    bits = width(dimensions)
-    total: ObjectArray = np.zeros(length, dtype=object)
+    sums: Sums = {}
     for place, piece in rows:
         for other, pieces in rows:
-            total = total + shifted(np.einsum("ij,ij->i", piece, pieces), bits * (place + other))
-    return total
+            add(sums, place + other, np.einsum("ij,ij->i", piece, pieces))
+    return join(sums, width(dimensions), length)
 
 
 def distances(row: Slices, rows: Slices, sign: FloatMatrix, dimensions: int) -> ObjectArray:
     """Exact sums of |x - y| of one cut row with cut rows, in units of 2^base; `sign` (length, d) is that of x - y."""
-    bits = width(dimensions)
-    length = len(sign)
-    total: ObjectArray = np.zeros(length, dtype=object)
+    sums: Sums = {}
     for place, piece in row:
-        total = total + shifted(sign @ piece[0], bits * place)
+        add(sums, place, sign @ piece[0])
     for place, pieces in rows:
-        total = total - shifted(np.einsum("ij,ij->i", sign, pieces), bits * place)
-    return total
+        add(sums, place, -np.einsum("ij,ij->i", sign, pieces))
+    return join(sums, width(dimensions), len(sign))
