@@ -3,10 +3,12 @@
 import ast
 from fractions import Fraction
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from threadpoolctl import threadpool_info
 
 import tieproof as tp
 from exact_oracle import KEYS, fractions
@@ -21,6 +23,16 @@ SOURCE = Path(tp.__file__).parent
 
 def test_this_machine_multiplies_as_promised() -> None:
     blas.check_products()
+
+
+def test_threads_of_blas_are_restored() -> None:
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    with blas.single_threaded():
+        thread = Thread(target=lambda: tp.evaluate(np.eye(4), [0, 0, 1, 1]))
+        thread.start()
+        thread.join()
+        assert all(pool["num_threads"] == 1 for pool in threadpool_info() if pool["user_api"] == "blas")
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -87,6 +87,48 @@ def test_hamming(bits: int) -> None:
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
+def test_millions_of_dimensions(distance: str) -> None:
+    # Float32 sums of so many terms have no bound that decides anything; all but eight dimensions are zero.
+    few = np.random.default_rng(0).normal(size=(4, 8)).astype(np.float32)
+    few[3] = 0
+    many = np.zeros((4, 2**23 - 10), dtype=np.float32)
+    many[:, :8] = few
+    labels = [0, 0, 1, 1]
+    expected = mean_average_precision(distance, few, labels)
+    assert_exact(tp.evaluate(many, labels, distance=distance, measures=["AP"]), expected)
+
+
+def test_hamming_of_more_bits_than_float32_counts() -> None:
+    bits = 2**24 + 8
+    gallery = np.arange(bits)[None] < np.array([[2**24], [2**24 + 1]])
+    found = tp.evaluate(
+        np.zeros((1, bits), bool), [1], gallery=gallery, gallery_labels=[1, 0], distance="hamming", measures=["AP"]
+    )
+    assert found["AP"].lower == 1
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_query_does_not_depend_on_the_others(distance: str) -> None:
+    random = np.random.default_rng(0)
+    queries, gallery = random.normal(size=(13, 3)) * 2.0**-380, random.normal(size=(40, 3)) * 2.0**-390
+    queries[0] *= 2.0**680
+    labels, gallery_labels = np.arange(13), random.integers(0, 13, size=40)
+    all_queries, without_first = (
+        tp.evaluate(
+            queries[first:],
+            labels[first:],
+            gallery=gallery,
+            gallery_labels=gallery_labels,
+            distance=distance,
+            measures=["AP"],
+            empty="zero",
+        )
+        for first in (0, 1)
+    )
+    assert (all_queries.per_query("AP").lower[1:] == without_first.per_query("AP").lower).all()
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("classes", [1, 2, 20], ids=["one class", "two classes", "many classes"])
 def test_more_thresholds_than_are_compared_one_by_one(classes: int, distance: str) -> None:
     random = np.random.default_rng(classes)

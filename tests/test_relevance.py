@@ -114,7 +114,8 @@ def test_queries_with_nothing_relevant(policy: Any, mean: float, queries: int) -
     assert result.to_dict()["empty"] == 2
     left_out = {reason: ids.tolist() for reason, ids in result.skipped.items()}
     assert left_out == ({"no relevant item": [2, 3]} if policy in ("skip", "nan") else {})
-    assert np.isnan(result.per_query("AP").lower).sum() == (2 if policy == "nan" else 0)
+    for part in ("lower", "expected", "upper", "std"):
+        assert np.isnan(getattr(result.per_query("AP"), part)).sum() == (2 if policy == "nan" else 0)
 
 
 def test_a_duplicate_of_the_query_is_not_the_query() -> None:

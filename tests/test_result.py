@@ -39,9 +39,7 @@ def test_ties() -> None:
 
 
 def test_skipped() -> None:
-    assert {reason: ids.tolist() for reason, ids in result().skipped.items()} == {
-        "no relevant item": [4]
-    }
+    assert {reason: ids.tolist() for reason, ids in result().skipped.items()} == {"no relevant item": [4]}
 
 
 def test_json() -> None:

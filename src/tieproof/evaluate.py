@@ -99,7 +99,7 @@ def evaluate(
         vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
     )
     if not isinstance(kind, Distance):
-        parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, budget, progress), 0
+        parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, progress), 0
     else:
         parts, zero_vectors = space_parts(vectors, gallery_vectors, kind, relevant, (budget, workers), progress)
     setting = Setting(
@@ -143,7 +143,6 @@ def function_parts(
     gallery: Embeddings | None,
     function: DistanceFunction,
     relevance: Relevance,
-    budget: int,
     progress: bool,
 ) -> Parts:
     """The ties of all queries under a function's distances."""
@@ -151,7 +150,7 @@ def function_parts(
 
     items = queries if gallery is None else gallery
     with progress_bar(len(queries) * len(items), progress) as advance:
-        for span, distances in blocks_of_function(function, queries, items, budget):
+        for span, distances in blocks_of_function(function, queries, items):
             index = np.arange(len(queries))[span]
             yield index, ties_of_scores(-distances, relevance.block(index))
             advance(distances.size)

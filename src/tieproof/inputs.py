@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels
+from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels, blocks, not_finite
 from tieproof.distances import Distance, DistanceFunction, as_vectors, find_distance
 from tieproof.errors import InputError
 from tieproof.relevance import Judgments, Labels, MultiLabels, Relevance, checked_pairs
@@ -32,8 +32,21 @@ def as_inputs(
         return as_vectors(array, name, kind, bits) if isinstance(kind, Distance) else as_embeddings(array, name)
 
     vectors = checked(queries, name)
+    if not isinstance(kind, Distance):
+        for array, side in ((queries, name), (items, "gallery")):
+            if array is not None:
+                check_finite(as_embeddings(array, side), side)
     gallery_vectors = None if items is None else checked(items, "gallery")
     return vectors, gallery_vectors, kind, bits or queries.shape[1]
+
+
+def check_finite(array: Embeddings, name: str) -> None:
+    """Refuse NaN and infinity by the first row that holds one."""
+    for start, block in blocks(array):
+        finite = np.isfinite(block).all(axis=1)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            raise not_finite(name, start + row, block[row])
 
 
 def make_relevance(
@@ -59,17 +72,20 @@ def make_relevance(
         relevance = from_labels(labels, gallery_labels, len(queries), None if gallery is None else len(gallery))
     of_queries, of_items = groups
     if of_queries is not None:
-        own = as_labels(of_queries, len(queries), "groups", "queries")
+        own = as_labels(of_queries, len(queries), "groups", "queries", columns=False)
         if gallery is None:
             relevance.groups = (own, own)
         elif of_items is None:
             raise InputError("groups were passed without gallery_groups. Pass both, or neither.")
         else:
-            relevance.groups = (own, as_labels(of_items, len(items), "gallery_groups", "gallery items"))
+            relevance.groups = (
+                own,
+                as_labels(of_items, len(items), "gallery_groups", "gallery items", columns=False),
+            )
     elif of_items is not None:
         raise InputError("gallery_groups were passed without groups. Pass both, or neither.")
     if exclude is not None:
-        query, item = checked_pairs(exclude, len(queries), len(items), "exclude")
+        query, item = checked_pairs(exclude, len(queries), len(items), "exclude pairs")
         relevance.excluded_pairs = np.unique(query * len(items) + item)
     return relevance
 
@@ -90,9 +106,9 @@ def from_labels(labels: Any, gallery_labels: Any, n_queries: int, n_items: int |
         )
     if own.ndim == 2:
         return MultiLabels(own, others)
-    if (own.dtype.kind in "US") != (others.dtype.kind in "US"):
+    if own.dtype.kind != others.dtype.kind:
         raise InputError(
-            f"The query labels are {own.dtype.name} and the gallery labels {others.dtype.name}: no two can be "
-            "equal. Convert both to integers or both to strings."
+            f"The query labels are {own.dtype.name} and the gallery labels {others.dtype.name}: labels of different "
+            "types are never equal. Convert both to integers or both to strings."
         )
     return Labels(own, others)

@@ -220,9 +220,9 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str) -> tuple[
     array = as_array(pairs, name)
     if array.size == 0:
         array = np.zeros((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf" or (array != np.rint(array)).any():
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf" or not is_whole(array):
         raise InputError(
-            f"The {name} must be rows (query, item) of whole numbers, and arrived with the shape {array.shape} "
+            f"The {name} must be rows (query, item) of whole numbers, and they arrived with the shape {array.shape} "
             f"and type {array.dtype.name}."
         )
     for column, limit, what in ((0, n_queries, "query"), (1, n_items, "item")):
@@ -234,6 +234,11 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str) -> tuple[
                 f"indices go from 0 to {limit - 1}."
             )
     return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
+
+
+def is_whole(array: npt.NDArray[Any]) -> bool:
+    """Whether all entries are finite whole numbers."""
+    return bool((np.isfinite(array) & (array == np.rint(array))).all())
 
 
 def pointers(position: IntArray, count: int) -> IntArray:

@@ -23,6 +23,8 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     """The measures asked for, each once."""
     if isinstance(measures, str | Measure):
         measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
     wanted = list(dict.fromkeys(parse(measure) for measure in measures))
     if not wanted:
         raise InputError(f"No measure was asked for. The default ones are {', '.join(DEFAULT_MEASURES)}.")
@@ -31,7 +33,7 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
 
 def check_empty(empty: str) -> None:
     """Refuse an unknown policy."""
-    if empty not in EMPTY:
+    if not isinstance(empty, str) or empty not in EMPTY:
         raise InputError(f"Unknown empty={empty!r}. Known: {', '.join(EMPTY)}.")
 
 
@@ -75,7 +77,7 @@ def score(
     kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)
     for array in values.values():
         array[:, empty_ids] = EMPTY[setting.empty]
-        array[3, empty_ids] = 0.0
+        array[3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
     summary = TieSummary(int(kept.sum()), ties, ambiguous, touched, largest, zero_vectors, open_ends)
     per_query = {measure: array[:, kept] for measure, array in values.items()}
     return Result(setting, ids[kept], per_query, summary, ids[empty_ids], left_out)
@@ -90,6 +92,6 @@ def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
         )
     if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):
         raise InputError(
-            f"No query has anything relevant: all {setting.queries} labels are of items that occur once, or in "
-            "the queries only. Check that labels and embeddings belong together."
+            f"No query has anything relevant: for none of {setting.queries} queries is there a relevant item that is "
+            "not excluded. Check that labels and embeddings belong together."
         )

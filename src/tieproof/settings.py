@@ -2,6 +2,7 @@
 
 import os
 import re
+from numbers import Integral
 
 from tieproof.errors import InputError
 
@@ -31,6 +32,6 @@ def parse_threads(threads: int | None) -> int:
     """A number of threads; None: one for each processor that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+    if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
         raise InputError(f"The number of threads must be a whole number of at least 1, not {threads!r}.")
-    return threads
+    return int(threads)

@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
-from tieproof.engine.blas import check_products
+from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.plan import Plan
 from tieproof.engine.thresholds import Ranked, join, rank_relevant
 from tieproof.engine.tiles import Progress, TileLoop
@@ -24,15 +23,16 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
     """Indices of queries and their ties, part after part; each query comes once."""
     check_products()
     order = np.argsort(space.queries.identity, kind="stable")
-    with threadpool_limits(1):
-        for parts in plan.blocks(relevance.at_most()[order]):
-            spans = [order[part] for part in parts]
+    for parts in plan.blocks(relevance.at_most()[order]):
+        spans = [order[part] for part in parts]
+        with single_threaded():
             ranked = rank(space, relevance, spans, plan.threads)
             TileLoop(space, ranked, plan.side, progress).run(plan.threads)
-            start = 0
-            for queries in spans:
-                yield queries, ranked.ties(start, start + len(queries))
-                start += len(queries)
+        start = 0
+        for queries in spans:
+            yield queries, ranked.ties(start, start + len(queries))
+            start += len(queries)
+        del ranked  # or it would stay in memory while the next block is ranked
 
 
 def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int) -> Ranked:

@@ -1,15 +1,40 @@
-"""The start-up check that a matrix product of this machine is as exact as its type promises."""
+"""The matrix product of this machine: the check that it is as exact as its type promises, and its threads."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from tieproof.errors import UnsafeProductError
 from tieproof.exact import bounds
 
 SIZE = 256
+
+_lock = threading.Lock()
+_users = 0
+_limits: list[threadpool_limits] = []
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Hold matrix products to one thread each; the last of several evaluations at a time restores what was."""
+    global _users
+    with _lock:
+        if not _users:
+            _limits.append(threadpool_limits(1))
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                _limits.pop().restore_original_limits()
 
 
 @cache

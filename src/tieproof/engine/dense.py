@@ -23,8 +23,8 @@ from tieproof.exact.space import make_error
 from tieproof.relevance import RelevantBlock, pointers
 from tieproof.ties import Ties
 
-FUNCTION_ROWS, FUNCTION_COLUMNS = 256, 4096
-"""Blocks that a distance function is asked for."""
+FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
+"""Largest blocks that a distance function is asked for, and distances that are kept at a time."""
 
 
 def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
@@ -91,10 +91,13 @@ def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:
 
 
 def blocks_of_function(
-    function: Callable[[Any, Any], Any], queries: Any, items: Any, memory: int
+    function: Callable[[Any, Any], Any], queries: Any, items: Any
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """All distances of some queries at a time, asked for in blocks whose size depends on nothing."""
-    size = max(1, min(FUNCTION_ROWS, memory // (64 * len(items))))
+    """All distances of some queries at a time, asked for in blocks whose size depends on that of the data only.
+
+    A function may round differently in blocks of other shapes, so neither memory nor threads may choose them.
+    """
+    size = max(1, min(FUNCTION_ROWS, FUNCTION_ENTRIES // len(items)))
     for start in range(0, len(queries), size):
         span = slice(start, min(start + size, len(queries)))
         distances = np.empty((span.stop - start, len(items)))
@@ -118,5 +121,10 @@ def checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:
         raise InputError(
             f"The distance function returned {distances[query, item]} for query {rows.start + query} and gallery "
             f"item {columns.start + item}. It must return finite numbers."
+        )
+    if distances.dtype.kind in "iu" and (np.abs(distances.astype(np.float64)) >= 2.0**53).any():
+        raise InputError(
+            f"The distance function returned integers beyond 2^53 ({distances.dtype.name}), which float64 does not "
+            "hold exactly. Let it return floats, or smaller integers."
         )
     return distances.astype(np.float64)

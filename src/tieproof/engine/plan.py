@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from tieproof.exact.space import Resources
 
-BYTES_PER_PAIR_RANKED = 48
-"""What a (query, relevant item) pair keeps while tiles are counted."""
+BYTES_PER_PAIR_RANKED = 112
+"""What a (query, relevant item) pair takes at most while a block is put together: its arrays, and their parts."""
 
 BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""

@@ -239,8 +239,9 @@ def by_key(keys: FloatArray, query: IntArray) -> IntArray:
 def widened(space: Space, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[Row, Row]:
     """Intervals, in the tile's type, of all entries that may belong to a nearness within [low, high].
 
-    The roundings here, to the tile's type among them, are at most 2 u |t| (README of exact/, section 6: nothing that
-    matters is subnormal).
+    The roundings here are covered by 4 u |t|, and those of the absolute error by its own SAFETY, 2^-20 of it, far
+    above u. They may put neighbouring bounds out of order by less than that slack, which hides no item. A bound
+    stays above minus infinity, where masked items are.
     """
     dtype = space.nearness_type
     relative, of_row = space.largest_error
@@ -250,7 +251,7 @@ def widened(space: Space, rows: IntArray, low: FloatArray, high: FloatArray) -> 
     relative += 4 * UNIT_ROUNDOFF[dtype]
     wide_low = low - absolute - relative * np.abs(low)
     wide_high = high + absolute + relative * np.abs(high)
-    return wide_low.astype(dtype), wide_high.astype(dtype)
+    return np.maximum(wide_low, np.finfo(dtype).min).astype(dtype), wide_high.astype(dtype)
 
 
 def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:

@@ -12,6 +12,9 @@ from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
 from tieproof.exact.space import Error, Prepared, Resources, Space, Tile, make_error
 
+LARGEST_RELATIVE = 0.25
+"""A relative error from here up decides too little; at millions of dimensions float64 takes over."""
+
 
 @kernel
 def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
@@ -45,6 +48,7 @@ class CityBlock(Space):
         else:
             # The bound is relative to the distance, so the entries must be exact in the type of the tile.
             in_float32 = all(side.exact_in_float32 for side in divided)
+            in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
             self.dtype = resources.dtype if in_float32 else FLOAT64
         keep = resources.keep_bytes // len(sides)
         self.prepared_items = Prepared(self.items, self.dtype, False, keep)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
+from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import FloatArray, IntArray, Rows
 from tieproof.exact.space import Error, Resources, Space, Tile, make_error
 
@@ -22,14 +23,14 @@ def ones(word: np.uint64) -> np.uint64:
 
 
 @kernel
-def hamming_tile(x: Words, y: Words, out: npt.NDArray[np.float32]) -> None:
+def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
     """out[i, j] = - bits that differ between x[i] and y[j]."""
     for i in range(x.shape[0]):
         for j in range(y.shape[0]):
             count = np.uint64(0)
             for w in range(x.shape[1]):
                 count += ones(x[i, w] ^ y[j, w])
-            out[i, j] = -np.float32(count)
+            out[i, j] = -np.float64(count)
 
 
 class Hamming(Space):
@@ -41,16 +42,17 @@ class Hamming(Space):
         self.query_words = self.item_words if queries is items else distinct_words(queries)
 
     def tile(self, rows: slice, columns: slice) -> Tile:
-        """Minus the distances; float32 holds them exactly up to 2^24 bits, far beyond any code."""
+        """Minus the distances."""
         x, y = self.query_words[rows], self.item_words[columns]
-        out = np.empty((len(x), len(y)), dtype=np.float32)
+        out = np.empty((len(x), len(y)), dtype=self.nearness_type)
         hamming_tile(x, y, out)
         return out
 
     @property
     def nearness_type(self) -> np.dtype[Any]:
-        """That of the tile."""
-        return np.dtype(np.float32)
+        """Float32, which holds distances exactly up to 2^24 bits; beyond that float64."""
+        bits = 64 * self.item_words.shape[1]
+        return np.dtype(np.float32 if bits <= EXACT_INTEGERS[np.dtype(np.float32)] else np.float64)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """None."""
@@ -59,7 +61,7 @@ class Hamming(Space):
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Minus the distance."""
         differing = np.bitwise_count(self.query_words[rows] ^ self.item_words[columns])
-        return -differing.sum(axis=1).astype(np.float64), np.zeros(len(rows))
+        return -(differing.sum(axis=1).astype(np.float64)), np.zeros(len(rows))
 
     def exact_keys(self, row: int, columns: IntArray) -> list[int]:
         """Minus the distance; the tile has already decided everything."""

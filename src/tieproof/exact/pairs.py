@@ -97,10 +97,9 @@ def chunk(
         out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
         pair_kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
-        # Powers of two: exact.
-        out /= queries.divisor[rows]
-        if pair_kernel is products:
-            out /= items.divisor[columns]
+        # Powers of two within 2^±400 each: their product is exact, and so is a quotient that is not subnormal.
+        divisor = queries.divisor[rows]
+        out /= divisor * items.divisor[columns] if pair_kernel is products else divisor
     else:
         converted_chunk(queries, items, (x_rows, x_place), (y_rows, y_place), pair_kernel, out)
 

@@ -59,8 +59,8 @@ class Rows:
 
     @property
     def exact_in_float64(self) -> bool:
-        """Whether float64 holds every entry: no integers beyond 53 bits."""
-        return bool(self.embeddings.dtype.kind not in "iu" or self.largest.max() <= 2.0**53)
+        """Whether float64 holds every entry: no integers beyond 53 bits; `largest` may have been rounded to 2^53."""
+        return bool(self.embeddings.dtype.kind not in "iu" or self.largest.max() < 2.0**53)
 
     @property
     def exact_in_float32(self) -> bool:
@@ -142,7 +142,9 @@ def power_of_two_below(magnitude: FloatArray) -> FloatArray:
 def share_divisor(*sides: Rows) -> tuple[Rows, ...]:
     """The rows of all sides divided by one power of two, so that the largest entry lies in [1, 2)."""
     common = power_of_two_below(np.array([max(side.largest.max() for side in sides)]))[0]
-    norms = [side.norm * (side.divisor / common) for side in sides]
+    # A row of zeros has a divisor of its own that says nothing of its size.
+    divisors = [np.where(side.largest > 0, side.divisor, 0.0) for side in sides]
+    norms = [side.norm * (divisor / common) for side, divisor in zip(sides, divisors, strict=True)]
     return tuple(
         replace(side, divisor=np.full(len(side), common), norm=norm, square=norm**2)
         for side, norm in zip(sides, norms, strict=True)

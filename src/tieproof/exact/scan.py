@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, blocks
+from tieproof.arrays import Embeddings, blocks, not_finite
 from tieproof.compiled import kernel
-from tieproof.errors import InputError
 
 FloatArray = npt.NDArray[np.float64]
 Checksums = npt.NDArray[np.uint64]
@@ -82,11 +81,7 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool) -> Statistics:
     for start, block in blocks(embeddings):
         bad = scan_block(block, multipliers, up_to_factor, start, statistics)
         if bad >= 0:
-            value = block[bad][~np.isfinite(block[bad])][0]
-            raise InputError(
-                f"The {name} must be finite numbers, and row {start + bad} holds {value}. "
-                "Find out why the model gave it, and leave the row out or repair it."
-            )
+            raise not_finite(name, start + bad, block[bad])
     return statistics
 
 

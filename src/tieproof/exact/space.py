@@ -35,15 +35,25 @@ def make_error(
     column: FloatArray | None = None,
     constant: FloatArray | float = 0.0,
 ) -> Error:
-    """The error of a tile of `rows` and `columns`; what is not given adds nothing."""
+    """The error of a tile of `rows` and `columns`; what is not given adds nothing.
+
+    Nothing in it is NaN: a bound that cannot be computed is infinite, and then decides nothing.
+    """
     height, width = rows.stop - rows.start, columns.stop - columns.start
+    if not 0.0 <= relative < 0.5:
+        raise AssertionError(f"a relative error of {relative} bounds nothing; sum in shorter chunks or in float64")
     return Error(
         relative=relative,
-        row=np.zeros(height) if row is None else row,
-        column=np.zeros(width) if column is None else column,
-        constant=np.broadcast_to(constant, width).astype(np.float64),
+        row=np.zeros(height) if row is None else infinite_if_unknown(row),
+        column=np.zeros(width) if column is None else infinite_if_unknown(column),
+        constant=infinite_if_unknown(np.broadcast_to(constant, width).astype(np.float64)),
         certain=relative == 0.0 and row is None and not np.any(constant),
     )
+
+
+def infinite_if_unknown(bound: npt.NDArray[Any]) -> FloatArray:
+    """A bound whose NaN are infinite."""
+    return np.where(np.isnan(bound), np.inf, bound)
 
 
 class Resources(NamedTuple):
@@ -91,7 +101,7 @@ class Space(ABC):
         error = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
         relative = error.relative / (1 - error.relative) * SAFETY
         absolute = (error.row * error.column.max() + error.constant.max()) * SAFETY
-        return relative, absolute * (1 + relative) * SAFETY
+        return relative, infinite_if_unknown(absolute * (1 + relative) * SAFETY)
 
     @abstractmethod
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
