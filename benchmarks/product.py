@@ -76,7 +76,7 @@ def render(measured: dict[str, Any]) -> str:
         table.add_row(row["case"], *(f"{row[key]:.2f}" for key in ("product", "evaluate", "ratio")))
     with io.StringIO() as text:
         Console(width=100, file=text).print(table)
-        return text.getvalue()
+        return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 
 def main() -> None:
