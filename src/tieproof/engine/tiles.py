@@ -88,13 +88,13 @@ class TileLoop:
         self.progress(tile.size * (1 if transposed is None else 2))
 
     def count_for(self, stripe: Stripe, columns: slice, tile: Tile) -> None:
-        """Count a tile for the queries of a stripe; resolve what it leaves open."""
+        """Count a tile for the queries of a stripe; resolve what it leaves open, unless all is being stopped."""
         nearness = self.space.nearness(tile, columns)
         error = self.space.error(stripe.rows, columns)
         weights = self.weights[columns]
         buffer = self.buffer()
         query = stripe.start
-        while query < stripe.stop:
+        while query < stripe.stop and not self.stop.is_set():
             with stripe.lock:
                 query, used = kernels.count_tile(
                     nearness,
