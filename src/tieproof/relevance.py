@@ -25,19 +25,6 @@ class RelevantBlock(NamedTuple):
     excluded_pointer: IntArray
     excluded: IntArray
 
-    def slice(self, start: int, stop: int) -> "RelevantBlock":
-        """The part of queries start … stop-1."""
-        pointer = self.pointer[start : stop + 1]
-        excluded_pointer = self.excluded_pointer[start : stop + 1]
-        span = slice(pointer[0], pointer[-1])
-        return RelevantBlock(
-            pointer - pointer[0],
-            self.items[span],
-            None if self.grades is None else self.grades[span],
-            excluded_pointer - excluded_pointer[0],
-            self.excluded[excluded_pointer[0] : excluded_pointer[-1]],
-        )
-
 
 class Relevance(ABC):
     """Relevance of a whole evaluation.

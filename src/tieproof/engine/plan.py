@@ -15,10 +15,13 @@ BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""
 
 LARGEST_SIDE, SMALLEST_SIDE = 1008, 64
-"""Not a power of two: rows of a tile that are 4,096 bytes apart would share a place in the cache."""
+"""Rows of a tile. Not a power of two: rows that are 4,096 bytes apart would share a place in the cache."""
 
-SHORT_SUMS, SHORT_CHUNK, LONG_CHUNK = 40, 128, 2**16
+SHORT_SUMS = 40
 """Relevant items per query from which products are summed up in short chunks of dimensions, not in long ones."""
+
+SHORT_CHUNK, LONG_CHUNK = 128, 2**16
+"""Dimensions of such a chunk; a long one is all of them, unless that leaves the bound no room."""
 
 FLOAT64_TILES = 200
 """Relevant items per query from which float32 tiles would leave so much undecided that float64 is faster."""

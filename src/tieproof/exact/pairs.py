@@ -60,24 +60,25 @@ def city_blocks(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, column
 
 def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
     """Inner products of pairs of divided rows; many pairs of few rows by a matrix product."""
-    return of_pairs(queries, items, rows, columns, products, dense=True)
+    return of_pairs(queries, items, rows, columns, bilinear=True)
 
 
 def city_block_distances(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
     """City-block distances of pairs of divided rows."""
-    return of_pairs(queries, items, rows, columns, city_blocks, dense=False)
+    return of_pairs(queries, items, rows, columns, bilinear=False)
 
 
-def of_pairs(
-    queries: Rows, items: Rows, rows: IntArray, columns: IntArray, pair_kernel: PairKernel, dense: bool
-) -> FloatArray:
-    """Work through the pairs in chunks: where neighbouring queries share their items, a square block of each."""
+def of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray, bilinear: bool) -> FloatArray:
+    """Work through the pairs in chunks: where neighbouring queries share their items, a square block of each.
+
+    bilinear: inner products, or else city-block distances.
+    """
     out = np.empty(len(rows))
     per_row = len(rows) / (1 + np.count_nonzero(np.diff(rows)))
     size = int(np.clip(per_row**2, SMALLEST_CHUNK, LARGEST_CHUNK))
     for start in range(0, len(rows), size):
         span = slice(start, start + size)
-        chunk(queries, items, rows[span], columns[span], pair_kernel, dense, out[span])
+        chunk(queries, items, rows[span], columns[span], bilinear, out[span])
     return out
 
 
@@ -86,20 +87,20 @@ def chunk(
     items: Rows,
     rows: IntArray,
     columns: IntArray,
-    pair_kernel: PairKernel,
-    dense: bool,
+    bilinear: bool,
     out: FloatArray,
 ) -> None:
     """One chunk: by a matrix product, from the array in memory, or from converted rows."""
     x_rows, x_place = distinct(rows, len(queries))
     y_rows, y_place = distinct(columns, len(items))
-    if dense and len(x_rows) * len(y_rows) <= 4 * len(rows):
+    pair_kernel = products if bilinear else city_blocks
+    if bilinear and len(x_rows) * len(y_rows) <= 4 * len(rows):
         out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
         pair_kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
         # Powers of two within 2^±400 each: their product is exact, and so is a quotient that is not subnormal.
         divisor = queries.divisor[rows]
-        out /= divisor * items.divisor[columns] if pair_kernel is products else divisor
+        out /= divisor * items.divisor[columns] if bilinear else divisor
     else:
         converted_chunk(queries, items, (x_rows, x_place), (y_rows, y_place), pair_kernel, out)
 
