@@ -17,7 +17,8 @@ from tieproof.engine.kernels import (
     Undecided,
     count_tile,
 )
-from tieproof.engine.thresholds import Ranked, by_key
+from tieproof.engine.order import by_key
+from tieproof.engine.thresholds import Ranked
 from tieproof.errors import InputError
 from tieproof.exact.space import make_error
 from tieproof.relevance import RelevantBlock, pointers
