@@ -110,7 +110,7 @@ def evaluate(
         dimensions=dimensions,
         empty=empty,
     )
-    return score(parts, wanted, setting, zero_vectors)
+    return score(parts, wanted, setting, zero_vectors, threads=workers)
 
 
 def space_parts(

@@ -1,6 +1,7 @@
 """Who is relevant to whom, and who is excluded; handed to the engine one block of queries at a time."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ class Relevance(ABC):
     n_queries: int
     n_items: int
     leave_one_out: bool
+    graded = False  # whether grades may differ from 1
 
     @abstractmethod
     def at_most(self) -> IntArray:
@@ -49,6 +51,16 @@ class Relevance(ABC):
 
     groups: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
     excluded_pairs: IntArray | None = None  # sorted query * n_items + item
+
+    def shared(
+        self, queries: IntArray, usable: npt.NDArray[np.bool_], at_least: int
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Queries that share their relevant items, but for leaving out themselves: (positions in `queries`, items).
+
+        Only where all of at least so many items are `usable` (n_items,), and where nothing but the query itself is
+        excluded. Mostly nobody shares.
+        """
+        return iter(())
 
     def order(self) -> tuple[IntArray, IntArray]:
         """Orders of the queries and of the items that keep those with common relevant items together."""
@@ -107,8 +119,24 @@ class Labels(Relevance):
         self.start = np.cumsum(self.size) - self.size
 
     def at_most(self) -> IntArray:
-        """Sizes of classes."""
-        return self.size[self.query_class]
+        """Sizes of classes, less the query itself."""
+        return self.size[self.query_class] - int(self.leave_one_out)
+
+    def shared(
+        self, queries: IntArray, usable: npt.NDArray[np.bool_], at_least: int
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """The members of each class."""
+        if self.groups is not None or self.excluded_pairs is not None:
+            return
+        good = self.size >= at_least
+        good &= np.bincount(self.item_class, ~usable, len(self.size)) == 0
+        of_query = self.query_class[queries]
+        places = np.flatnonzero(good[of_query])
+        starts = np.flatnonzero(np.diff(of_query[places], prepend=-1) != 0)
+        for start, stop in zip(starts, np.append(starts, len(places))[1:], strict=True):
+            members = places[start:stop]
+            known = of_query[members[0]]
+            yield members, self.members[self.start[known] : self.start[known] + self.size[known]]
 
     def order(self) -> tuple[IntArray, IntArray]:
         """Class by class."""
@@ -157,6 +185,7 @@ class Judgments(Relevance):
         self.pointer = pointers(query[order], n_queries)
         self.item, self.grade = item[order], grade[order]
         self.binary = bool(np.isin(grade, (0.0, 1.0)).all())
+        self.graded = not self.binary
 
     def at_most(self) -> IntArray:
         """The number of triples."""

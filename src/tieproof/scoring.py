@@ -1,6 +1,8 @@
 """From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
@@ -50,6 +52,7 @@ def score(
     estimate: Callable[[Measure, Ties], Estimates] = as_given,
     ids: npt.NDArray[Any] | None = None,
     left_out: Mapping[str, npt.NDArray[Any]] | None = None,
+    threads: int = 1,
 ) -> Result:
     """Evaluate every measure on the ties of every query.
 
@@ -62,7 +65,9 @@ def score(
     values = {measure: np.zeros((4, count)) for measure in measures}
     has_relevant = np.zeros(count, dtype=np.bool_)
     ties = ambiguous = touched = largest = open_ends = 0
-    for queries, found in parts:
+
+    def evaluate(queries: IntArray, found: Ties) -> None:
+        nonlocal ties, ambiguous, touched, largest, open_ends
         has_relevant[queries] = found.n_relevant > 0
         for measure in measures:
             values[measure][:, queries] = estimate(measure, found)
@@ -72,6 +77,8 @@ def score(
         touched += len(np.unique(found.query[mixed]))
         largest = max(largest, int(found.l[real].max(initial=0)))
         open_ends += found.open_ends
+
+    in_turn(evaluate, parts, threads)
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
     kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)
@@ -81,6 +88,21 @@ def score(
     summary = TieSummary(int(kept.sum()), ties, ambiguous, touched, largest, zero_vectors, open_ends)
     per_query = {measure: array[:, kept] for measure, array in values.items()}
     return Result(setting, ids[kept], per_query, summary, ids[empty_ids], left_out)
+
+
+def in_turn(evaluate: Callable[[IntArray, Ties], None], parts: Parts, threads: int) -> None:
+    """Evaluate part after part, as many at a time as there are threads, so that few are in memory."""
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[None]] = deque()
+        try:
+            for part in parts:
+                waiting.append(pool.submit(evaluate, *part))
+                if len(waiting) > threads:
+                    waiting.popleft().result()
+            for future in waiting:
+                future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:

@@ -1,12 +1,16 @@
 """`Ties`: all that a measure reads of a ranking; `CutOffTies`: where the list was cut off, how it may go on."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+
+TOP = 128
+"""Measures whose cutoff is at most this look for their ties among those that begin above it."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,17 @@ class Ties:
     n_items: IntArray
     grades: FloatArray | None = field(default=None)
     missing_grades: FloatArray | None = field(default=None)
+
+    def above(self, last: IntArray) -> IntArray:
+        """Indices of the ties that begin above the last rank of their query, `last` (Q,)."""
+        if not len(last) or last[0] > TOP or (last != last[0]).any():
+            return np.flatnonzero(self.k < last[self.query])
+        return self._top[self.k[self._top] < last[0]]
+
+    @cached_property
+    def _top(self) -> IntArray:
+        """Indices of the ties that begin above rank TOP: what measures with a small cutoff read, found once."""
+        return np.flatnonzero(self.k < TOP)
 
     @property
     def n_queries(self) -> int:

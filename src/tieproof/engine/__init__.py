@@ -1,14 +1,13 @@
 """From a space and a relevance to ties: the plan, and the two steps that README.md beside this file draws."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.plan import Plan
-from tieproof.engine.thresholds import Ranked, join, rank_relevant
+from tieproof.engine.thresholds import rank
 from tieproof.engine.tiles import Progress, TileLoop
 from tieproof.exact.space import Space
 from tieproof.relevance import Relevance
@@ -33,13 +32,3 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
             yield queries, ranked.ties(start, start + len(queries))
             start += len(queries)
         del ranked  # or it would stay in memory while the next block is ranked
-
-
-def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int) -> Ranked:
-    """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time."""
-
-    def rank_span(span: IntArray) -> Ranked:
-        return rank_relevant(space, space.queries.identity[span], relevance.block(span))
-
-    with ThreadPoolExecutor(threads) as pool:
-        return join(list(pool.map(rank_span, spans)))

@@ -7,20 +7,25 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import as_numbers
-from tieproof.engine.kernels import (
+from tieproof.engine.kernels import count_rows
+from tieproof.engine.masks import masks_of
+from tieproof.engine.order import by_key
+from tieproof.engine.ranked import Ranked
+from tieproof.engine.structures import (
+    CONTINUED,
     Counts,
     FloatArray,
     IntArray,
-    Place,
     Targets,
     Thresholds,
+    Tile,
     Undecided,
-    count_tile,
+    Work,
+    no_items,
 )
-from tieproof.engine.order import by_key
-from tieproof.engine.thresholds import Ranked
+from tieproof.engine.tiles import DENSE
 from tieproof.errors import InputError
-from tieproof.exact.space import make_error
+from tieproof.exact.space import Form, make_error
 from tieproof.relevance import RelevantBlock, pointers
 from tieproof.ties import Ties
 
@@ -34,28 +39,26 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     position = np.repeat(np.arange(count), np.diff(block.pointer))
     keys = nearness[position, block.items]
     order = by_key(keys, position)
-    keys, item_query = keys[order], position[order]
+    keys = keys[order]
     starts_tie = np.ones(len(keys), dtype=np.bool_)
-    starts_tie[1:] = (item_query[1:] != item_query[:-1]) | (keys[1:] != keys[:-1])
-    first = np.flatnonzero(starts_tie)
-    relevant = np.diff(np.append(first, len(keys)))
+    starts_tie[1:] = (np.diff(position) != 0) | (keys[1:] != keys[:-1])
     excluded = np.repeat(np.arange(count), np.diff(block.excluded_pointer)) * width + block.excluded
     masked = np.sort(np.concatenate([position * width + block.items, excluded]))
     grades = block.grades
     if grades is not None:
         tie = np.cumsum(starts_tie) - 1
         grades = grades[order][np.lexsort((-grades[order], tie))]
-    nothing = np.zeros(0, dtype=np.int64)
+    exactly = np.zeros(count)
     ranked = Ranked(
-        targets=Targets(np.arange(count), pointers(masked // width, count), (masked % width).astype(np.int32)),
-        thresholds=Thresholds(pointers(item_query[first], count), *(keys[first] for _ in range(4))),
-        counts=Counts(np.zeros(len(first), dtype=np.int32), np.zeros(len(first), dtype=np.int32)),
-        relevant=relevant.astype(np.int32),
-        representative=nothing.astype(np.int32),
+        targets=Targets(np.arange(count), *masks_of(masked // width, masked % width, count)),
+        thresholds=Thresholds(block.pointer[:-1], block.pointer[1:], keys, exactly, exactly),
+        counts=Counts(
+            np.where(starts_tie, 0, CONTINUED).astype(np.int32), np.zeros(len(keys), dtype=np.int32)
+        ),
         grades=grades,
-        partial=Undecided(*(nothing for _ in Undecided._fields)),
-        n_relevant=np.diff(block.pointer),
+        partial=no_items(),
         n_items=width - np.diff(block.excluded_pointer),
+        items=lambda query: block.items[order][slice(*block.pointer[query : query + 2])],
     )
     count_matrix(nearness, ranked)
     return ranked.ties()
@@ -64,17 +67,12 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
 def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
     """Count a whole matrix; exact numbers leave nothing undecided."""
     count, width = nearness.shape
-    one = np.empty(width, dtype=np.int64)
-    count_tile(
-        nearness,
-        make_error(slice(0, count), slice(0, width)),
-        Place(0, count, 0, 0),
-        ranked.targets,
-        ranked.thresholds,
-        np.ones(width, dtype=np.int32),
-        ranked.counts,
-        Undecided(one, one, one, one, one),
-    )
+    ones = np.ones(width)
+    form = Form(ones, np.zeros(width), ones, False, np.ones(width, dtype=np.int32))
+    error = make_error(slice(0, count), slice(0, width))
+    room = np.empty(width, dtype=np.int64)
+    work = Work(ranked.targets, ranked.thresholds, ranked.counts, Undecided(room, room, room, room, room))
+    count_rows(Tile(nearness, form, error, 0, 0), work, 0, count, DENSE)
 
 
 def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:

@@ -1,235 +1,184 @@
-"""The counting: how many items of a tile fall into each gap between thresholds, and onto each threshold."""
+"""The counting: how many items of a tile fall into each gap between thresholds, and onto each threshold.
 
-from typing import Any, NamedTuple
+Items farther than all thresholds need no counting. They are passed over many at a time; what remains is placed item by
+item (`intervals.py`), or, where much remains, by buckets (`buckets.py`).
+"""
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.exact.space import Error
+from tieproof.engine.buckets import Scratch, count_by_buckets, make_scratch
+from tieproof.engine.intervals import locate
+from tieproof.engine.structures import Candidates, IntArray, Places, Row, SmallIntArray, Targets, Thresholds, Tile, Work
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-SmallIntArray = npt.NDArray[np.int32]
-Row = npt.NDArray[Any]
+FEW = 8
+"""So many items of a row are placed one by one in any case."""
 
-FEW = 12
-"""Up to so many thresholds, comparing with each of them beats searching (measured)."""
-
-
-class Thresholds(NamedTuple):
-    """The distinct distances of the relevant items of some queries, nearest first, as intervals of nearness.
-
-    Query q has the thresholds pointer[q] … pointer[q+1]-1. `low` and `high` enclose the exact nearness; `wide_low`
-    and `wide_high` enclose, in the tile's type, every tile entry that its error allows to be equal. All four fall.
-    """
-
-    pointer: IntArray
-    low: FloatArray
-    high: FloatArray
-    wide_low: Row
-    wide_high: Row
-
-
-class Targets(NamedTuple):
-    """The queries that a tile is counted for."""
-
-    row: IntArray  # the distinct row of each query, ascending
-    masked_pointer: IntArray  # distinct items left out of the count: masked_pointer[q] … masked_pointer[q+1]-1,
-    masked: SmallIntArray  # ascending within a query
-
-
-class Counts(NamedTuple):
-    """What accumulates, by addition only, so that no order of tiles or threads can matter."""
-
-    gap: SmallIntArray  # items nearer than this threshold, but not nearer than the one before
-    equal: SmallIntArray  # items at exactly this threshold
-
-
-class Undecided(NamedTuple):
-    """Items whose interval of nearness meets thresholds first … last-1 of their query."""
-
-    query: IntArray
-    item: IntArray
-    weight: IntArray
-    first: IntArray
-    last: IntArray
-
-
-class Place(NamedTuple):
-    """Where a tile stands: its first query, past its last query, its first distinct row, its first column."""
-
-    query: int
-    stop: int
-    row: int
-    column: int
+LIST = 2**12
+"""Items of a transposed tile that are listed before they are placed."""
 
 
 @kernel
-def count_tile(
-    tile: Row,
-    error: Error,
-    place: Place,
-    targets: Targets,
-    thresholds: Thresholds,
-    weights: SmallIntArray,
-    counts: Counts,
-    undecided: Undecided,
-) -> tuple[int, int]:
-    """Count a tile of nearness for the queries place.query … place.stop-1.
+def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> tuple[int, int]:
+    """Count a tile for the queries `query` … stop-1.
 
-    Returns the query to go on with (place.stop when done) and the number of undecided items. It stops early
-    where the next query might overflow `undecided`.
+    dense: items per threshold from which buckets pay. Returns the query to go on with (`stop` when done) and the
+    number of undecided items. It stops early where the next query might have more than there is room for.
     """
-    width = tile.shape[1]
-    row = np.empty_like(tile[0])
-    position, close = np.empty(width, dtype=np.uint32), np.empty(width, dtype=np.uint32)
+    entries, factor, shift = tile.entries, tile.form.factor, tile.form.shift
+    targets, thresholds = work.targets, work.thresholds
+    width, room = entries.shape[1], work.undecided.query.shape[0]
+    most = 1
+    for q in range(query, stop):
+        most = max(most, thresholds.stop[q] - thresholds.start[q])
+    scratch = make_scratch(entries[0], most)
+    flag, close = np.zeros(width + 8, dtype=np.uint8), scratch.close
+    near = Candidates(np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int64), scratch.entry)
     used = 0
-    for query in range(place.query, place.stop):
-        start, stop = thresholds.pointer[query], thresholds.pointer[query + 1]
-        if start == stop:
+    for q in range(query, stop):
+        count = thresholds.stop[q] - thresholds.start[q]
+        if count == 0:
             continue
-        if used + width > undecided.query.shape[0]:
-            return query, used
-        r = targets.row[query] - place.row
+        if used + width > room:
+            return q, used
+        raw = entries[targets.row[q] - tile.row]
+        lowest = raw.dtype.type(lowest_entry(thresholds, q, tile.form.ratio))
         for c in range(width):
-            row[c] = tile[r, c]
-        mask(targets, query, place.column, row)
-        low, high = thresholds.wide_low[start:stop], thresholds.wide_high[start:stop]
-        here = Counts(counts.gap[start:stop], counts.equal[start:stop])
-        if stop - start <= FEW:
-            found = compare(row, weights, low, high, here, error.certain, close)
-        else:
-            found = search(row, weights, low, high, here, error.certain, position, close)
-        for i in range(found):
-            c = close[i]
-            nearness = np.float64(row[c])
-            bound = error.relative * abs(nearness) + error.row[r] * error.column[c] + error.constant[c]
-            first, last, is_equal = locate(
-                nearness - bound, nearness + bound, thresholds.low[start:stop], thresholds.high[start:stop]
-            )
-            if is_equal or first == last:
-                add(here, last, is_equal, weights[c])
-            else:
-                undecided.query[used], undecided.item[used] = query, place.column + c
-                undecided.first[used], undecided.last[used] = first, last
-                undecided.weight[used] = weights[c]
-                used += 1
-    return place.stop, used
+            flag[c] = raw[c] * factor[c] - shift[c] >= lowest
+        found = leave_out(targets, q, tile.column, list_flags(flag, width, close), close)
+        if found > FEW + dense * count:
+            found = count_by_buckets(tile, work, q, found, scratch)
+        if found:
+            gather(raw, close[:found], q, targets.row[q] - tile.row, near)
+            used = place(tile, work, near, found, used)
+    return stop, used
 
 
 @kernel
-def mask(targets: Targets, query: int, column: int, row: Row) -> None:
-    """Send the query's masked items infinitely far away."""
-    start, stop = targets.masked_pointer[query], targets.masked_pointer[query + 1]
-    end = stop
-    masked = targets.masked
-    while start < stop:
-        middle = (start + stop) >> 1
-        if masked[middle] < column:
-            start = middle + 1
-        else:
-            stop = middle
-    while start < end and masked[start] < column + row.shape[0]:
-        row[masked[start] - column] = -np.inf
-        start += 1
+def gather(raw: Row, close: Places, query: int, r: int, near: Candidates) -> None:
+    """Note the entries of a query's row at the places `close`."""
+    for i in range(close.shape[0]):
+        near.query[i], near.row[i], near.item[i], near.entry[i] = query, r, close[i], raw[close[i]]
 
 
 @kernel
-def compare(row: Row, weights: SmallIntArray, low: Row, high: Row, counts: Counts, certain: bool, close: Row) -> int:
-    """Compare all items with each of a few thresholds; return how many are `close` to one and not counted."""
-    before = np.int32(0)
-    found = 0
-    for t in range(low.shape[0]):
-        nearer = np.int32(0)
-        near = np.int32(0)
-        threshold_low, threshold_high = low[t], high[t]
-        for c in range(row.shape[0]):
-            nearer += weights[c] if row[c] > threshold_high else np.int32(0)
-            near += weights[c] if row[c] >= threshold_low else np.int32(0)
-        counts.gap[t] += nearer - before
-        before = nearer
-        if near == nearer:
-            continue
-        if certain:
-            counts.equal[t] += near - nearer
-            continue
-        for c in range(row.shape[0]):
-            if threshold_low <= row[c] <= threshold_high and not (t > 0 and low[t - 1] <= row[c]):
-                close[found] = c
-                found += 1
-                # It was counted, and will be, as nearer than the thresholds beyond all that it is close to.
-                beyond = t + 1
-                while beyond < low.shape[0] and high[beyond] >= row[c]:
-                    beyond += 1
-                if beyond < low.shape[0]:
-                    counts.gap[beyond] -= weights[c]
-    return found
+def count_columns(tile: Tile, work: Work, item: int, query: int, stop: int) -> tuple[int, int]:
+    """Count a transposed tile, whose rows are items, from `item` on, for the queries `query` … stop-1.
 
-
-@kernel
-def search(
-    row: Row,
-    weights: SmallIntArray,
-    low: Row,
-    high: Row,
-    counts: Counts,
-    certain: bool,
-    position: Row,
-    close: Row,
-) -> int:
-    """Search all items at once among many thresholds; return how many are `close` to one and not counted."""
-    one = np.uint32(1)
-    width, total = row.shape[0], np.uint32(low.shape[0])
-    for c in range(width):
-        position[c] = 0
-    count = total
-    while count > one:
-        half = count >> one
-        for c in range(width):
-            p = position[c]
-            position[c] = p + half if low[p + half - one] > row[c] else p
-        count -= half
-    for c in range(width):
-        p = position[c]
-        position[c] = p + one if low[p] > row[c] else p
-    for c in range(width):
-        p = min(position[c], total - one)
-        close[c] = one if position[c] < total and high[p] >= row[c] else np.uint32(0)
-    found = 0
-    for c in range(width):
-        touches = close[c]
-        p = position[c]
-        if touches and not certain:
-            # Overwrites only what has been read.
-            close[found] = c
-            found += 1
-        elif p < total:
-            counts.equal[p] += weights[c] if touches else 0
-            p += touches
-            counts.gap[min(p, total - one)] += weights[c] if p < total else 0
-    return found
-
-
-@kernel
-def locate(low: float, high: float, lows: FloatArray, highs: FloatArray) -> tuple[int, int, bool]:
-    """Where an interval stands: nearer than all thresholds from `last` on, farther than those before `first`.
-
-    True: it is equal to the one between, for neither has an error.
+    Returns the item to go on with and the number of undecided ones, as `count_rows` does.
     """
-    first = before_value(lows, high, False)
-    last = before_value(highs, low, True)
-    is_equal = last - first == 1 and low == high and lows[first] == highs[first]
-    return first, last, is_equal
+    items, width = tile.entries.shape
+    tile_entries, factors, shifts = tile.entries, tile.form.factor, tile.form.shift
+    _, first_mask, last_mask, run = work.targets
+    start, end = work.thresholds.start, work.thresholds.stop
+    lowest, first = lowest_entries(tile, work, query, stop)
+    flag, close = np.zeros(width + 8, dtype=np.uint8), np.empty(width + 1, dtype=np.uint32)
+    size = max(LIST, stop - query)
+    near = Candidates(
+        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, lowest.dtype)
+    )
+    near_query, near_row, near_item, near_entry = near
+    room = work.undecided.query.shape[0]
+    used = found = 0
+    for i in range(item, items):
+        if found + stop - query > size:
+            used = place(tile, work, near, found, used)
+            found = 0
+        if used + found + stop - query > room:
+            return i, place(tile, work, near, found, used)
+        entries, factor, shift = tile_entries[i], factors[i], shifts[i]
+        for r in range(width):
+            flag[r] = entries[r] * factor - shift >= lowest[r]
+        for j in range(list_flags(flag, width, close)):
+            r = close[j]
+            for q in range(first[r], first[r + 1]):
+                if end[q] == start[q]:
+                    continue
+                mask = first_run(run, first_mask[q], last_mask[q], tile.column + i)
+                if mask == last_mask[q] or tile.column + i < run[mask, 0]:
+                    near_query[found], near_row[found], near_item[found] = q, r, i
+                    near_entry[found] = entries[r]
+                    found += 1
+    return items, place(tile, work, near, found, used)
 
 
 @kernel
-def before_value(falling: FloatArray, value: float, or_equal: bool) -> int:
-    """How many of the falling numbers are larger than `value`, or at least as large."""
-    start, stop = 0, falling.shape[0]
+def is_crowded(tile: Tile, work: Work, query: int, stop: int, share: float) -> bool:
+    """Whether more than a share of a transposed tile is nearer than the queries' last thresholds, by its first rows."""
+    entries, factor, shift = tile.entries, tile.form.factor, tile.form.shift
+    rows, width = min(16, entries.shape[0]), entries.shape[1]
+    lowest, _ = lowest_entries(tile, work, query, stop)
+    near = 0
+    for i in range(rows):
+        for r in range(width):
+            near += entries[i, r] * factor[i] - shift[i] >= lowest[r]
+    return near > share * rows * width
+
+
+@kernel
+def lowest_entry(thresholds: Thresholds, query: int, ratio: bool) -> float:
+    """What an entry must reach to be as near as the query's last threshold, perhaps."""
+    far = thresholds.key[thresholds.stop[query] - 1] - thresholds.reach[query]
+    if ratio:
+        far = np.copysign(np.sqrt(abs(far)), far)
+    return far - thresholds.margin[query]
+
+
+@kernel
+def lowest_entries(tile: Tile, work: Work, query: int, stop: int) -> tuple[Row, IntArray]:
+    """For each query row of a transposed tile, the lowest `lowest_entry` of its queries and its first query."""
+    width = tile.entries.shape[1]
+    lowest = np.full(width, np.inf, dtype=tile.entries.dtype)
+    first = np.zeros(width + 1, dtype=np.int64)
+    for q in range(query, stop):
+        r = work.targets.row[q] - tile.row
+        first[r + 1] += 1
+        if work.thresholds.stop[q] > work.thresholds.start[q]:
+            lowest[r] = min(lowest[r], lowest.dtype.type(lowest_entry(work.thresholds, q, tile.form.ratio)))
+    first[0] = query
+    for r in range(width):
+        first[r + 1] += first[r]
+    return lowest, first
+
+
+@kernel
+def list_flags(flag: Row, width: int, close: Places) -> int:
+    """List the places below `width` that are set; eight at a time are looked at, and few mostly are."""
+    words = flag[: (width + 7) // 8 * 8].view(np.uint64)
+    found = np.uint32(0)
+    for word in range(words.shape[0]):
+        if words[word]:
+            for c in range(8 * word, 8 * word + 8):
+                close[found] = c
+                found += np.uint32(flag[c])
+    return np.int64(found)
+
+
+@kernel
+def leave_out(targets: Targets, query: int, column: int, found: int, close: Places) -> int:
+    """Drop the items that the query leaves out of the count from the ascending list; return how many remain."""
+    if not found:
+        return 0
+    runs, end = targets.run, targets.last[query]
+    run = first_run(runs, targets.first[query], end, column + np.int64(close[0]))
+    if run == end or runs[run, 0] > column + np.int64(close[found - 1]):
+        return found
+    kept = 0
+    for i in range(found):
+        item = column + np.int64(close[i])
+        while run < end and runs[run, 1] <= item:
+            run += 1
+        close[kept] = close[i]
+        kept += run == end or item < runs[run, 0]
+    return kept
+
+
+@kernel
+def first_run(runs: SmallIntArray, start: int, stop: int, item: int) -> int:
+    """The first of the runs start … stop-1 of left-out items that ends beyond `item`."""
     while start < stop:
         middle = (start + stop) >> 1
-        if falling[middle] > value or (or_equal and falling[middle] == value):
+        if runs[middle, 1] <= item:
             start = middle + 1
         else:
             stop = middle
@@ -237,43 +186,44 @@ def before_value(falling: FloatArray, value: float, or_equal: bool) -> int:
 
 
 @kernel
-def add(counts: Counts, place: int, is_equal: bool, weight: int) -> None:
-    """Count an item as nearer than the thresholds from `place` on, and as equal to the one before where so."""
-    if place < counts.gap.shape[0]:
-        counts.gap[place] += weight
-    if is_equal:
-        counts.equal[place - 1] += weight
-
-
-@kernel
-def settle(low: FloatArray, high: FloatArray, thresholds: Thresholds, counts: Counts, undecided: Undecided) -> int:
-    """Count what sharper intervals of nearness decide; move the rest to the front and return how many they are."""
-    rest = 0
-    for i in range(low.shape[0]):
-        query = undecided.query[i]
-        start, stop = thresholds.pointer[query], thresholds.pointer[query + 1]
-        near = slice(start + undecided.first[i], start + undecided.last[i])
-        first, last, is_equal = locate(low[i], high[i], thresholds.low[near], thresholds.high[near])
-        first += undecided.first[i]
-        last += undecided.first[i]
+def place(tile: Tile, work: Work, near: Candidates, found: int, used: int) -> int:
+    """Count items by their own errors, or note them as undecided; return how many are undecided then."""
+    # Arrays are taken out of their tuples before the loop: a reference is counted each time.
+    near_query, near_row, near_item, near_entry = near
+    factor, shift, square, ratio, weight = tile.form
+    relative, of_row, of_column, constant, _ = tile.error
+    start, stop, key, reach, _ = work.thresholds
+    gap, equal = work.counts
+    query, item, weights, firsts, lasts = work.undecided
+    for i in range(found):
+        q, c, entry = near_query[i], near_item[i], near_entry[i]
+        if ratio:
+            nearness = np.float64(entry) * abs(np.float64(entry)) / square[c]
+        else:
+            nearness = np.float64(entry * factor[c] - shift[c])
+        bound = relative * abs(nearness) + of_row[near_row[i]] * of_column[c] + constant[c]
+        first, last, is_equal = locate(nearness - bound, nearness + bound, key, start[q], stop[q], reach[q])
         if is_equal or first == last:
-            add(Counts(counts.gap[start:stop], counts.equal[start:stop]), last, is_equal, undecided.weight[i])
-            continue
-        for column in undecided:
-            column[rest] = column[i]
-        undecided.first[rest], undecided.last[rest] = first, last
-        rest += 1
-    return rest
+            if last < stop[q]:
+                gap[last] += weight[c]
+            if is_equal:
+                equal[first] += weight[c]
+        else:
+            query[used], item[used], weights[used] = q, tile.column + c, weight[c]
+            firsts[used], lasts[used] = first - start[q], last - start[q]
+            used += 1
+    return used
 
 
 @kernel
-def transposed(tile: Row) -> Row:
+def transposed(entries: Row) -> Row:
     """A contiguous transpose, made in blocks that the cache holds."""
-    size = 32
-    out = np.empty((tile.shape[1], tile.shape[0]), dtype=tile.dtype)
-    for top in range(0, tile.shape[0], size):
-        for left in range(0, tile.shape[1], size):
-            for j in range(left, min(left + size, tile.shape[1])):
-                for i in range(top, min(top + size, tile.shape[0])):
-                    out[j, i] = tile[i, j]
+    size = 16
+    out = np.empty((entries.shape[1], entries.shape[0]), dtype=entries.dtype)
+    for top in range(0, entries.shape[0], size):
+        bottom = min(top + size, entries.shape[0])
+        for left in range(0, entries.shape[1], size):
+            for j in range(left, min(left + size, entries.shape[1])):
+                for i in range(top, bottom):
+                    out[j, i] = entries[i, j]
     return out

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tieproof.engine.kernels import FloatArray, IntArray
+from tieproof.engine.structures import FloatArray, IntArray
 from tieproof.exact.space import Space
 
 NARROW = 1 + 2.0**-40

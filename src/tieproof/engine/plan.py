@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from tieproof.exact.space import Resources
 
-BYTES_PER_PAIR_RANKED = 112
-"""What a (query, relevant item) pair takes at most while a block is put together: its arrays, and their parts."""
+BYTES_PER_PAIR_RANKED = 16
+"""What a (query, relevant item) pair takes while tiles are counted: its key and two counts."""
 
 BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""
@@ -50,17 +50,15 @@ class Plan:
 
     def resources(self, at_most: npt.NDArray[np.int64]) -> Resources:
         """A quarter of the budget for rows made ready, and the smaller errors the more thresholds there are."""
-        thresholds = at_most.mean()
-        return Resources(
-            keep_bytes=self.memory // 4,
-            dtype=np.dtype(np.float64 if thresholds >= FLOAT64_TILES else np.float32),
-            chunk=SHORT_CHUNK if thresholds >= SHORT_SUMS else LONG_CHUNK,
-        )
+        thresholds, keep_bytes = at_most.mean(), self.memory // 4
+        if thresholds >= FLOAT64_TILES:
+            return Resources(keep_bytes, np.dtype(np.float64), LONG_CHUNK)
+        return Resources(keep_bytes, np.dtype(np.float32), SHORT_CHUNK if thresholds >= SHORT_SUMS else LONG_CHUNK)
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
         """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query."""
         part_size = self.memory // 8 // BYTES_PER_PAIR_RANKING // self.threads
-        block_size = self.memory // 2 // BYTES_PER_PAIR_RANKED
+        block_size = self.memory * 5 // 8 // BYTES_PER_PAIR_RANKED
         block: list[slice] = []
         in_block = 0
         for part in cut(pairs, part_size):

@@ -4,8 +4,9 @@ from threading import Lock
 
 import numpy as np
 
-from tieproof.engine.kernels import IntArray, SmallIntArray, Undecided, settle
-from tieproof.engine.thresholds import Ranked
+from tieproof.engine.intervals import settle
+from tieproof.engine.ranked import Ranked
+from tieproof.engine.structures import IntArray, SmallIntArray, Undecided
 from tieproof.exact.space import Space
 
 EXACT_ENTRIES = 2**21
@@ -29,20 +30,21 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
 def resolve_exactly(space: Space, ranked: Ranked, query: int, items: Undecided, lock: Lock) -> None:
     """Place the items of one query by exact keys."""
     row = int(ranked.targets.row[query])
-    start, stop = ranked.thresholds.pointer[query : query + 2]
+    start, stop = ranked.thresholds.start[query], ranked.thresholds.stop[query]
     lowest, highest = int(items.first.min()), int(items.last.max())
-    thresholds = exact_keys(space, row, ranked.representative[start + lowest : start + highest])
+    thresholds = exact_keys(space, row, ranked.items(query)[lowest:highest])
     keys = exact_keys(space, row, items.item)
     # Searching needs ascending keys; thresholds come nearest first.
     ascending = -np.array(thresholds, dtype=object)
     searched = -np.array(keys, dtype=object)
+    first = lowest + np.searchsorted(ascending, searched, side="left")
     place = lowest + np.searchsorted(ascending, searched, side="right")
-    is_equal = np.searchsorted(ascending, searched, side="left") + lowest < place
+    is_equal = first < place
     weight = items.weight.astype(np.int32)
     inside = start + place < stop
     with lock:
         np.add.at(ranked.counts.gap, (start + place)[inside], weight[inside])
-        np.add.at(ranked.counts.equal, (start + place - 1)[is_equal], weight[is_equal])
+        np.add.at(ranked.counts.equal, (start + first)[is_equal], weight[is_equal])
 
 
 def exact_keys(space: Space, row: int, items: IntArray | SmallIntArray) -> list[int]:

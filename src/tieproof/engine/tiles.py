@@ -8,16 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.engine import kernels
-from tieproof.engine.kernels import Place, Undecided
+from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.thresholds import Ranked
-from tieproof.exact.space import Space, Tile
+from tieproof.engine.structures import Tile, Undecided, Work
+from tieproof.exact.space import Space
+from tieproof.exact.space import Tile as Entries
 
 Progress = Callable[[int], None]
 """Called with the number of pairs done since the last call."""
 
 UNDECIDED = 2**15
 """Undecided items that a thread gathers before it resolves them."""
+
+DENSE = 0.1
+"""Items per threshold and row of a tile from which buckets pay (measured)."""
+
+CROWDED = 0.125
+"""Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
 
 
 class Stripe(NamedTuple):
@@ -34,7 +41,9 @@ class TileLoop:
 
     def __init__(self, space: Space, ranked: Ranked, side: int, progress: Progress) -> None:
         self.space, self.ranked, self.side, self.progress = space, ranked, side, progress
-        self.weights = space.items.weight.astype(np.int32)
+        self.form, self.error = space.form, space.all_errors
+        # Room for a query's undecided items in a tile, and for an item's undecided queries.
+        self.room = max(UNDECIDED, side, 2 * int(np.bincount(ranked.targets.row // side).max()))
         self.local = threading.local()
         self.stop = threading.Event()
 
@@ -77,42 +86,52 @@ class TileLoop:
             span = np.searchsorted(rows, (start, stop))
             yield Stripe(slice(start, stop), int(span[0]), int(span[1]), threading.Lock())
 
-    def count(self, stripe: Stripe, columns: slice, transposed: Stripe | None) -> None:
-        """One tile, for its rows and, where `transposed`, for its columns."""
+    def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
+        """One tile, for its rows and, where its columns are another stripe, for these."""
         if self.stop.is_set():
             return
-        tile = self.space.tile(stripe.rows, columns)
-        self.count_for(stripe, columns, tile)
-        if transposed is not None:
-            self.count_for(transposed, stripe.rows, kernels.transposed(tile))
-        self.progress(tile.size * (1 if transposed is None else 2))
+        entries = self.space.tile(stripe.rows, columns)
+        self.count_rows(stripe, columns, entries)
+        if other is not None:
+            self.count_columns(other, stripe.rows, entries)
+        self.progress(entries.size * (1 if other is None else 2))
 
-    def count_for(self, stripe: Stripe, columns: slice, tile: Tile) -> None:
-        """Count a tile for the queries of a stripe; resolve what it leaves open, unless all is being stopped."""
-        nearness = self.space.nearness(tile, columns)
-        error = self.space.error(stripe.rows, columns)
-        weights = self.weights[columns]
-        buffer = self.buffer()
+    def count_rows(self, stripe: Stripe, items: slice, entries: Entries) -> None:
+        """Count a tile for the queries of a stripe."""
+        tile, work = self.tile(stripe, items, entries), self.work()
         query = stripe.start
         while query < stripe.stop and not self.stop.is_set():
             with stripe.lock:
-                query, used = kernels.count_tile(
-                    nearness,
-                    error,
-                    Place(query, stripe.stop, stripe.rows.start, columns.start),
-                    self.ranked.targets,
-                    self.ranked.thresholds,
-                    weights,
-                    self.ranked.counts,
-                    buffer,
-                )
-            if used:
-                resolve(self.space, self.ranked, Undecided(*(part[:used] for part in buffer)), stripe.lock)
+                query, used = kernels.count_rows(tile, work, query, stripe.stop, DENSE)
+            self.resolve(stripe, work, used)
 
-    def buffer(self) -> Undecided:
-        """This thread's room for undecided items."""
-        if not hasattr(self.local, "buffer"):
-            size = max(UNDECIDED, 2 * self.side)
-            self.local.buffer = Undecided(*(np.empty(size, dtype=np.int64) for _ in Undecided._fields))
-        buffer: Undecided = self.local.buffer
-        return buffer
+    def count_columns(self, stripe: Stripe, items: slice, entries: Entries) -> None:
+        """Count a transposed tile for the queries of a stripe; where it is crowded, turned round."""
+        tile, work = self.tile(stripe, items, entries), self.work()
+        if kernels.is_crowded(tile, work, stripe.start, stripe.stop, CROWDED):
+            self.count_rows(stripe, items, kernels.transposed(entries))
+            return
+        item = 0
+        while item < len(entries) and not self.stop.is_set():
+            with stripe.lock:
+                item, used = kernels.count_columns(tile, work, item, stripe.start, stripe.stop)
+            self.resolve(stripe, work, used)
+
+    def resolve(self, stripe: Stripe, work: Work, used: int) -> None:
+        """Place what a tile left open."""
+        if used:
+            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in work.undecided)), stripe.lock)
+
+    def tile(self, stripe: Stripe, items: slice, entries: Entries) -> Tile:
+        """Entries of the stripe's rows and some items, with what is known of them."""
+        error = self.error.part(stripe.rows, items)
+        return Tile(entries, self.form.part(items), error, stripe.rows.start, items.start)
+
+    def work(self) -> Work:
+        """The block, and this thread's room for undecided items."""
+        if not hasattr(self.local, "work"):
+            ranked = self.ranked
+            undecided = Undecided(*(np.empty(self.room, dtype=np.int64) for _ in Undecided._fields))
+            self.local.work = Work(ranked.targets, ranked.thresholds, ranked.counts, undecided)
+        work: Work = self.local.work
+        return work

@@ -57,11 +57,12 @@ class CityBlock(Space):
         )
         self.base = min(self.queries.lowest_exponent, self.items.lowest_exponent)
 
-    def tile(self, rows: slice, columns: slice) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Minus the distances of ready rows."""
         x = self.prepared_queries[rows]
-        out = np.empty((len(x), columns.stop - columns.start), dtype=self.dtype)
-        city_block_tile(x, np.ascontiguousarray(self.prepared_items[columns].T), out)
+        y = np.ascontiguousarray(self.prepared_items[columns].T)
+        out = np.empty((len(x), y.shape[1]), dtype=self.dtype)
+        city_block_tile(x, y, out)
         return out
 
     def inexact(self, dtype: np.dtype[Any]) -> tuple[float, float]:
@@ -73,7 +74,7 @@ class CityBlock(Space):
         return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
 
     @property
-    def nearness_type(self) -> np.dtype[Any]:
+    def tile_type(self) -> np.dtype[Any]:
         """That of the tile."""
         return self.dtype
 

@@ -1,6 +1,6 @@
 """Cosine similarity: x.y / (|x| |y|), larger is nearer; a zero vector has similarity 0 to everything."""
 
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from tieproof.exact.inner import FLOAT64, InnerSpace, fits
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers
 from tieproof.exact.slices import ObjectArray, Slices
-from tieproof.exact.space import Error, Resources, Tile, make_error
+from tieproof.exact.space import Error, Form, Resources, make_error
 
 RATIO_EXACT = 2.0**50
 """Where s^2 n stays below it, the rounded quotients s |s| / n keep distinct values apart (README, 4)."""
@@ -25,29 +25,26 @@ class Cosine(InnerSpace):
         if found is not None and integers:
             queries, items = found[0], found[-1]
         super().__init__(queries, items, integers, not integers, resources)
+        self.ratio = False
         if integers:
             self.ratio_of = np.maximum(items.square, 1.0)  # a zero vector has s = 0, whatever it is divided by
+            norms = items.square[items.square > 0]
+            self.ratio = bool(len(norms) and norms.min() < norms.max())
             largest = queries.square.max() * items.square.max() ** 2
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
 
-    @property
-    def nearness_type(self) -> np.dtype[Any]:
-        """Float64 for ratios of integers."""
-        return FLOAT64 if self.integers else self.dtype
-
-    def nearness(self, tile: Tile, columns: slice) -> Tile:
-        """The similarity as it is; of integers, s |s| / n."""
-        if not self.integers:
-            return tile
-        ratio = tile.astype(np.float64)
-        ratio *= np.abs(ratio)
-        ratio /= self.ratio_of[columns]
-        return ratio
+    @cached_property
+    def form(self) -> Form:
+        """The similarity as it is; of integers whose norms differ, s / |y|."""
+        form = super().form
+        if not self.ratio:
+            return form
+        return form._replace(factor=(1 / np.sqrt(self.ratio_of)).astype(self.dtype), square=self.ratio_of, ratio=True)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """One error for all pairs of vectors that are not zero; mostly none for integers."""
         if self.integers:
-            return make_error(rows, columns, relative=self.ratio_error)
+            return make_error(rows, columns, relative=self.ratio_error if self.ratio else 0.0)
         error = self.product_error + self.norm_error
         if self.relative:
             return make_error(rows, columns, relative=error / (1 - error))
@@ -68,6 +65,8 @@ class Cosine(InnerSpace):
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """The similarity, or the ratio of integers."""
         products = inner_products(self.queries, self.items, rows, columns)
+        if self.integers and not self.ratio:
+            return products, np.zeros(len(products))
         if self.integers:
             keys = products * np.abs(products) / self.ratio_of[columns]
             return keys, np.asarray(self.ratio_error * np.abs(keys))

@@ -1,5 +1,6 @@
 """Euclidean distance, squared or not: the order of |y|^2 - 2 x.y, smaller is nearer; |x|^2 is common."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from tieproof.exact.inner import FLOAT64, InnerSpace
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
 from tieproof.exact.slices import ObjectArray, Slices
-from tieproof.exact.space import Error, Resources, Tile, make_error
+from tieproof.exact.space import Error, Form, Resources, make_error
 
 
 class Euclidean(InnerSpace):
@@ -28,11 +29,11 @@ class Euclidean(InnerSpace):
         largest = items.norm.max() * (2 * queries.norm.max() + items.norm.max())
         return bool(largest * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
 
-    def nearness(self, tile: Tile, columns: slice) -> Tile:
+    @cached_property
+    def form(self) -> Form:
         """2 x.y - |y|^2."""
-        nearness: Tile = tile * self.dtype.type(2)
-        nearness -= self.items.square[columns].astype(self.dtype)
-        return nearness
+        form = super().form
+        return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.dtype))
 
     def error(self, rows: slice, columns: slice) -> Error:
         """Twice the error of the product, and that of the squared norm."""

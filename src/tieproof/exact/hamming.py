@@ -36,20 +36,22 @@ def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
 class Hamming(Space):
     """Keys: minus the distance. The rows' embeddings are `packed_halves`."""
 
+    integers = True
+
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items
         self.item_words = distinct_words(items)
         self.query_words = self.item_words if queries is items else distinct_words(queries)
 
-    def tile(self, rows: slice, columns: slice) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Minus the distances."""
         x, y = self.query_words[rows], self.item_words[columns]
-        out = np.empty((len(x), len(y)), dtype=self.nearness_type)
+        out = np.empty((len(x), len(y)), dtype=self.tile_type)
         hamming_tile(x, y, out)
         return out
 
     @property
-    def nearness_type(self) -> np.dtype[Any]:
+    def tile_type(self) -> np.dtype[Any]:
         """Float32, which holds distances exactly up to 2^24 bits; beyond that float64."""
         bits = 64 * self.item_words.shape[1]
         return np.dtype(np.float32 if bits <= EXACT_INTEGERS[np.dtype(np.float32)] else np.float64)

@@ -47,11 +47,11 @@ class InnerSpace(Space):
         )
 
     @property
-    def nearness_type(self) -> np.dtype[Any]:
+    def tile_type(self) -> np.dtype[Any]:
         """That of the tile."""
         return self.dtype
 
-    def tile(self, rows: slice, columns: slice) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Inner products of ready rows, summed up in chunks of dimensions."""
         x, y = self.prepared_queries[rows], self.prepared_items[columns]
         tile: Tile = x[:, : self.chunk] @ y[:, : self.chunk].T

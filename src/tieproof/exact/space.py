@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.bounds import SAFETY
+from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.rows import FloatArray, IntArray, Rows, spans
 
 Tile = npt.NDArray[np.floating[Any]]
@@ -24,6 +24,10 @@ class Error(NamedTuple):
     column: FloatArray
     constant: FloatArray
     certain: bool  # every error is zero
+
+    def part(self, rows: slice | IntArray, columns: slice | IntArray) -> "Error":
+        """The error of a part of the tile."""
+        return Error(self.relative, self.row[rows], self.column[columns], self.constant[columns], self.certain)
 
 
 def make_error(
@@ -56,6 +60,26 @@ def infinite_if_unknown(bound: npt.NDArray[Any]) -> FloatArray:
     return np.where(np.isnan(bound), np.inf, bound)
 
 
+class Form(NamedTuple):
+    """How the raw entries of a tile become nearness, one array entry per column.
+
+    nearness = entry factor[column] - shift[column]. With `ratio` this is the signed root of the nearness, which is
+    s |s| / square[column] for the integer entry s, in float64.
+    """
+
+    factor: npt.NDArray[Any]
+    shift: npt.NDArray[Any]
+    square: FloatArray
+    ratio: bool
+    weight: npt.NDArray[np.int32]  # how many items a column stands for
+
+    def part(self, columns: slice | IntArray) -> "Form":
+        """The form of some columns."""
+        return Form(
+            self.factor[columns], self.shift[columns], self.square[columns], self.ratio, self.weight[columns]
+        )
+
+
 class Resources(NamedTuple):
     """What the plan grants a space."""
 
@@ -72,6 +96,7 @@ class Space(ABC):
 
     queries: Rows
     items: Rows
+    integers: bool  # the raw entries of tiles are exact integers
 
     @property
     def symmetric(self) -> bool:
@@ -79,29 +104,75 @@ class Space(ABC):
         return self.queries is self.items
 
     @abstractmethod
-    def tile(self, rows: slice, columns: slice) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Raw entries for some query rows and gallery rows; in leave-one-out the transpose serves the columns."""
 
     @property
     @abstractmethod
-    def nearness_type(self) -> np.dtype[Any]:
-        """The type of nearness, which holds it exactly where its error is zero."""
+    def tile_type(self) -> np.dtype[Any]:
+        """The type of tiles, which holds nearness exactly where its error is zero."""
 
-    def nearness(self, tile: Tile, columns: slice) -> Tile:
-        """A raw tile as nearness: larger is nearer."""
-        return tile
+    @cached_property
+    def form(self) -> Form:
+        """How entries become nearness: as they are."""
+        ones = np.ones(len(self.items))
+        return Form(
+            ones.astype(self.tile_type), np.zeros_like(ones, self.tile_type), ones, False, self.item_weights
+        )
+
+    @property
+    def item_weights(self) -> npt.NDArray[np.int32]:
+        """How many items each distinct row stands for."""
+        return self.items.weight.astype(np.int32)
 
     @abstractmethod
     def error(self, rows: slice, columns: slice) -> Error:
         """How far the nearness of that tile may be from the exact one."""
 
     @cached_property
-    def largest_error(self) -> tuple[float, FloatArray]:
-        """Error of an entry of each query row in terms of its exact nearness t: relative |t| + absolute[row]."""
-        error = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
+    def all_errors(self) -> Error:
+        """The error of all queries and items."""
+        return self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
+
+    def margins(self, rows: IntArray, largest: FloatArray) -> FloatArray:
+        """How far entries of queries' rows may be from exact ones that are no larger than `largest`.
+
+        With ratios, entries are their roots: three roundings to the tile's type, and two of the root itself. Else the
+        rounding of bounds to the tile's type adds to the error.
+        """
+        rounding = 4 * UNIT_ROUNDOFF[self.tile_type]
+        error = self.all_errors
+        if self.form.ratio:
+            return 4 * rounding * np.sqrt(largest)
         relative = error.relative / (1 - error.relative) * SAFETY
-        absolute = (error.row * error.column.max() + error.constant.max()) * SAFETY
-        return relative, infinite_if_unknown(absolute * (1 + relative) * SAFETY)
+        absolute = (error.row[rows] * error.column.max() + error.constant.max()) * SAFETY
+        absolute = infinite_if_unknown(absolute * (1 + relative) * SAFETY)
+        if relative == 0.0 and not absolute.any():
+            return np.zeros(len(rows))
+        return absolute + (relative + rounding) * largest
+
+    @cached_property
+    def fine(self) -> "Space":
+        """The same space with tiles that are exact or float64."""
+        if self.integers or self.tile_type == np.float64:
+            return self
+        return type(self)(self.queries, self.items, Resources(0, np.dtype(np.float64), self.items.dimensions))
+
+    def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:
+        """`keys` of all pairs of some rows and columns from a tile, and one error bound for each row."""
+        form = self.form.part(columns)
+        keys = self.tile(rows, columns).astype(np.float64)
+        if form.ratio:
+            keys *= np.abs(keys)
+            keys /= form.square
+        elif form.shift.any():
+            keys *= form.factor
+            keys -= form.shift
+        error = self.all_errors.part(rows, columns)
+        if error.certain:
+            return keys, np.zeros(len(keys))
+        bound = error.relative * np.abs(keys).max(axis=1) if error.relative else np.zeros(len(keys))
+        return keys, bound + error.row * error.column.max() + error.constant.max()
 
     @abstractmethod
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -126,13 +197,13 @@ class Prepared:
                 kept[span] = self.make(span)
             self.kept = kept
 
-    def make(self, span: slice) -> Tile:
+    def make(self, span: slice | IntArray) -> Tile:
         """The rows of `span`, computed from the embeddings."""
         values = self.rows.values(span)
         if self.norm is not None:
             values /= self.norm[span, None]
         return values.astype(self.dtype)
 
-    def __getitem__(self, span: slice) -> Tile:
+    def __getitem__(self, span: slice | IntArray) -> Tile:
         """The rows of `span`."""
         return self.make(span) if self.kept is None else self.kept[span]

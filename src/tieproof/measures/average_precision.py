@@ -25,7 +25,7 @@ def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
     """Return the sum of precisions of every query, down to its last rank."""
     query, k, n, l, m = ties.query, ties.k, ties.n, ties.l, ties.m
     if last is not None:
-        rows = np.flatnonzero(k < last[query])
+        rows = ties.above(last)
         query, k, n, l, m = query[rows], k[rows], n[rows], l[rows], m[rows]
 
     def places(rows: IntArray) -> IntArray:

@@ -25,7 +25,7 @@ def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimat
     """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query."""
     query, k, l, m = ties.query, ties.k, ties.l, ties.m
     if last is not None:
-        rows = np.flatnonzero(k < last[query])
+        rows = ties.above(last)
         query, k, l, m = query[rows], k[rows], l[rows], m[rows]
     end = k + l if last is None else np.minimum(last[query], k + l)
     bound = ideal_sum(ties.n_relevant, weights, last)

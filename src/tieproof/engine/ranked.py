@@ -1,0 +1,73 @@
+"""`Ranked`: the relevant items of some queries in exact order, and what tiles count between them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tieproof.compiled import kernel
+from tieproof.engine.structures import (
+    CONTINUED,
+    Counts,
+    FloatArray,
+    IntArray,
+    SmallIntArray,
+    Targets,
+    Thresholds,
+    Undecided,
+)
+from tieproof.ties import Ties
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A block of queries whose relevant items are ranked, with the counts that tiles add to.
+
+    grades : one per threshold, falling within a tie; None: all are 1
+    partial : distinct items of which only some are excluded: no tile can weigh them
+    n_items : (Q,) items ranked for each query
+    items : the distinct items of the entries of a query, nearest first; kept nowhere, since it is rarely asked for
+    """
+
+    targets: Targets
+    thresholds: Thresholds
+    counts: Counts
+    grades: FloatArray | None
+    partial: Undecided
+    n_items: IntArray
+    items: Callable[[int], IntArray]
+
+    def ties(self, start: int = 0, stop: int | None = None) -> Ties:
+        """What was counted for the queries start … stop-1, as ties."""
+        span = slice(start, stop)
+        first, last = self.thresholds.start[span], self.thresholds.stop[span]
+        query, k, n, l, m = ties_of(first, last, self.counts.gap, self.counts.equal)
+        grades = None
+        if self.grades is not None:
+            parts = [self.grades[slice(*entries)] for entries in zip(first, last, strict=True)]
+            grades = np.concatenate(parts) if parts else np.zeros(0)
+        return Ties(query, k, n, l, m, n_relevant=last - first, n_items=self.n_items[span], grades=grades)
+
+
+@kernel
+def ties_of(
+    first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """query, k, n, l, m of the ties of queries whose thresholds are first[q] … last[q]-1."""
+    count = 0
+    for q in range(first.shape[0]):
+        for i in range(first[q], last[q]):
+            count += gap[i] != CONTINUED
+    query, k, n = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    l, m = np.empty(count, np.int64), np.zeros(count, np.int64)
+    tie = -1
+    for q in range(first.shape[0]):
+        others = 0
+        for i in range(first[q], last[q]):
+            if gap[i] != CONTINUED:
+                tie += 1
+                others += gap[i]
+                query[tie], k[tie], n[tie], l[tie] = q, others + i - first[q], i - first[q], equal[i]
+            l[tie] += 1
+            m[tie] += 1
+    return query, k, n, l, m

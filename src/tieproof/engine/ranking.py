@@ -1,0 +1,181 @@
+"""Ranking the relevant items of some queries: by a matrix of keys where they are the same, else pair by pair."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.compiled import kernel
+from tieproof.engine.masks import Masks, masks_of
+from tieproof.engine.order import NARROW, exact_order
+from tieproof.engine.structures import CONTINUED, FloatArray, IntArray, SmallIntArray, Undecided
+from tieproof.exact.bounds import ARITHMETIC, SAFETY
+from tieproof.exact.space import Space
+from tieproof.relevance import Relevance, RelevantBlock, sorted_contains
+
+
+class Entries(NamedTuple):
+    """The relevant items of Q queries, one entry each, nearest first: `Thresholds` and `Counts`, without gaps."""
+
+    pointer: IntArray  # (Q + 1,)
+    key: FloatArray
+    reach: FloatArray  # (Q,)
+    gap: SmallIntArray
+    equal: SmallIntArray
+    grades: FloatArray | None
+    n_items: IntArray  # (Q,)
+
+
+def rank_shared(
+    space: Space, rows: IntArray, columns: IntArray, relevance: Relevance
+) -> tuple[npt.NDArray[np.bool_], Entries]:
+    """Rank the same items, each a distinct row of its own, for queries whose distinct rows are `rows`.
+
+    In leave-one-out a query is one of the items and leaves itself out. Returns which queries are ranked, and the
+    entries of these: where two keys are too close to tell them apart, exact keys have to decide.
+    """
+    keys, errors = space.fine.key_block(as_slice(rows), as_slice(columns))
+    length = len(columns) - relevance.leave_one_out
+    if relevance.leave_one_out:
+        keys[np.arange(len(rows)), np.searchsorted(columns, rows)] = -np.inf
+    keys.sort(axis=1)
+    largest = np.maximum(np.abs(keys[:, -1]), np.abs(keys[:, -length]))
+    reach = np.where(errors > 0, errors * SAFETY + ARITHMETIC * largest, 0.0)
+    key, gap = np.empty(len(rows) * length), np.empty(len(rows) * length, dtype=np.int32)
+    clear = reverse(keys, length, reach, key, gap)
+    chosen = np.repeat(clear, length)
+    everything = bool(clear.all())
+    return clear, Entries(
+        pointer=length * np.arange(np.count_nonzero(clear) + 1),
+        key=key if everything else key[chosen],
+        reach=reach[clear],
+        gap=gap if everything else gap[chosen],
+        equal=np.zeros(length * np.count_nonzero(clear), dtype=np.int32),
+        grades=None,
+        n_items=np.full(np.count_nonzero(clear), relevance.n_items - relevance.leave_one_out),
+    )
+
+
+def as_slice(rows: IntArray) -> slice | IntArray:
+    """Ascending rows as a slice where they are consecutive."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
+
+
+@kernel
+def reverse(
+    keys: FloatArray, length: int, reach: FloatArray, key: FloatArray, gap: SmallIntArray
+) -> npt.NDArray[np.bool_]:
+    """The last `length` of each row of rising keys as falling ones; whether all of them are told apart.
+
+    Equal keys without an error are a tie.
+    """
+    clear = np.ones(keys.shape[0], dtype=np.bool_)
+    for q in range(keys.shape[0]):
+        row = keys[q]
+        too_close = 2 * NARROW * reach[q]
+        close = 0
+        for i in range(length):
+            value = row[row.shape[0] - 1 - i]
+            key[q * length + i] = value
+            difference = row[row.shape[0] - i] - value if i else np.inf
+            close += difference <= too_close
+            gap[q * length + i] = CONTINUED if difference <= too_close else 0
+        clear[q] = close == 0 or reach[q] == 0.0
+    return clear
+
+
+def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Entries, Masks, Undecided]:
+    """Rank the relevant items of queries whose distinct rows are `rows`; what they mask; partial items."""
+    count, distinct = len(rows), len(space.items)
+    identity, weight = space.items.identity, space.items.weight
+    position = np.repeat(np.arange(count), np.diff(block.pointer))
+    code, of_item, relevant = grouped(position * distinct + identity[block.items], block.grades is not None)
+    excluded_position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
+    excluded_code, _, excluded = grouped(excluded_position * distinct + identity[block.excluded], False)
+    query, item = code // distinct, code % distinct
+
+    # 1. Items of the same row as a relevant one: at its threshold, whatever the distance.
+    same = weight[item] - relevant
+    at_relevant = sorted_contains(code, excluded_code)
+    same[np.searchsorted(code, excluded_code[at_relevant])] -= excluded[at_relevant]
+
+    # 2. The exact order of the relevant ones.
+    order, starts_tie, low, high = exact_order(space, rows, query, item)
+    first = np.flatnonzero(starts_tie)
+    tie_query = query[order][first]
+    equal = np.add.reduceat(same[order], first) if len(first) else first
+    tie_relevant = np.add.reduceat(relevant[order], first) if len(first) else first
+    gap = np.zeros(len(first), dtype=np.int64)
+    follows = tie_query[1:] == tie_query[:-1]
+    gap[1:][follows] = equal[:-1][follows]
+    keys, reach = centred(low, high, tie_query, count)
+
+    # 3. One entry for each relevant item.
+    head = np.cumsum(tie_relevant) - tie_relevant
+    entry_gap = np.full(len(block.items), CONTINUED, dtype=np.int32)
+    entry_equal = np.zeros(len(block.items), dtype=np.int32)
+    entry_gap[head], entry_equal[head] = gap, equal
+    entries = Entries(
+        pointer=block.pointer,
+        key=np.repeat(keys, tie_relevant),
+        reach=reach,
+        gap=entry_gap,
+        equal=entry_equal,
+        grades=grades_by_tie(block.grades, of_item, order, starts_tie),
+        n_items=len(identity) - np.diff(block.excluded_pointer),
+    )
+
+    # 4. What the tiles must not count, and what only pairs can.
+    rest_code = excluded_code[~at_relevant]
+    rest_weight = weight[rest_code % distinct] - excluded[~at_relevant]
+    rest_query = rest_code // distinct
+    length = np.diff(block.pointer)[rest_query]
+    part = (rest_weight > 0) & (length > 0)
+    partial = Undecided(
+        rest_query[part], rest_code[part] % distinct, rest_weight[part], np.zeros_like(length[part]), length[part]
+    )
+    masked = np.sort(np.concatenate([code, rest_code]))
+    return entries, masks_of(masked // distinct, masked % distinct, count), partial
+
+
+def ranked_items(space: Space, rows: IntArray, block: RelevantBlock) -> IntArray:
+    """The distinct items of the entries of one query, in exact order."""
+    item = np.sort(space.items.identity[block.items])
+    distinct, relevant = np.unique(item, return_counts=True)
+    order, *_ = exact_order(space, rows, np.zeros_like(distinct), distinct)
+    return np.repeat(distinct[order], relevant[order])
+
+
+def centred(low: FloatArray, high: FloatArray, query: IntArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Falling intervals as keys, and for each of `count` queries the reach that makes them contain the intervals."""
+    finite = np.isfinite(low) & np.isfinite(high)
+    keys = np.where(finite, low + (high - low) / 2, 0.0)
+    half = np.where(finite, high - low, np.inf) / 2
+    reach, largest = np.zeros(count), np.zeros(count)
+    np.maximum.at(reach, query, half)
+    np.maximum.at(largest, query, np.abs(keys))
+    unbounded = np.isinf(reach)[query]
+    keys[unbounded] = 0.0  # all intervals meet: the order of the entries alone tells the thresholds apart
+    return keys, np.where(reach > 0, reach * SAFETY + ARITHMETIC * largest, 0.0)
+
+
+def grouped(code: IntArray, with_index: bool) -> tuple[IntArray, IntArray, IntArray]:
+    """Sorted distinct codes, for each code given its place among them (if asked for), and how often each occurs."""
+    if with_index:
+        distinct, inverse, counts = np.unique(code, return_inverse=True, return_counts=True)
+        return distinct, inverse, counts
+    code = np.sort(code)
+    first = np.flatnonzero(np.concatenate([[True], code[1:] != code[:-1]])) if len(code) else code
+    return code[first], code[:0], np.diff(np.append(first, len(code)))
+
+
+def grades_by_tie(
+    grades: FloatArray | None, of_item: IntArray, order: IntArray, starts_tie: np.ndarray
+) -> FloatArray | None:
+    """The grades of the relevant items, tie after tie, falling within a tie."""
+    if grades is None:
+        return None
+    tie = np.empty(len(order), dtype=np.int64)
+    tie[order] = np.cumsum(starts_tie) - 1
+    return grades[np.lexsort((-grades, tie[of_item]))]
