@@ -6,8 +6,9 @@ from tieproof.evaluate import evaluate
 from tieproof.evaluator import Evaluator
 from tieproof.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import DEFAULT_MEASURES
-from tieproof.result import Estimate, Result, TieSummary
+from tieproof.result import Estimate, Result
 from tieproof.runs import evaluate_run
+from tieproof.tie_summary import TieSummary
 from tieproof.ties import Ties
 
 __version__ = "0.1.0"
