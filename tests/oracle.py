@@ -123,7 +123,8 @@ def inverse_negative_penalty(ordering: Ordering, context: Context) -> Fraction:
 
 def rank_biased_precision(p: Fraction) -> Definition:
     def score(ordering: Ordering, context: Context) -> Fraction:
-        return (1 - p) * sum((p**i for i, grade in enumerate(ordering) if grade > 0), Fraction())
+        hits = (i for i, grade in enumerate(top(ordering, context)) if grade > 0)
+        return (1 - p) * sum((p**i for i in hits), Fraction())
 
     return score
 
