@@ -356,7 +356,7 @@ def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: in
 def test_weighted_sum_of_a_large_tie(name: str, k: int, n: int, l: int, m: int) -> None:
     getcontext().prec = 60
     for s in cutoffs_of(k, l):
-        spelling = f"{name}@{k + s}"
+        spelling = name if s == l and name != "P" else f"{name}@{k + s}"
         divisor = Decimal(1)
         if name == "nDCG":
             w = [oracle.decimal_discount(k + i) for i in range(1, s + 1)]

@@ -57,11 +57,11 @@ def evaluate_run(
         A grade above 0 is relevant, with that gain. All others, the negative ones and the documents without a
         judgment too, are not relevant, and remain in the ranking as in trec_eval (`evaluate_scores` excludes what
         has a negative grade). Relevant documents that the run lacks count in R and were never retrieved.
-        A line of a file is `query iteration document grade`.
+        A line of a file is `query iteration document grade`, or that of BEIR below its header.
     run : path of a TREC file, {query: {document: score}}, or a data frame
         A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. Files may be
-        packed by gzip. Frames have a column query_id (or qid, q_id), doc_id (docno, docid), and score, or for
-        qrels relevance (label, grade, rel, score).
+        packed by gzip. Frames have a column query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id), and
+        score, or for qrels relevance (label, grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10"
     categories : path of a file, {query: category}, or a data frame
         `result.category(name)` is the result of the queries of one category. Every query of the qrels needs one.

@@ -28,9 +28,10 @@ from tieproof.scoring import parse_measures
 
 HELP = (
     "Score a run against relevance judgments, with the whole interval that tied scores leave open.\n\n"
-    "QRELS has lines of query, iteration, document, grade; RUN of query, Q0, document, rank, score, tag, as for "
-    "trec_eval; both may be packed by gzip. The score alone decides: ranks, the order of the lines and the names of "
-    "documents change nothing. Means are over the queries of QRELS; with --empty zero they are those of trec_eval -c."
+    "QRELS has lines of query, iteration, document, grade, or is that of BEIR with its header; RUN of query, Q0, "
+    "document, rank, score, tag, as for trec_eval; both may be packed by gzip. The score alone decides: ranks, the "
+    "order of the lines and the names of documents change nothing. Means are over the queries of QRELS; with --empty "
+    "zero they are those of trec_eval -c."
 )
 
 EXAMPLES = """Examples:

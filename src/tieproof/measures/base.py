@@ -73,8 +73,8 @@ class Definition:
     """Everything that is known about a measure.
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` (R: the query's number of
-    relevant items) may be written; at_rank_r: the measure that it would be, where it may not. aliases: library -> its spelling -> ours, `{k}` standing for the digits of a
-    cutoff.
+    relevant items) may be written; at_rank_r: the measure that it would be, where it may not. aliases: library ->
+    its spelling -> ours, `{k}` standing for the digits of a cutoff.
     """
 
     name: str

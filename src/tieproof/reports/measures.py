@@ -10,7 +10,8 @@ from tieproof.reports.text import NARROWEST, WIDTH
 LEGEND = (
     "In the formulas k is the cutoff, r a rank, N the number of items that the query ranks and R the number of its "
     "relevant ones; hits are the relevant items down to rank k, or all of them without a cutoff. What is in square "
-    "brackets may be left out; parameters show their defaults."
+    "brackets may be left out; parameters show their defaults. A cutoff beyond the end of a ranking changes no "
+    "formula: there are no hits to come, and P@10 of five items still divides by 10."
 )
 
 LEGEND_OF_NAMES = (
