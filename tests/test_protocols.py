@@ -10,8 +10,8 @@ import pytest
 import oracle
 import tieproof as tp
 
-# Market-1501 (Zheng et al. 2015): what has the identity and the camera of the query is left out of its ranking, and so
-# is junk (identity -1); identity 0 is a distractor, which counts as any wrong answer. Positions on a line are the
+# Market-1501 (Zheng et al. 2015): what has the identity and the camera of the query is left out of its ranking, and
+# so is junk (identity -1); identity 0 is a distractor, which counts as any wrong answer. Positions on a line are the
 # embeddings.
 #
 #   position   1   2   3   4   5   6   20
@@ -91,7 +91,8 @@ def test_market_1501_with_a_tie_of_what_is_left_out() -> None:
     )
     assert result.ties.largest_tie == 5
     assert result["AP"].lower == pytest.approx((1 / 4 + 2 / 5) / 2, rel=1e-12)
-    assert (result["AP"].upper, result["Success@1"].expected) == (1.0, pytest.approx(2 / 5, rel=1e-12))
+    assert result["AP"].upper == 1.0
+    assert result["Success@1"].expected == pytest.approx(2 / 5, rel=1e-12)
 
 
 # Oxford and Paris
