@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import tieproof as tp
 from test_measures import registered_measures
 from tieproof.errors import InputError
 from tieproof.measures import (
@@ -59,6 +60,16 @@ def test_what_is_written_reads_back(spelling: str) -> None:
 def test_objects_are_what_is_written(measure: Measure, spelling: str) -> None:
     assert measure == parse(spelling)
     assert str(measure) == spelling
+
+
+def test_every_measure_is_a_name_of_the_package() -> None:
+    assert str(tp.AP @ 10) == "AP@10"
+    assert tp.nDCG(gain="exp") @ 10 == parse("nDCG(gain=exp)@10")
+    for name in REGISTRY:
+        attribute = "AP_TRAPEZOID" if name == "AP(trapezoid)" else name
+        assert getattr(tp, attribute) == Measure(name)
+        assert attribute in tp.__all__
+    assert tp.evaluate_scores([[2, 1]], [[1, 0]], measures=[tp.AP, tp.P @ 1])["P@1"].lower == 1.0
 
 
 @pytest.mark.parametrize(
