@@ -154,7 +154,15 @@ class Result:
     def category(self, name: Any) -> "Result":
         """The result of the queries of one category, in which the mean is over its queries.
 
-        Queries that a run lacks, or that nobody judged, are in no category.
+        Queries that a run lacks, or that nobody judged, are in no category. Raises InputError with the categories
+        there are.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores(
+        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
+        ... )
+        >>> result.categories, result.category("cats")["RR"].lower
+        (('cats', 'dogs'), 0.5)
         """
         if self._categories is None:
             raise InputError("This result has no categories. Pass categories= to the evaluation, one for each query.")

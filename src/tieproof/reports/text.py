@@ -27,7 +27,7 @@ MOST_CATEGORIES = 20
 """More categories than these have no place on a screen."""
 
 ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
-"""What the column of categories says of the mean, which no category is named."""
+"""What the column of categories says of the mean."""
 
 Row = Sequence[str]
 
@@ -69,11 +69,9 @@ def whole(result: Result) -> Table:
 
 def by_category(result: Result) -> Table:
     """A section for each measure, with the mean and a row for each category."""
-    parts = {ALL[result.setting.average]: result}
-    parts |= {str(name): result.category(name) for name in result.categories}
-    sections = [
-        [(measure, name, *numbers(part[measure])) for name, part in parts.items()] for measure in result.measures
-    ]
+    parts = [(ALL[result.setting.average], result)]
+    parts += [(str(name), result.category(name)) for name in result.categories]
+    sections = [[(measure, name, *numbers(part[measure])) for name, part in parts] for measure in result.measures]
     return ("measure", "category", *NUMBERS), sections
 
 
