@@ -154,8 +154,8 @@ class Result:
     def category(self, name: Any) -> "Result":
         """The result of the queries of one category, in which the mean is over its queries.
 
-        Queries that a run lacks, or that nobody judged, are in no category. Raises InputError with the categories
-        there are.
+        Queries that a run leaves out (`missing="skip"`), or that nobody judged, are in no category. Raises InputError
+        with the categories there are.
 
         >>> import tieproof as tp
         >>> result = tp.evaluate_scores(
