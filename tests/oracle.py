@@ -80,6 +80,20 @@ def average_precision_trapezoid(ordering: Ordering, context: Context) -> Fractio
     return area / context.n_relevant
 
 
+def area_under_precision_recall(ordering: Ordering, junk: Sequence[bool]) -> Fraction:
+    """The area under the curve of precision over recall, by trapezoids from (recall 0, precision 1).
+
+    The definition of the protocol of Oxford and Paris (Philbin et al. 2007): every rank is a point of the curve, and
+    junk items are taken out of the ranking.
+    """
+    counted = [grade > 0 for grade, left_out in zip(ordering, junk, strict=True) if not left_out]
+    curve = [(Fraction(0), Fraction(1))]
+    for rank in range(1, len(counted) + 1):
+        found = sum(counted[:rank])
+        curve.append((Fraction(found, sum(counted)), Fraction(found, rank)))
+    return sum(((x - u) * (v + y) / 2 for (u, v), (x, y) in itertools.pairwise(curve)), Fraction())
+
+
 def precision(ordering: Ordering, context: Context) -> Fraction:
     assert context.cutoff is not None
     return Fraction(hits(top(ordering, context)), context.cutoff)
@@ -123,7 +137,8 @@ def inverse_negative_penalty(ordering: Ordering, context: Context) -> Fraction:
 
 def rank_biased_precision(p: Fraction) -> Definition:
     def score(ordering: Ordering, context: Context) -> Fraction:
-        return (1 - p) * sum((p**i for i, grade in enumerate(ordering) if grade > 0), Fraction())
+        hits = (i for i, grade in enumerate(top(ordering, context)) if grade > 0)
+        return (1 - p) * sum((p**i for i in hits), Fraction())
 
     return score
 

@@ -39,6 +39,8 @@ QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq2 0 d4 1\nq3 0 d1 0\nq4 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq9 Q0 d9 1 0.5 t\n"
 """A tie, a list without one, a query with nothing relevant, one without documents, one without judgments."""
 
+CATEGORIES = "q1 short\nq2 long\nq3 short\nq4 long\n"
+
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tieproof.cli import main; main()"
 )
@@ -67,6 +69,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     np.savez("data.npz", features=VECTORS, labels=LABELS)
     Path("qrels.txt").write_text(QRELS)
     Path("run.txt").write_text(RUN)
+    Path("categories.txt").write_text(CATEGORIES)
 
     def call(*args: str) -> Outcome:
         with pytest.raises(SystemExit) as stopped:
@@ -145,6 +148,25 @@ def test_label_column_of_the_same_table_is_no_dimension(run: Run) -> None:
         csv.writer(file).writerows([["a", "b", "c", "species"], *rows])
     outcome = run("evaluate", "table.csv", "table.csv:species", "--json", "-")
     assert outcome.out == tp.evaluate(VECTORS.astype(float), LABELS).to_json() + "\n"
+
+
+def test_categories(run: Run) -> None:
+    kinds = np.arange(40) % 3
+    np.save("kinds.npy", kinds)
+    arguments = "evaluate embeddings.npy labels.npy -m AP --categories kinds.npy"
+    expected = tp.evaluate(VECTORS, LABELS, measures=["AP"], categories=kinds)
+    assert run(*arguments.split()) == (0, f"{expected}\n", "")
+    assert run(*arguments.split(), "--json", "-") == (0, expected.to_json() + "\n", "")
+    outcome = run(*["evaluate", "embeddings.npy", "labels.npy", "--average", "macro", "--per-query", "queries.csv"])
+    assert outcome == (0, f"{tp.evaluate(VECTORS, LABELS, average='macro')}\n", "")
+    with open("queries.csv", newline="") as file:
+        assert [int(row["category"]) for row in csv.DictReader(file)][:40] == LABELS.tolist()
+
+
+def test_categories_of_a_run(run: Run) -> None:
+    expected = tp.evaluate_run("qrels.txt", "run.txt", categories="categories.txt", average="macro")
+    arguments = "run qrels.txt run.txt --categories categories.txt --average macro"
+    assert run(*arguments.split()) == (0, f"{expected}\n", "")
 
 
 def test_packed_codes(run: Run) -> None:
@@ -445,6 +467,17 @@ BAD_INPUTS: dict[str, Case] = {
         "bad.csv --groups bad.csv:camera",
         ["bad.csv:camera would be one of the dimensions", "file of their own"],
     ),
+    "categories among the dimensions": (
+        {"bad.csv": b"a,kind,label\n1,2,3\n2,2,3\n"},
+        "bad.csv --categories bad.csv:kind",
+        ["bad.csv:kind would be one of the dimensions", "put the categories in a file of their own"],
+    ),
+    "too few categories": (
+        {"bad.npy": LABELS[1:]},
+        "embeddings.npy labels.npy --categories bad.npy",
+        ["Error: bad.npy, embeddings.npy: There are 39 categories for 40 queries"],
+    ),
+    "kind of mean": ({}, "embeddings.npy labels.npy --average mean", ["--average", "'mean'", "micro, macro"]),
     "floats for hamming": ({}, "embeddings.npy labels.npy -d hamming", ["embeddings.npy: ", "float32", "x > 0"]),
     "measure": ({}, "embeddings.npy labels.npy -m mAPP", ["--measure", "'mAPP'", "AP", "nDCG@10"]),
     "cutoff": ({}, "embeddings.npy labels.npy -m P@0", ["--measure", "'P@0'", "at least 1"]),
@@ -544,6 +577,21 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         {},
         "qrels.txt run.txt --n-items 9",
         "--n-items says how far lists that were cut off may go on; add --truncated, or leave it out.",
+    ),
+    "categories": (
+        {"categories.txt": "q1 short\nq2\n"},
+        "qrels.txt run.txt --categories categories.txt",
+        "categories.txt has no category on line 2: 'q2'. A line has a query and its category.",
+    ),
+    "too few categories": (
+        {"categories.txt": "q1 short\n"},
+        "qrels.txt run.txt --categories categories.txt",
+        "categories.txt: The categories lack 3 of 4 queries of the qrels, the first is 'q2'. Give every one a",
+    ),
+    "mean over no categories": (
+        {},
+        "qrels.txt run.txt --average macro",
+        "--average macro is the mean over categories of queries; give them with --categories.",
     ),
     "policy": (
         {},

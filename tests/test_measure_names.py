@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import tieproof as tp
 from test_measures import registered_measures
 from tieproof.errors import InputError
 from tieproof.measures import (
@@ -61,6 +62,16 @@ def test_objects_are_what_is_written(measure: Measure, spelling: str) -> None:
     assert str(measure) == spelling
 
 
+def test_every_measure_is_a_name_of_the_package() -> None:
+    assert str(tp.AP @ 10) == "AP@10"
+    assert tp.nDCG(gain="exp") @ 10 == parse("nDCG(gain=exp)@10")
+    for name in REGISTRY:
+        attribute = "AP_TRAPEZOID" if name == "AP(trapezoid)" else name
+        assert getattr(tp, attribute) == Measure(name)
+        assert attribute in tp.__all__
+    assert tp.evaluate_scores([[2, 1]], [[1, 0]], measures=[tp.AP, tp.P @ 1])["P@1"].lower == 1.0
+
+
 @pytest.mark.parametrize(
     ("spelling", "same_as"),
     [
@@ -100,11 +111,31 @@ def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> 
         ("ranx", "hit_rate@5", "Success@5"),
         ("ranx", "f1@5", "F1@5"),
         ("ranx", "rbp.95", "RBP(p=0.95)"),
+        ("ranx", "ndcg", "nDCG"),
+        ("ranx", "ndcg_burges", "nDCG(gain=exp)"),
+        ("ir_measures", "MAP", "AP"),
+        ("ir_measures", "MRR@10", "RR@10"),
+        ("ir_measures", "NDCG@10", "nDCG@10"),
+        ("ir_measures", "RPrec", "Rprec"),
+        ("ir_measures", "RBP(p=0.9)@10", "RBP(p=0.9)@10"),
         ("MTEB", "ndcg_at_10", "nDCG@10"),
         ("MTEB", "map_at_1000", "AP@1000"),
         ("MTEB", "mrr_at_10", "RR@10"),
         ("MTEB", "recall_at_10", "R@10"),
         ("MTEB", "precision_at_10", "P@10"),
+        ("MTEB", "hit_rate_at_10", "Success@10"),
+        ("MTEB", "cv_recall_at_5", "Success@5"),
+        ("BEIR", "P@10", "P@10"),
+        ("BEIR", "R_cap@10", "RelP@10"),
+        ("BEIR", "Accuracy@10", "Success@10"),
+        ("torchmetrics", "RetrievalMAP", "AP"),
+        ("torchmetrics", "RetrievalMRR", "RR"),
+        ("torchmetrics", "RetrievalRPrecision", "Rprec"),
+        ("torchmetrics", "RetrievalNormalizedDCG", "nDCG"),
+        ("torchmetrics", "retrieval_auroc", "AUC"),
+        ("torchmetrics", "hit_rate@5", "Success@5"),
+        ("scikit-learn", "ndcg_score", "nDCG"),
+        ("scikit-learn", "roc_auc_score", "AUC"),
         ("BEIR", "NDCG@10", "nDCG@10"),
         ("BEIR", "MRR@10", "RR@10"),
         ("pytorch-metric-learning", "mean_average_precision", "AP"),
@@ -118,9 +149,10 @@ def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> 
         ("open-metric-learning", "map/5", "AP(norm=hits)@5"),
         ("open-metric-learning", "precision/5", "RelP@5"),
         ("sentence-transformers", "accuracy@3", "Success@3"),
-        ("torchreid", "mAP", "AP"),
-        ("torchreid", "rank-1", "Success@1"),
-        ("fast-reid", "mINP", "INP"),
+        ("re-identification", "mAP", "AP"),
+        ("re-identification", "Rank-1", "Success@1"),
+        ("re-identification", "Rank@1", "Success@1"),
+        ("re-identification", "mINP", "INP"),
     ],
 )
 def test_names_of_other_libraries(library: str, spelling: str, ours: str) -> None:
@@ -133,14 +165,14 @@ def test_names_of_other_libraries(library: str, spelling: str, ours: str) -> Non
         (
             "map@100",
             {
-                "'AP@100' in ranx, BEIR",
+                "'AP@100' in ranx, ir_measures, BEIR",
                 "'AP(norm=min)@100' in sentence-transformers",
                 "'AP(norm=hits)@100' in open-metric-learning, torchmetrics",
             },
         ),
         ("mAP@5", {"'AP@5' in ranx", "'AP(norm=min)@5'", "'AP(norm=hits)@5'"}),
-        ("precision@5", {"'P@5' in ranx", "'RelP@5' in open-metric-learning"}),
-        ("Recall@1", {"'R@1' in ranx, BEIR", "'Success@1' in metric learning"}),
+        ("precision@5", {"'P@5' in ranx, ir_measures, sentence-transformers", "'RelP@5' in open-metric-learning"}),
+        ("Recall@1", {"'R@1' in ranx, ir_measures, BEIR", "'Success@1' in metric learning"}),
     ],
 )
 def test_a_name_with_several_meanings_is_refused_with_all_of_them(spelling: str, meanings: set[str]) -> None:
@@ -171,7 +203,15 @@ def test_every_alias_parses_or_is_ambiguous() -> None:
         ("P@-3", "the cutoff of 'P@-3' must be a whole number of at least 1."),
         ("P@2.5", "the cutoff of 'P@2.5' must be a whole number of at least 1."),
         ("P@", "the cutoff of 'P@' must be a whole number of at least 1."),
-        ("P@R", "the cutoff of 'P@R' must be a whole number of at least 1."),
+        *(
+            (
+                f"{name}@R",
+                f"the cutoff of '{name}@R' must be a whole number of at least 1; at the query's number of relevant "
+                "items it is 'Rprec'.",
+            )
+            for name in ("P", "R", "F1", "RelP")
+        ),
+        ("nDCG@R", "the cutoff of 'nDCG@R' must be a whole number of at least 1."),
         (
             "AP@0",
             "the cutoff of 'AP@0' must be a whole number of at least 1 (or R, the query's number of relevant items).",

@@ -355,8 +355,8 @@ def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: in
 @pytest.mark.parametrize("name", ["nDCG", "RBP(p=0.99999)", "RBP", "P"])
 def test_weighted_sum_of_a_large_tie(name: str, k: int, n: int, l: int, m: int) -> None:
     getcontext().prec = 60
-    for s in cutoffs_of(k, l) if name in ("nDCG", "P") else [l]:
-        spelling = f"{name}@{k + s}" if name in ("nDCG", "P") else name
+    for s in cutoffs_of(k, l):
+        spelling = name if s == l and name != "P" else f"{name}@{k + s}"
         divisor = Decimal(1)
         if name == "nDCG":
             w = [oracle.decimal_discount(k + i) for i in range(1, s + 1)]
@@ -444,7 +444,26 @@ def test_graded_gain_of_a_large_tie(k: int, l: int, s: int) -> None:
     check_tie(parse(f"nDCG@{k + s}")(ties), exact, ideal)
 
 
-@pytest.mark.parametrize("spelling", [*DEFAULT_MEASURES, "AP@1000", "nDCG", "AUC", "P@700000", "R@1000000"])
+MILLION = [
+    *DEFAULT_MEASURES,
+    *(
+        "AP@1000",
+        "AP(norm=min)@500000",
+        "AP(norm=hits)@1000",
+        "AP(trapezoid)",
+        "nDCG",
+        "nDCG(ideal=list)@1000",
+        "AUC",
+    ),
+    *("P@700000", "RelP@1000", "R@1000000", "F1@500000", "Success@500000", "RR@1000", "INP", "RBP@1000"),
+]
+
+
+def test_every_measure_is_tried_on_a_million() -> None:
+    assert {parse(spelling).name for spelling in MILLION} == set(REGISTRY)
+
+
+@pytest.mark.parametrize("spelling", MILLION)
 def test_a_tie_of_a_million_overflows_nothing(spelling: str) -> None:
     found = parse(spelling)(one_tie(0, 0, 1_000_000, 400_000))
     assert all(np.isfinite(x).all() for x in found)

@@ -1,6 +1,8 @@
 """Other libraries: the same numbers where nothing is tied, a number within the interval where something is."""
 
+import runpy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +45,9 @@ def pytrec_eval(scores: Array, grades: Array) -> Values:
     names = {
         "map": "AP",
         "map_cut_10": "AP@10",
+        "map_cut_100": "AP@100",  # beyond the list
         "P_5": "P@5",
+        "P_100": "P@100",
         "recall_5": "R@5",
         "relative_P_5": "RelP@5",
         "Rprec": "Rprec",
@@ -67,8 +71,11 @@ def ranx(scores: Array, grades: Array) -> Values:
         "f1@5": "F1@5",
         "r-precision": "Rprec",
         "mrr": "RR",
+        "mrr@5": "RR@5",
         "hit_rate@5": "Success@5",
+        "ndcg": "nDCG",
         "ndcg@10": "nDCG@10",
+        "ndcg_burges": "nDCG(gain=exp)",
         "ndcg_burges@10": "nDCG(gain=exp)@10",
     }
     qrels, run = library.Qrels(as_dicts(grades, int, grades > 0)), library.Run(as_dicts(scores, float))
@@ -81,8 +88,8 @@ def ranx(scores: Array, grades: Array) -> Values:
 
 def ir_measures(scores: Array, grades: Array) -> Values:
     library = pytest.importorskip("ir_measures")
-    ours = ["AP", "AP@10", "P@5", "R@5", "Rprec", "RR", "Success@5", "nDCG@10"]
-    measures = {library.parse_measure(name): name for name in ours}
+    ours = ["AP", "AP@10", "P@5", "R@5", "Rprec", "RR", "RR@5", "Success@5", "nDCG", "nDCG@10"]
+    measures = {library.parse_measure(name): name for name in ours} | {library.parse_measure("Accuracy"): "AUC"}
     values: dict[str, dict[str, float]] = {}
     for value in library.iter_calc(list(measures), as_dicts(grades, int), as_dicts(scores, float)):
         values.setdefault(measures[value.measure], {})[value.query_id] = value.value
@@ -97,7 +104,15 @@ def scikit_learn(scores: Array, grades: Array) -> Values:
         pairs = zip(gains, scores, strict=True)
         return np.array([library.ndcg_score(g[None], s[None], k=k, ignore_ties=True) for g, s in pairs])
 
-    return {"nDCG": ndcg(None, False), "nDCG@10": ndcg(10, False), "nDCG(gain=exp)@10": ndcg(10, True)}
+    pairs = list(zip(grades > 0, scores, strict=True))
+    return {
+        "nDCG": ndcg(None, False),
+        "nDCG@10": ndcg(10, False),
+        "nDCG(gain=exp)@10": ndcg(10, True),
+        "AUC": np.array([library.roc_auc_score(relevant, s) for relevant, s in pairs]),
+        # The rank of the last relevant item, with a tie's last rank for all of it.
+        "INP": np.array([relevant.sum() / library.coverage_error(relevant[None], s[None]) for relevant, s in pairs]),
+    }
 
 
 def torchmetrics(scores: Array, grades: Array) -> Values:
@@ -110,8 +125,11 @@ def torchmetrics(scores: Array, grades: Array) -> Values:
         "R@5": lambda s, t: library.retrieval_recall(s, t > 0, top_k=5),
         "Success@5": lambda s, t: library.retrieval_hit_rate(s, t > 0, top_k=5),
         "RR": lambda s, t: library.retrieval_reciprocal_rank(s, t > 0),
+        "RR@5": lambda s, t: library.retrieval_reciprocal_rank(s, t > 0, top_k=5),
         "Rprec": lambda s, t: library.retrieval_r_precision(s, t > 0),
+        "nDCG": lambda s, t: library.retrieval_normalized_dcg(s, t),
         "nDCG@10": lambda s, t: library.retrieval_normalized_dcg(s, t, top_k=10),
+        "AUC": lambda s, t: library.retrieval_auroc(s, t > 0),
     }
     pairs = [(torch.tensor(s), torch.tensor(g)) for s, g in zip(scores, grades, strict=True)]
     return {name: np.array([float(function(s, t)) for s, t in pairs]) for name, function in found.items()}
@@ -125,8 +143,14 @@ LIBRARIES = {
     "torchmetrics": torchmetrics,
 }
 
-AVERAGES_TIES = {"scikit-learn", "torchmetrics"}
-"""Their nDCG averages over ties where it has a cutoff or not: it does not move, and lies within."""
+STILL = {
+    "pytrec_eval": {"P@100"},
+    "ranx": set(),
+    "ir_measures": set(),
+    "scikit-learn": {"AUC", "INP"},
+    "torchmetrics": {"nDCG", "nDCG@10", "AUC"},
+}
+"""What does not move when the data is permuted: averages over ties, ends of the interval, no cutoff to cross."""
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -157,41 +181,99 @@ def test_within_the_interval_with_ties(library: str) -> None:
             assert (values <= estimate.upper + 1e-6).all(), name
             if not np.allclose(values, first.setdefault(name, values), rtol=1e-9):
                 moved.add(name)
-    # The data was only permuted, so no number may move; all of these do, but for those that average over ties.
-    still = {name for name in first if name not in moved}
-    assert still <= {name for name in first if library in AVERAGES_TIES and name.startswith("nDCG")}
-
-
-def test_scikit_learn_leaves_the_interval() -> None:
-    # It groups by threshold: the precision after a whole tie counts for every relevant item in it.
-    library = pytest.importorskip("sklearn.metrics")
-    scores, relevant = [2, 1, 1], [0, 1, 1]
-    estimate = tp.evaluate_scores([scores], [relevant], measures=["AP"])["AP"]
-    assert estimate.lower == estimate.upper == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert library.average_precision_score(relevant, scores) == pytest.approx(2 / 3)
+    # The data was only permuted, so no number may move.
+    assert {name for name in first if name not in moved} == STILL[library]
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_pytorch_metric_learning() -> None:
+def test_averages_over_ties_are_the_expected_values() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    scores, grades = rankings(ties=True)
+    ours = tp.evaluate_scores(scores, grades, measures=["nDCG", "nDCG@10", "nDCG(gain=exp)@7", "AUC"])
+    for k, name, gains in ((None, "nDCG", grades), (10, "nDCG@10", grades), (7, "nDCG(gain=exp)@7", 2.0**grades - 1)):
+        theirs = [sklearn.ndcg_score(g[None], s[None], k=k) for g, s in zip(gains, scores, strict=True)]
+        np.testing.assert_allclose(ours.per_query(name).expected, theirs, rtol=1e-12)
+    auc = [sklearn.roc_auc_score(g > 0, s) for g, s in zip(grades, scores, strict=True)]
+    np.testing.assert_allclose(ours.per_query("AUC").expected, auc, rtol=1e-12)
+    in_float32 = torchmetrics(scores, grades)
+    for name in ("nDCG", "nDCG@10", "AUC"):
+        np.testing.assert_allclose(ours.per_query(name).expected, in_float32[name], rtol=1e-6)
+
+
+def test_tie_aware_retrieval_metrics_has_the_same_interval() -> None:
+    """As long as no cutoff is beyond the list (docs/other_libraries.py)."""
+    library = pytest.importorskip("trm")
+    scores, grades = rankings(ties=True)
+    names = {"ndcg": "nDCG", "mrr": "RR", "map": "AP", "recall": "R", "precision": "P", "f1": "F1"}
+    cutoffs = [1, 5, 10, ITEMS]
+    found = library.evaluate(scores.tolist(), (grades > 0).tolist(), metrics=list(names), k_list=cutoffs)
+    measures = [f"{ours}@{k}" for ours in names.values() for k in cutoffs]
+    result = tp.evaluate_scores(scores, grades > 0, measures=measures)
+    for theirs, ours in names.items():
+        for k in cutoffs:
+            estimate = result.per_query(f"{ours}@{k}")
+            for part, value in (("minimum", "lower"), ("expected", "expected"), ("maximum", "upper")):
+                values = [getattr(each, part) for each in found.per_query[theirs][k]]
+                np.testing.assert_allclose(getattr(estimate, value), values, rtol=1e-12, atol=1e-15)
+
+
+def test_libraries_that_leave_the_interval() -> None:
+    """The page shows what the libraries print, and all of it is outside."""
+    for module in ("sklearn", "ranx", "trm", "torchmetrics", "pytrec_eval", "ir_measures"):
+        pytest.importorskip(module)
+    script = Path(__file__).parents[1] / "docs" / "other_libraries.py"
+    names = runpy.run_path(str(script))
+    for case in names["CASES"]:
+        estimate = case.ours()
+        assert not estimate.lower - 1e-6 <= case.theirs() <= estimate.upper + 1e-6, case.function
+    assert script.with_suffix(".md").read_text(encoding="utf-8") == names["render"]()
+
+
+PML_NAMES = {
+    "mean_average_precision": "AP",
+    "mean_average_precision_at_r": "AP@R",
+    "r_precision": "Rprec",
+    "precision_at_1": "P@1",
+    "mean_reciprocal_rank": "RR",
+}
+
+
+def pytorch_metric_learning(embeddings: Array, labels: Array) -> dict[str, float]:
+    """Our names and its means, leave-one-out by Euclidean distance."""
     torch = pytest.importorskip("torch")
     calculator = pytest.importorskip("pytorch_metric_learning.utils.accuracy_calculator")
     inference = pytest.importorskip("pytorch_metric_learning.utils.inference")
     distances = pytest.importorskip("pytorch_metric_learning.distances")
-    names = {
-        "mean_average_precision": "AP",
-        "mean_average_precision_at_r": "AP@R",
-        "r_precision": "Rprec",
-        "precision_at_1": "P@1",
-        "mean_reciprocal_rank": "RR",
-    }
-    random = np.random.default_rng(3)
-    labels = random.integers(0, 12, size=300)
-    embeddings = (random.normal(size=(300, 16)) + random.normal(size=(12, 16))[labels]).astype(np.float32)
     found = calculator.AccuracyCalculator(
-        include=list(names),
+        include=list(PML_NAMES),
         knn_func=inference.CustomKNN(distances.LpDistance(normalize_embeddings=False)),
         device=torch.device("cpu"),
     ).get_accuracy(torch.tensor(embeddings), torch.tensor(labels))
-    ours = tp.evaluate(embeddings, labels, distance="euclidean", measures=list(names.values()))
-    for theirs, name in names.items():
-        assert ours[name].lower == ours[name].upper == pytest.approx(found[theirs], rel=1e-6), name
+    return {ours: found[theirs] for theirs, ours in PML_NAMES.items()}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pytorch_metric_learning() -> None:
+    random = np.random.default_rng(3)
+    labels = random.integers(0, 12, size=300)
+    embeddings = (random.normal(size=(300, 16)) + random.normal(size=(12, 16))[labels]).astype(np.float32)
+    ours = tp.evaluate(embeddings, labels, distance="euclidean", measures=list(PML_NAMES.values()))
+    for name, value in pytorch_metric_learning(embeddings, labels).items():
+        assert ours[name].lower == ours[name].upper == pytest.approx(value, rel=1e-6), name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pytorch_metric_learning_with_ties() -> None:
+    random = np.random.default_rng(4)
+    labels = random.integers(0, 6, size=120)
+    # Points of a small grid: their squared distances are small integers, and so are the library's.
+    embeddings = random.integers(0, 3, size=(120, 3)).astype(np.float32)
+    ours = tp.evaluate(embeddings, labels, distance="euclidean", measures=list(PML_NAMES.values()))
+    printed = []
+    for _ in range(3):
+        order = random.permutation(120)
+        printed.append(pytorch_metric_learning(embeddings[order], labels[order]))
+    for name in PML_NAMES.values():
+        values = [each[name] for each in printed]
+        assert all(ours[name].lower <= value <= ours[name].upper for value in values), name
+        assert len(set(values)) > 1, name

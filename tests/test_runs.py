@@ -152,6 +152,7 @@ def frame(values: Judgments, names: tuple[str, str, str]) -> pd.DataFrame:
 FORMS: dict[str, tuple[tuple[str, str, str], tuple[str, str, str]]] = {
     "ir_measures": (("query_id", "doc_id", "relevance"), ("query_id", "doc_id", "score")),
     "PyTerrier": (("qid", "docno", "label"), ("qid", "docno", "score")),
+    "BEIR": (("query-id", "corpus-id", "score"), ("query-id", "corpus-id", "score")),
     "ranx": (("q_id", "doc_id", "score"), ("q_id", "doc_id", "score")),
 }
 
@@ -160,7 +161,10 @@ def test_files_packed_files_dictionaries_and_frames_agree(tmp_path: Path) -> Non
     qrels, run = example()
     expected = evaluate_run(qrels, run)
     judged, ranked = lines_of_qrels(qrels), lines_of_run(run)
+    beir = ["query-id\tcorpus-id\tscore", *("\t".join(line.split()[::2] + line.split()[3:]) for line in judged)]
     pairs: list[tuple[Any, Any]] = [
+        (write(tmp_path / "beir.tsv", beir), run),
+        (write(tmp_path / "beir.tsv.gz", ["\ufeff" + beir[0] + "\r", *beir[1:]], pack=True), run),
         (write(tmp_path / "a", judged), write(tmp_path / "b", ranked)),
         (str(write(tmp_path / "a.gz", judged, pack=True)), str(write(tmp_path / "b.gz", ranked, pack=True))),
         (qrels, str(tmp_path / "b")),
@@ -243,7 +247,12 @@ def test_missing_queries_are_skipped() -> None:
 
 GOOD_QRELS, GOOD_RUN = "q1 0 d1 1\n", "q1 Q0 d1 1 0.5 tag\n"
 RUN_COLUMNS = "A line of a TREC run has the 6 columns query, Q0, document, rank, score, tag."
-QRELS_COLUMNS = "A line of TREC qrels has the 4 columns query, iteration, document, grade."
+QRELS_COLUMNS = "A line of TREC qrels has the 4 columns query, iteration, document, grade. "
+QRELS_COLUMNS += "Qrels of BEIR begin with their header: query-id, corpus-id, score."
+BEIR_HEADER, BEIR_COLUMNS = (
+    "query-id\tcorpus-id\tscore\n",
+    "A line of BEIR qrels has the 3 columns query, document, grade.",
+)
 
 FILES: dict[str, tuple[str, str, str]] = {
     "columns": (
@@ -256,6 +265,32 @@ FILES: dict[str, tuple[str, str, str]] = {
         GOOD_QRELS,
         "q1 Q0 d1 1 0.5\nq1 Q0 d2 1 0.5 tag more\n",
         "RUN has 5 columns on line 1: 'q1 Q0 d1 1 0.5'. " + RUN_COLUMNS,
+    ),
+    "BEIR without its header": (
+        "q1\td1\t1\n",
+        GOOD_RUN,
+        "QRELS has 3 columns on line 1: 'q1\td1\t1'. " + QRELS_COLUMNS,
+    ),
+    "BEIR with another line": (
+        BEIR_HEADER + "q1 d1 1\nq1 0 d2 1\n",
+        GOOD_RUN,
+        "QRELS has 4 columns on line 3: 'q1 0 d2 1'. " + BEIR_COLUMNS,
+    ),
+    "BEIR with a word": (
+        BEIR_HEADER + "\nq1 d1 yes\n",
+        GOOD_RUN,
+        "QRELS has 'yes' as the grade on line 3, where a number is expected. " + BEIR_COLUMNS,
+    ),
+    "BEIR with a document twice": (
+        BEIR_HEADER + "q1 d1 1\nq1 d1 2\n",
+        GOOD_RUN,
+        "QRELS: document 'd1' occurs twice for query 'q1', on lines 2 and 3. Keep one of them.",
+    ),
+    "only a header of BEIR": (BEIR_HEADER, GOOD_RUN, "QRELS has empty lines only. " + BEIR_COLUMNS),
+    "a run with the header of BEIR": (
+        GOOD_QRELS,
+        BEIR_HEADER + "q1 d1 1\n",
+        "RUN has 3 columns on line 1: 'query-id\tcorpus-id\tscore'. " + RUN_COLUMNS,
     ),
     "swapped": (
         GOOD_RUN,
@@ -395,8 +430,8 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         FRAME.rename(columns={"docno": "text"}),
         {},
-        "The run must have a column for the document, called doc_id or docno or docid. The columns are qid, text, "
-        "score; rename one.",
+        "The run must have a column for the document, called doc_id or docno or docid or corpus-id. The columns are "
+        "qid, text, score; rename one.",
     ),
     "policy": (QRELS, RUN_OF_ONE, {"missing": "drop"}, "Unknown missing='drop'. Known: zero, skip, error."),
     "missing": (

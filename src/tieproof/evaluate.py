@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.arrays import Embeddings
+from tieproof.categories import Average, as_categories
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs import as_inputs, make_relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
@@ -29,6 +30,8 @@ def evaluate(
     groups: Any = None,
     gallery_groups: Any = None,
     exclude: Any = None,
+    categories: Any = None,
+    average: Average = "micro",
     empty: Empty = "skip",
     memory: str | int = "1GiB",
     threads: int | None = None,
@@ -58,6 +61,11 @@ def evaluate(
         An item with the query's label and group is excluded (same camera, same sequence).
     exclude : rows (query, item)
         Pairs that are left out of the rankings.
+    categories : (q,) integers or strings, one for each query
+        `result.category(name)` is the result of the queries of one category; pass the labels for a result per class.
+    average : "micro" or "macro"
+        The mean over all queries; or the mean over the categories of the means over their queries, so that small
+        categories count as much as large ones. Without categories, the queries' labels are theirs.
     empty : "skip", "zero", "one", "nan" or "error"
         What becomes of a query with nothing relevant. "skip" and "nan" leave it out of the means; "nan" keeps it
         among the queries. The result always counts them.
@@ -98,6 +106,7 @@ def evaluate(
     relevant = make_relevance(
         vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
     )
+    grouping = as_categories(categories, len(vectors), average, labels)
     if not isinstance(kind, Distance):
         parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, progress), 0
     else:
@@ -109,8 +118,9 @@ def evaluate(
         gallery=relevant.n_items,
         dimensions=dimensions,
         empty=empty,
+        average=average,
     )
-    return score(parts, wanted, setting, zero_vectors, threads=workers)
+    return score(parts, wanted, setting, zero_vectors, categories=grouping, threads=workers)
 
 
 def space_parts(

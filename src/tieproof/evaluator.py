@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels
+from tieproof.categories import Average, as_categories, check_average
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.evaluate import evaluate
@@ -24,6 +25,7 @@ class Batch(NamedTuple):
     indices: IntArray
     embeddings: Embeddings
     labels: npt.NDArray[Any]
+    categories: npt.NDArray[Any] | None
 
 
 class Evaluator:
@@ -34,7 +36,7 @@ class Evaluator:
 
     Parameters
     ----------
-    distance, measures, empty, memory, threads, bits :
+    distance, measures, average, empty, memory, threads, bits :
         As in `evaluate`.
 
     Examples
@@ -54,18 +56,21 @@ class Evaluator:
         *,
         distance: str | DistanceFunction = "cosine",
         measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+        average: Average = "micro",
         empty: Empty = "skip",
         memory: str | int = "1GiB",
         threads: int | None = None,
         bits: int | None = None,
     ) -> None:
         parse_measures(measures)
+        check_average(average)
         check_empty(empty)
         parse_memory(memory)
         parse_threads(threads)
         self._options: dict[str, Any] = {
             "distance": distance,
             "measures": measures,
+            "average": average,
             "empty": empty,
             "memory": memory,
             "threads": threads,
@@ -77,14 +82,17 @@ class Evaluator:
         """The number of items given, repeated ones included."""
         return sum(len(batch.indices) for batch in self._batches)
 
-    def update(self, embeddings: Any, labels: Any, indices: Any = None) -> None:
+    def update(self, embeddings: Any, labels: Any, indices: Any = None, categories: Any = None) -> None:
         """Add a batch: embeddings (n, d), labels (n,) or (n, c), indices (n,) of the items in the whole data set.
 
-        Without indices the items are numbered in the order of arrival, which only one process can do.
+        Without indices the items are numbered in the order of arrival, which only one process can do. Categories
+        (n,), as in `evaluate`, come with every batch or with none.
         """
         vectors = as_embeddings(embeddings).copy()
         own = as_labels(labels, len(vectors), "labels", "embeddings").copy()
-        self._add(Batch(self._as_indices(indices, len(vectors)), vectors, own))
+        kinds = as_categories(categories, len(vectors), "micro")
+        numbers = self._as_indices(indices, len(vectors))
+        self._add(Batch(numbers, vectors, own, None if kinds is None else kinds.copy()))
 
     def merge(self, other: "Evaluator") -> None:
         """Add all that `other` was given, for example in another process."""
@@ -99,31 +107,41 @@ class Evaluator:
         """Evaluate all items; `query_ids` are their indices."""
         if not self._batches:
             raise InputError("There is nothing to evaluate: call update(embeddings, labels) first.")
-        indices, embeddings, labels = (np.concatenate(column) for column in zip(*self._batches, strict=True))
+        columns = {
+            name: np.concatenate(parts)
+            for name, parts in zip(Batch._fields, zip(*self._batches, strict=True), strict=True)
+            if parts[0] is not None
+        }
+        indices = columns.pop("indices")
         order = np.argsort(indices, kind="stable")
         distinct, first, place = np.unique(indices[order], return_index=True, return_inverse=True)
         first = order[first]
         repeated = np.flatnonzero(first[place] != order)
-        for name, values in (("embedding", embeddings), ("label", labels)):
+        for name, values in columns.items():
             again, before = values[order[repeated]], values[first[place[repeated]]]
             differs = (again != before).any(axis=tuple(range(1, again.ndim)))
             if differs.any():
                 index = indices[order[repeated[np.argmax(differs)]]]
                 raise InputError(
-                    f"Index {index} was given twice, with different {name}s. Pass as indices the positions of the "
+                    f"Index {index} was given twice, with different {name}. Pass as indices the positions of the "
                     "items in the whole data set, and compute embeddings with the model in evaluation mode."
                 )
-        return evaluate(embeddings[first], labels[first], **self._options).named(distinct)
+        chosen: dict[str, Any] = {name: values[first] for name, values in columns.items()}
+        return evaluate(**chosen, **self._options).named(distinct)
 
     def _add(self, batch: Batch) -> None:
         """Keep a batch if it is of the kind of those before."""
         if self._batches:
             known = self._batches[0]
-            for name, mine, theirs in (
-                ("embeddings", batch.embeddings, known.embeddings),
-                ("labels", batch.labels, known.labels),
-            ):
-                same_kind = mine.dtype == theirs.dtype or (name == "labels" and mine.dtype.kind == theirs.dtype.kind)
+            if (batch.categories is None) != (known.categories is None):
+                raise InputError("Some batches came with categories and others without. Pass them with all or none.")
+            for name in ("embeddings", "labels", "categories"):
+                mine, theirs = getattr(batch, name), getattr(known, name)
+                if mine is None:
+                    continue
+                same_kind = mine.dtype == theirs.dtype or (
+                    name != "embeddings" and mine.dtype.kind == theirs.dtype.kind
+                )
                 if not same_kind or mine.shape[1:] != theirs.shape[1:]:
                     raise InputError(
                         f"The {name} of this batch have the shape {mine.shape} and type {mine.dtype.name}, and those "

@@ -4,12 +4,13 @@ list_ends.py says what the end of a list that was cut off leaves open.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import as_numbers
+from tieproof.categories import Average, as_categories
 from tieproof.errors import InputError
 from tieproof.list_ends import cut_off, estimate
 from tieproof.measures import DEFAULT_MEASURES, Measure
@@ -31,6 +32,8 @@ def evaluate_scores(
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     n_relevant: Any = None,
     n_items: Any = None,
+    categories: Any = None,
+    average: Average = "micro",
     empty: Empty = "skip",
 ) -> Result:
     """Score rankings given as scores; larger is nearer, and the given floats are the numbers.
@@ -49,8 +52,8 @@ def evaluate_scores(
     n_items : (q,) integers, or one for all queries
         The items that each query ranks, in its list or not, without the excluded ones: where the last tie ends at
         the latest. Without it, the tie may go on forever.
-    measures, empty :
-        As in `evaluate`.
+    measures, categories, average, empty :
+        As in `evaluate`; without labels, `average="macro"` needs categories.
 
     Raises
     ------
@@ -76,7 +79,8 @@ def evaluate_scores(
     1
 
     """
-    return evaluate_lists(scores, relevance, measures, (n_relevant, n_items), empty, name="scores", sign=1)
+    options = Options(measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(scores, relevance, options, name="scores", sign=1)
 
 
 def evaluate_distances(
@@ -86,6 +90,8 @@ def evaluate_distances(
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     n_relevant: Any = None,
     n_items: Any = None,
+    categories: Any = None,
+    average: Average = "micro",
     empty: Empty = "skip",
 ) -> Result:
     """Score rankings given as distances: as `evaluate_scores`, and smaller is nearer.
@@ -97,33 +103,40 @@ def evaluate_distances(
     1.0
 
     """
-    return evaluate_lists(distances, relevance, measures, (n_relevant, n_items), empty, name="distances", sign=-1)
+    options = Options(measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(distances, relevance, options, name="distances", sign=-1)
 
 
-def evaluate_lists(
-    values: Any,
-    relevance: Any,
-    measures: Sequence[str | Measure],
-    totals: tuple[Any, Any],
-    empty: Empty,
-    name: str,
-    sign: int,
-) -> Result:
+class Options(NamedTuple):
+    """What scores and distances are evaluated with, as in `evaluate_scores`."""
+
+    measures: Sequence[str | Measure]
+    n_relevant: Any
+    n_items: Any
+    categories: Any
+    average: Average
+    empty: Empty
+
+
+def evaluate_lists(values: Any, relevance: Any, options: Options, name: str, sign: int) -> Result:
     """What scores and distances share."""
-    wanted = parse_measures(measures)
-    check_empty(empty)
+    wanted = parse_measures(options.measures)
+    check_empty(options.empty)
     rows, judged = as_rows(values, name), as_rows(relevance, "relevance")
     check_shapes(rows, judged, name)
-    limits = as_limits(*totals, len(rows))
+    limits = as_limits(options.n_relevant, options.n_items, len(rows))
+    categories = as_categories(options.categories, len(rows), options.average)
     setting = Setting(
         distance=name,
         leave_one_out=False,
         queries=len(rows),
         gallery=max(len(row) for row in rows),
         dimensions=None,
-        empty=empty,
+        empty=options.empty,
+        average=options.average,
     )
-    return score(list_parts(rows, judged, limits, name, sign), wanted, setting, zero_vectors=0, estimate=estimate)
+    parts = list_parts(rows, judged, limits, name, sign)
+    return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
 
 
 def as_rows(values: Any, name: str) -> Row | list[Row]:

@@ -2,17 +2,21 @@
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.categories import Average, Categories
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.measures import Measure, parse
+from tieproof.tie_summary import TieSummary, summarize
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 Number = TypeVar("Number", float, FloatArray)
 
 NOTHING_RELEVANT = "no relevant item"
@@ -33,29 +37,6 @@ class Estimate(Generic[Number]):
 
 
 @dataclass(frozen=True)
-class TieSummary:
-    """The ties among the evaluated queries' rankings that hold a relevant item.
-
-    queries : evaluated queries
-    ties : ties of at least two items, one of them relevant
-    ambiguous_ties : ties that hold both relevant and other items, the only kind that changes a score
-    queries_with_ambiguous_ties : queries that have one
-    largest_tie : items in the largest of all these ties; 0 where there is none
-    zero_vectors : rows that are all zero, in queries and gallery together
-    queries_with_open_last_tie : queries whose list was cut off, so that its last tie may go on beyond the end,
-        and that have a relevant item in this tie or missing: their bounds cover every way of going on
-    """
-
-    queries: int
-    ties: int
-    ambiguous_ties: int
-    queries_with_ambiguous_ties: int
-    largest_tie: int
-    zero_vectors: int
-    queries_with_open_last_tie: int = 0
-
-
-@dataclass(frozen=True)
 class Setting:
     """What was evaluated: the same for any order, tile, budget or number of threads."""
 
@@ -65,6 +46,29 @@ class Setting:
     gallery: int
     dimensions: int | None
     empty: str
+    average: Average = "micro"
+
+
+class Evaluated(NamedTuple):
+    """What is known of every query.
+
+    query_ids : (Q,) the evaluated queries
+    per_query : lower, expected, upper value and variance of each measure, (4, Q) each
+    tie_counts : (4, Q), see `tie_summary.count_by_query`
+    zero_vectors : rows that are all zero, in queries and gallery together
+    empty_ids : the queries with nothing relevant, which may be evaluated or not
+    left_out : the ids of further queries that are not evaluated, by the reason
+    categories : those of the queries, if they were given
+    """
+
+    setting: Setting
+    query_ids: npt.NDArray[Any]
+    per_query: Mapping[Measure, FloatArray]
+    tie_counts: IntArray
+    zero_vectors: int
+    empty_ids: npt.NDArray[Any]
+    left_out: Mapping[str, npt.NDArray[Any]]
+    categories: Categories | None
 
 
 class Result:
@@ -78,38 +82,42 @@ class Result:
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        setting: Setting,
-        query_ids: npt.NDArray[Any],
-        per_query: Mapping[Measure, FloatArray],
-        ties: TieSummary,
-        empty_ids: npt.NDArray[Any],
-        left_out: Mapping[str, npt.NDArray[Any]] | None = None,
-    ) -> None:
-        self.setting = setting
-        self.query_ids = query_ids
-        self.ties = ties
-        self.empty_ids = empty_ids
-        self._left_out = left_out or {}
-        self._per_query = per_query
-        self._means = {measure: mean(values) for measure, values in per_query.items()}
+    def __init__(self, evaluated: Evaluated) -> None:
+        self._found = evaluated
+        self.setting = evaluated.setting
+        self.query_ids = evaluated.query_ids
+        self.empty_ids = evaluated.empty_ids
+        self.ties: TieSummary = summarize(evaluated.tie_counts, evaluated.zero_vectors)
+        self._per_query = evaluated.per_query
+        self._categories = evaluated.categories
+
+    @cached_property
+    def _means(self) -> dict[Measure, Estimate[float]]:
+        """The mean of every measure."""
+        if self.setting.average == "micro":
+            return {measure: mean(values) for measure, values in self._per_query.items()}
+        assert self._categories is not None
+        members = self._categories.members.values()
+        return {
+            measure: mean_of_means([mean(values[:, chosen]) for chosen in members])
+            for measure, values in self._per_query.items()
+        }
 
     @property
     def measures(self) -> tuple[str, ...]:
         """The names of the measures, in the order asked for."""
-        return tuple(str(measure) for measure in self._means)
+        return tuple(str(measure) for measure in self._per_query)
 
     @property
     def skipped(self) -> dict[str, npt.NDArray[Any]]:
         """The ids of the queries that no mean includes, by the reason."""
-        reasons = {**self._left_out}
+        reasons = {**self._found.left_out}
         if self.setting.empty in ("skip", "nan"):
             reasons[NOTHING_RELEVANT] = self.empty_ids
         return {reason: ids for reason, ids in reasons.items() if len(ids)}
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
-        """The mean of a measure over the queries."""
+        """The mean of a measure over the queries, or with `average="macro"` over the categories' means."""
         return self._means[self._known(measure)]
 
     def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
@@ -120,7 +128,7 @@ class Result:
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name, or a message with those there are."""
         found = parse(measure)
-        if found not in self._means:
+        if found not in self._per_query:
             raise InputError(
                 f"This result has no '{found}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
             )
@@ -128,23 +136,65 @@ class Result:
 
     def named(self, names: npt.NDArray[Any]) -> "Result":
         """The same result, whose queries are called names[0], names[1], … instead of 0, 1, …."""
+        left_out = {reason: names[ids] for reason, ids in self._found.left_out.items()}
         return Result(
-            self.setting,
-            names[self.query_ids],
-            self._per_query,
-            self.ties,
-            names[self.empty_ids],
-            {reason: names[ids] for reason, ids in self._left_out.items()},
+            self._found._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
+        )
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The categories that have a query to average over, sorted; none where no categories were given."""
+        return tuple(self._categories.members) if self._categories else ()
+
+    @property
+    def categories_left_out(self) -> tuple[Any, ...]:
+        """The categories whose queries all have nothing relevant, and which no mean includes."""
+        return self._categories.left_out if self._categories else ()
+
+    def category(self, name: Any) -> "Result":
+        """The result of the queries of one category, in which the mean is over its queries.
+
+        Queries that a run leaves out (`missing="skip"`), or that nobody judged, are in no category. Raises InputError
+        with the categories there are.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores(
+        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
+        ... )
+        >>> result.categories, result.category("cats")["RR"].lower
+        (('cats', 'dogs'), 0.5)
+        """
+        if self._categories is None:
+            raise InputError("This result has no categories. Pass categories= to the evaluation, one for each query.")
+        chosen, empty = self._categories.find(name)
+        skipped = len(empty) if self.setting.empty == "skip" else 0
+        return Result(
+            Evaluated(
+                setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
+                query_ids=self.query_ids[chosen],
+                per_query={measure: values[:, chosen] for measure, values in self._per_query.items()},
+                tie_counts=self._found.tie_counts[:, chosen],
+                zero_vectors=self.ties.zero_vectors,
+                empty_ids=self.empty_ids[empty],
+                left_out={},
+                categories=None,
+            )
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
-        return {
+        whole = {
             "setting": asdict(self.setting),
             "measures": {str(measure): asdict(value) for measure, value in self._means.items()},
             "ties": asdict(self.ties),
             "empty": len(self.empty_ids),
             "skipped": {reason: len(ids) for reason, ids in self.skipped.items()},
+        }
+        if self._categories is None:
+            return whole
+        return whole | {
+            "categories": {str(name): of_category(self.category(name)) for name in self.categories},
+            "categories_left_out": list(map(str, self.categories_left_out)),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -153,16 +203,15 @@ class Result:
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """A long table of every query and measure, as arrays of equal length."""
-        parts: dict[str, list[npt.NDArray[Any]]] = {
-            name: [] for name in ("query", "measure", "lower", "expected", "upper", "std")
-        }
-        for measure in self._means:
-            estimate = self.per_query(measure)
-            parts["query"].append(self.query_ids)
-            parts["measure"].append(np.full(len(self.query_ids), str(measure)))
-            for name in ("lower", "expected", "upper", "std"):
-                parts[name].append(getattr(estimate, name))
-        return {name: np.concatenate(values) for name, values in parts.items()}
+        count = len(self._per_query)
+        table = {"query": np.tile(self.query_ids, count)}
+        if self._categories is not None:
+            table["category"] = np.tile(self._categories.names[self._categories.of_query], count)
+        table["measure"] = np.repeat(self.measures, len(self.query_ids))
+        estimates = [self.per_query(measure) for measure in self._per_query]
+        for name in ("lower", "expected", "upper", "std"):
+            table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
+        return table
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for every query and measure (extra `pandas`)."""
@@ -184,6 +233,12 @@ class Result:
         return f"<Result of {self.ties.queries} queries, lower bounds: {scores}>"
 
 
+def of_category(result: Result) -> dict[str, Any]:
+    """What JSON says of one category."""
+    whole = result.to_dict()
+    return {name: whole[name] for name in ("measures", "ties", "empty")}
+
+
 def mean(values: FloatArray) -> Estimate[float]:
     """The mean of the queries' (lower, expected, upper, variance), shape (4, Q), leaving out NaN.
 
@@ -194,3 +249,12 @@ def mean(values: FloatArray) -> Estimate[float]:
     count = counted.shape[1]
     lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
     return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
+
+
+def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
+    """The mean of the categories' means, each counting the same; their queries are not the same, so variances add up.
+
+    >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
+    """
+    return mean(np.array([(each.lower, each.expected, each.upper, each.std * each.std) for each in means]).T)

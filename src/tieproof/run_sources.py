@@ -15,12 +15,12 @@ from tieproof.readers import trec
 from tieproof.readers.trec import Columns, Layout, Numbers
 
 COLUMNS = {
-    "query": ("query_id", "qid", "q_id"),
-    "document": ("doc_id", "docno", "docid"),
+    "query": ("query_id", "qid", "q_id", "query-id"),
+    "document": ("doc_id", "docno", "docid", "corpus-id"),
     "grade": ("relevance", "label", "grade", "rel", "score"),
     "score": ("score",),
 }
-"""Columns of data frames as tieproof, ir_measures, ranx, PyTerrier and pytrec_eval call them; the first that is
+"""Columns of data frames as tieproof, ir_measures, ranx, PyTerrier, pytrec_eval and BEIR call them; the first that is
 there is read."""
 
 IntArray = npt.NDArray[np.int64]

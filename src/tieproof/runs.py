@@ -13,12 +13,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.categories import Average, check_average
 from tieproof.errors import InputError
 from tieproof.list_ends import estimate
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.readers import trec
 from tieproof.readers.trec import Columns
 from tieproof.result import Result, Setting
+from tieproof.run_categories import categories_of
 from tieproof.run_sources import QRELS, RUN, decoded, read
 from tieproof.run_ties import join, run_parts
 from tieproof.scoring import Empty, check_empty, parse_measures, score
@@ -37,6 +39,8 @@ def evaluate_run(
     run: Any,
     *,
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    categories: Any = None,
+    average: Average = "micro",
     missing: Missing = "zero",
     empty: Empty = "skip",
     truncated: bool = False,
@@ -53,12 +57,17 @@ def evaluate_run(
         A grade above 0 is relevant, with that gain. All others, the negative ones and the documents without a
         judgment too, are not relevant, and remain in the ranking as in trec_eval (`evaluate_scores` excludes what
         has a negative grade). Relevant documents that the run lacks count in R and were never retrieved.
-        A line of a file is `query iteration document grade`.
+        A line of a file is `query iteration document grade`, or that of BEIR below its header.
     run : path of a TREC file, {query: {document: score}}, or a data frame
         A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. Files may be
-        packed by gzip. Frames have a column query_id (or qid, q_id), doc_id (docno, docid), and score, or for
-        qrels relevance (label, grade, rel, score).
+        packed by gzip. Frames have a column query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id), and
+        score, or for qrels relevance (label, grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10"
+    categories : path of a file, {query: category}, or a data frame
+        `result.category(name)` is the result of the queries of one category. Every query of the qrels needs one.
+        A line of a file is `query category`, the category up to its end; a frame has a column category.
+    average : "micro" or "macro"
+        The mean over all queries, or over the categories of the means over their queries.
     missing : "zero", "skip" or "error"
         A query with relevant documents and none in the run scores 0 in every estimate, is left out, or is refused.
     empty : as in `evaluate`
@@ -103,6 +112,7 @@ def evaluate_run(
     """
     wanted = parse_measures(measures)
     check_empty(empty)
+    check_average(average)
     if missing not in MISSING:
         raise InputError(f"Unknown missing={missing!r}. Known: {', '.join(MISSING)}.")
     collection = check_collection(truncated, n_items)
@@ -111,6 +121,7 @@ def evaluate_run(
     ranked = read(run, RUN, queries, documents)
     names = np.array([decoded(name) for name in queries])
     topics = choose(judged, ranked, names, missing, empty)
+    groups = categories_of(categories, topics.names.tolist(), average)
     pairs = join(judged, ranked, topics.number, len(documents))
     setting = Setting(
         distance="scores",
@@ -119,9 +130,10 @@ def evaluate_run(
         gallery=int(np.bincount(pairs.query, minlength=1).max()),
         dimensions=None,
         empty=empty,
+        average=average,
     )
     parts = run_parts(pairs, topics.names, truncated, collection)
-    return score(parts, wanted, setting, 0, estimate, topics.names, topics.left_out)
+    return score(parts, wanted, setting, 0, estimate, topics.names, topics.left_out, groups)
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:

@@ -8,9 +8,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.categories import Categories
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse
-from tieproof.result import Result, Setting, TieSummary
+from tieproof.result import Evaluated, Result, Setting
+from tieproof.tie_summary import count_by_query
 from tieproof.ties import Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
@@ -52,6 +54,7 @@ def score(
     estimate: Callable[[Measure, Ties], Estimates] = as_given,
     ids: npt.NDArray[Any] | None = None,
     left_out: Mapping[str, npt.NDArray[Any]] | None = None,
+    categories: npt.NDArray[Any] | None = None,
     threads: int = 1,
 ) -> Result:
     """Evaluate every measure on the ties of every query.
@@ -59,24 +62,20 @@ def score(
     estimate : evaluates one measure
     ids : names of the queries that `parts` counts from 0; None: these numbers
     left_out : names of further queries that are not evaluated, by the reason
+    categories : the category of each query that `parts` counts
+    threads : how many parts are evaluated at a time
     """
     count = setting.queries - sum(map(len, (left_out or {}).values()))
     ids = np.arange(count) if ids is None else ids
     values = {measure: np.zeros((4, count)) for measure in measures}
     has_relevant = np.zeros(count, dtype=np.bool_)
-    ties = ambiguous = touched = largest = open_ends = 0
+    tie_counts = np.zeros((4, count), dtype=np.int64)
 
     def evaluate(queries: IntArray, found: Ties) -> None:
-        nonlocal ties, ambiguous, touched, largest, open_ends
         has_relevant[queries] = found.n_relevant > 0
         for measure in measures:
             values[measure][:, queries] = estimate(measure, found)
-        real, mixed = found.l > 1, found.l > found.m
-        ties += int(real.sum())
-        ambiguous += int(mixed.sum())
-        touched += len(np.unique(found.query[mixed]))
-        largest = max(largest, int(found.l[real].max(initial=0)))
-        open_ends += found.open_ends
+        tie_counts[:, queries] = count_by_query(found)
 
     in_turn(evaluate, parts, threads)
     empty_ids = np.flatnonzero(~has_relevant)
@@ -85,9 +84,13 @@ def score(
     for array in values.values():
         array[:, empty_ids] = EMPTY[setting.empty]
         array[3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-    summary = TieSummary(int(kept.sum()), ties, ambiguous, touched, largest, zero_vectors, open_ends)
     per_query = {measure: array[:, kept] for measure, array in values.items()}
-    return Result(setting, ids[kept], per_query, summary, ids[empty_ids], left_out)
+    included = np.ones(count, dtype=np.bool_) if setting.empty in ("zero", "one") else has_relevant
+    groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
+    evaluated = Evaluated(
+        setting, ids[kept], per_query, tie_counts[:, kept], zero_vectors, ids[empty_ids], left_out or {}, groups
+    )
+    return Result(evaluated)
 
 
 def in_turn(evaluate: Callable[[IntArray, Ties], None], parts: Parts, threads: int) -> None:

@@ -70,9 +70,9 @@ class Ties:
         return self.n_relevant - self.listed
 
     @property
-    def open_ends(self) -> int:
-        """How many queries have a last tie that may go on, and a relevant item in it or missing."""
-        return 0
+    def open_ends(self) -> npt.NDArray[np.bool_]:
+        """Which queries have a last tie that may go on, and a relevant item in it or missing, (Q,)."""
+        return np.zeros(self.n_queries, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ class CutOffTies(Ties):
     end: ListEnd = field(kw_only=True)
 
     @property
-    def open_ends(self) -> int:
-        """How many queries have a last tie that may go on, and a relevant item in it or missing."""
+    def open_ends(self) -> npt.NDArray[np.bool_]:
+        """Which queries have a last tie that may go on, and a relevant item in it or missing, (Q,)."""
         goes_on = (self.end.others > 0) | (self.missing > 0)
-        return int((goes_on & (self.end.m + self.missing > 0)).sum())
+        return np.asarray(goes_on & (self.end.m + self.missing > 0))
 
     def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
         """The ties if the last one held so many more of the missing and of other items, (Q,) each.

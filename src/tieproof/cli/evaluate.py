@@ -10,6 +10,7 @@ import typer
 import tieproof
 from tieproof.cli.options import (
     MEASURES,
+    Average,
     Empty,
     Json,
     Measures,
@@ -43,6 +44,8 @@ tieproof evaluate embeddings.npy labels.npy
 
 tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
 
+tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
+
 tieproof evaluate data.npz --json result.json --per-query queries.csv
 """
 
@@ -62,6 +65,10 @@ def command(
         Text, file_option("--groups", text="Items with the query's label and group are excluded.")
     ] = None,
     gallery_groups: Annotated[Text, file_option("--gallery-groups", text="The groups of the gallery.")] = None,
+    categories: Annotated[
+        Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
+    ] = None,
+    average: Average = "micro",
     bits: Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")] = None,
     empty: Empty = "skip",
     memory: Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")] = "1GiB",
@@ -80,7 +87,7 @@ def command(
     )
     if gallery is None and (gallery_labels or gallery_groups):
         raise InputError("--gallery-labels and --gallery-groups belong to a gallery; give its file with --gallery.")
-    sides = [Files(embeddings, labels, groups)]
+    sides = [Files(embeddings, labels, groups, categories)]
     if gallery is not None:
         sides.append(Files(gallery, gallery_labels, gallery_groups))
     with outputs(json, per_query, [split(location).path for side in sides for location in side.locations]) as write:
@@ -88,6 +95,7 @@ def command(
             sides,
             distance=distance,
             measures=measures,
+            average=average,
             empty=empty,
             memory=memory,
             threads=threads,
@@ -107,6 +115,7 @@ class Files(NamedTuple):
     embeddings: str
     labels: Text
     groups: Text
+    categories: Text = None
 
     @property
     def labels_read(self) -> str:
@@ -116,37 +125,49 @@ class Files(NamedTuple):
     @property
     def locations(self) -> list[str]:
         """All that is read."""
-        return [location for location in (self.embeddings, self.labels_read, self.groups) if location]
+        wanted = (self.embeddings, self.labels_read, self.groups, self.categories)
+        return [location for location in wanted if location]
 
-    def read(self) -> tuple[Any, Any, Any]:
-        """Embeddings, labels and groups."""
+    def read(self) -> dict[str, Any]:
+        """Embeddings, labels, groups and categories, by these names."""
         embeddings = read_embeddings(self.embeddings, labels=self.labels)
         self.check_apart(embeddings)
-        return embeddings, read_labels(self.labels_read), self.groups and read_labels(self.groups)
+        return {
+            "embeddings": embeddings,
+            "labels": read_labels(self.labels_read),
+            "groups": self.groups and read_labels(self.groups),
+            "categories": self.categories and read_labels(self.categories),
+        }
 
     def check_apart(self, embeddings: Any) -> None:
-        """Refuse labels that would be read from the embeddings, and groups that were taken for a dimension."""
+        """Refuse labels that would be read from the embeddings, and what was taken for a dimension."""
         path = split(self.embeddings).path
         if self.labels is None and len(FORMATS[path.suffix.lower()].entries(path, None)) == 1:
             raise InputError(
                 f"{path} holds a single array and no labels; give them in a file of their own, "
                 "as LABELS or --gallery-labels."
             )
-        if self.groups and split(self.groups).path == path:
-            without = read_embeddings(self.embeddings, labels=self.groups)
-            if without.shape != embeddings.shape:
-                raise InputError(
-                    f"{self.groups} would be one of the dimensions of {path}; put the groups in a file of their own."
-                )
+        for what, location in (("groups", self.groups), ("categories", self.categories)):
+            if location and split(location).path == path:
+                without = read_embeddings(self.embeddings, labels=location)
+                if without.shape != embeddings.shape:
+                    raise InputError(
+                        f"{location} would be one of the dimensions of {path}; put the {what} in a file of their own."
+                    )
 
 
 def evaluate_files(sides: Sequence[Files], **options: Any) -> tieproof.Result:
     """Evaluate what is read; an error names the files that it speaks of."""
-    embeddings, labels, groups = sides[0].read()
+    options |= sides[0].read()
     for side in sides[1:]:
-        options |= dict(zip(("gallery", "gallery_labels", "gallery_groups"), side.read(), strict=True))
+        found = side.read()
+        options |= {
+            "gallery": found["embeddings"],
+            "gallery_labels": found["labels"],
+            "gallery_groups": found["groups"],
+        }
     try:
-        return tieproof.evaluate(embeddings, labels, groups=groups, **options)
+        return tieproof.evaluate(**options)
     except InputError as error:
         raise InputError(f"{files_meant(str(error), sides)}: {error}") from error
 
@@ -160,6 +181,7 @@ def files_meant(message: str, sides: Sequence[Files]) -> str:
         "gallery": [items.embeddings],
         "labels": [queries.labels_read],
         "groups": [queries.groups],
+        "categories": [queries.categories],
         "embeddings": [queries.embeddings],
         "relevant": [queries.labels_read, items.labels_read],
         "queries": [queries.embeddings],

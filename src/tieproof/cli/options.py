@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tieproof.categories import AVERAGES
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.reports.files import PER_QUERY
@@ -78,5 +79,13 @@ Measures = Annotated[
     ),
 ]
 Empty = Annotated[str, choice_option("--empty", text="What a query with nothing relevant scores.", choices=EMPTY)]
+Average = Annotated[
+    str,
+    choice_option(
+        "--average",
+        text="The mean over all queries, or over the categories of the means over their queries.",
+        choices=AVERAGES,
+    ),
+]
 Json = Annotated[Text, file_option("--json", text="Write the result as JSON; - is standard output.")]
 PerQuery = Annotated[Text, file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")]

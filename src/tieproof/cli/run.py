@@ -8,13 +8,16 @@ import typer
 import tieproof
 from tieproof.cli.options import (
     MEASURES,
+    Average,
     Empty,
     Json,
     Measures,
     PerQuery,
+    Text,
     check_options,
     choice_option,
     count_option,
+    file_option,
 )
 from tieproof.cli.output import STANDARD_OUTPUT, outputs, say, show
 from tieproof.errors import InputError
@@ -25,9 +28,10 @@ from tieproof.scoring import parse_measures
 
 HELP = (
     "Score a run against relevance judgments, with the whole interval that tied scores leave open.\n\n"
-    "QRELS has lines of query, iteration, document, grade; RUN of query, Q0, document, rank, score, tag, as for "
-    "trec_eval; both may be packed by gzip. The score alone decides: ranks, the order of the lines and the names of "
-    "documents change nothing. Means are over the queries of QRELS; with --empty zero they are those of trec_eval -c."
+    "QRELS has lines of query, iteration, document, grade, or is that of BEIR with its header; RUN of query, Q0, "
+    "document, rank, score, tag, as for trec_eval; both may be packed by gzip. The score alone decides: ranks, the "
+    "order of the lines and the names of documents change nothing. Means are over the queries of QRELS; with --empty "
+    "zero they are those of trec_eval -c."
 )
 
 EXAMPLES = """Examples:
@@ -35,6 +39,8 @@ EXAMPLES = """Examples:
 tieproof run qrels.txt run.txt
 
 tieproof run qrels.txt run.txt -m AP -m nDCG@10 -q
+
+tieproof run qrels.txt run.txt --categories categories.txt --average macro
 
 tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json
 """
@@ -53,6 +59,13 @@ def command(
             "expected and upper value.",
         ),
     ] = False,
+    categories: Annotated[
+        Text,
+        file_option(
+            "--categories", text="A line for each query, with its category; the result is shown for each, too."
+        ),
+    ] = None,
+    average: Average = "micro",
     missing: Annotated[
         str,
         choice_option(
@@ -87,12 +100,17 @@ def command(
         )
     if per_query_lines and json == STANDARD_OUTPUT:
         raise InputError("-q and --json - both print on standard output; give the JSON a file.")
+    if average == "macro" and categories is None:
+        raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
     check_options({"--measure": lambda: parse_measures(measures)})
-    with outputs(json, per_query, [qrels, run]) as write:
+    read = [Path(path) for path in (qrels, run, categories) if path]
+    with outputs(json, per_query, read) as write:
         result = evaluate_files(
             qrels,
             run,
             measures=measures,
+            categories=categories,
+            average=average,
             missing=missing,
             empty=empty,
             truncated=truncated,
@@ -108,11 +126,14 @@ def command(
 
 
 def evaluate_files(qrels: Path, run: Path, **options: Any) -> tieproof.Result:
-    """Evaluate the files; an error that begins with neither of them speaks of both."""
+    """Evaluate the files; an error that begins with none of them speaks of those that it names."""
     try:
         return tieproof.evaluate_run(qrels, run, **options)
     except InputError as error:
-        message = str(error)
-        if message.startswith(tuple(f"{path}{end}" for path in (qrels, run) for end in (" ", ":"))):
+        message, categories = str(error), options["categories"]
+        files = [str(path) for path in (qrels, run, categories) if path]
+        if message.startswith(tuple(f"{path}{end}" for path in files for end in (" ", ":"))):
             raise
-        raise InputError(f"{qrels}, {run}: {message.replace('n_items', '--n-items')}") from error
+        of_categories = categories and message.startswith("The categor")
+        meant = categories if of_categories else f"{qrels}, {run}"
+        raise InputError(f"{meant}: {message.replace('n_items', '--n-items')}") from error

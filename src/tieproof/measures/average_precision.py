@@ -91,18 +91,23 @@ AP = define(
         aliases={
             "trec_eval": {"map": "AP", "map_cut_{k}": "AP@{k}"},
             "ranx": {"map": "AP", "map@{k}": "AP@{k}"},
+            "ir_measures": {"map": "AP", "map@{k}": "AP@{k}"},
             "BEIR": {"map@{k}": "AP@{k}"},
             "MTEB": {"map_at_{k}": "AP@{k}"},
             "sentence-transformers": {"map@{k}": "AP(norm=min)@{k}"},
             "open-metric-learning": {"map": "AP", "map@{k}": "AP(norm=hits)@{k}", "map/{k}": "AP(norm=hits)@{k}"},
-            "torchmetrics": {"map@{k}": "AP(norm=hits)@{k}"},
+            "torchmetrics": {
+                "RetrievalMAP": "AP",
+                "retrieval_average_precision": "AP",
+                "map@{k}": "AP(norm=hits)@{k}",
+            },
             "pytorch-metric-learning": {
                 "mean_average_precision": "AP",
                 "mean_average_precision_at_r": "AP@R",
                 "map@r": "AP@R",
                 "map_at_r": "AP@R",
             },
-            "torchreid": {"mAP": "AP"},
+            "re-identification": {"mAP": "AP"},
         },
     )
 )

@@ -73,8 +73,8 @@ class Definition:
     """Everything that is known about a measure.
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` (R: the query's number of
-    relevant items) may be written. aliases: library -> its spelling -> ours, `{k}` standing for the digits of a
-    cutoff.
+    relevant items) may be written; at_rank_r: the measure that it would be, where it may not. aliases: library ->
+    its spelling -> ours, `{k}` standing for the digits of a cutoff.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Definition:
     source: str
     cutoff: Literal["required", "optional", "none"] = "none"
     rank_r: bool = False
+    at_rank_r: str = ""
     parameters: tuple[Parameter, ...] = ()
     aliases: Mapping[str, Mapping[str, str]] | None = None
 
@@ -156,7 +157,9 @@ class Measure:
             return Measure(self.name, self.parameters, "R")
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
             or_r = " (or R, the query's number of relevant items)" if definition.rank_r else ""
-            raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1{or_r}.")
+            same = f"; at the query's number of relevant items it is '{definition.at_rank_r}'"
+            instead = same if cutoff == "R" and definition.at_rank_r else ""
+            raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1{or_r}{instead}.")
         if cutoff > 2**53:
             raise InputError(f"the cutoff of '{text}' is beyond any gallery; write a smaller one.")
         return Measure(self.name, self.parameters, int(cutoff))

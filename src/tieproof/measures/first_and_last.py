@@ -176,11 +176,16 @@ Success = define(
         aliases={
             "trec_eval": {"success_{k}": "Success@{k}"},
             "ranx": {"hit_rate@{k}": "Success@{k}"},
-            "MTEB": {"hit_rate_at_{k}": "Success@{k}", "accuracy_at_{k}": "Success@{k}"},
+            "MTEB": {
+                "hit_rate_at_{k}": "Success@{k}",
+                "accuracy_at_{k}": "Success@{k}",
+                "cv_recall_at_{k}": "Success@{k}",
+            },
+            "BEIR": {"accuracy@{k}": "Success@{k}"},
             "sentence-transformers": {"accuracy@{k}": "Success@{k}"},
             "torchmetrics": {"hit_rate@{k}": "Success@{k}"},
             "open-metric-learning": {"cmc@{k}": "Success@{k}", "cmc/{k}": "Success@{k}"},
-            "torchreid": {"rank-{k}": "Success@{k}", "cmc@{k}": "Success@{k}"},
+            "re-identification": {"rank-{k}": "Success@{k}", "rank@{k}": "Success@{k}", "cmc@{k}": "Success@{k}"},
             "metric learning (Recall@k of Oh Song et al. 2016)": {"recall@{k}": "Success@{k}"},
         },
     )
@@ -197,10 +202,11 @@ RR = define(
         aliases={
             "trec_eval": {"recip_rank": "RR"},
             "ranx": {"mrr": "RR", "mrr@{k}": "RR@{k}"},
+            "ir_measures": {"mrr": "RR", "mrr@{k}": "RR@{k}"},
             "BEIR": {"mrr@{k}": "RR@{k}"},
             "sentence-transformers": {"mrr@{k}": "RR@{k}"},
             "MTEB": {"mrr_at_{k}": "RR@{k}"},
-            "torchmetrics": {"mrr": "RR"},
+            "torchmetrics": {"RetrievalMRR": "RR", "retrieval_reciprocal_rank": "RR", "mrr": "RR"},
             "pytorch-metric-learning": {"mean_reciprocal_rank": "RR"},
         },
     )
@@ -214,6 +220,6 @@ INP = define(
         "them is not in the list.",
         formula="R / (rank of the last relevant item)",
         source="Ye et al. 2021, Deep Learning for Person Re-identification, section 4.1 (mINP)",
-        aliases={"fast-reid": {"mINP": "INP"}},
+        aliases={"re-identification": {"mINP": "INP"}},
     )
 )

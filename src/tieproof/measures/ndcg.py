@@ -155,6 +155,8 @@ nDCG = define(  # noqa: N816
             "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}"},
             "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
             "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
+            "scikit-learn": {"ndcg_score": "nDCG"},
+            "torchmetrics": {"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
         },
     )
 )

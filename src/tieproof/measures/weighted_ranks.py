@@ -69,7 +69,7 @@ def hits_over(divisor: Callable[[FloatArray, FloatArray], FloatArray]) -> Callab
 
 
 def _persistence(ties: Ties, measure: Measure) -> Estimates:
-    return weighted_sum(ties, Geometric(float(measure["p"])), None)
+    return weighted_sum(ties, Geometric(float(measure["p"])), measure.last_rank(ties))
 
 
 def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:
@@ -97,9 +97,11 @@ P = define(
         formula="hits / k",
         source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, equation 3",
         cutoff="required",
+        at_rank_r="Rprec",
         aliases={
             "trec_eval": {"P_{k}": "P@{k}"},
             "ranx": {"precision@{k}": "P@{k}"},
+            "ir_measures": {"precision@{k}": "P@{k}"},
             "sentence-transformers": {"precision@{k}": "P@{k}"},
             "MTEB": {"precision_at_{k}": "P@{k}"},
             "pytorch-metric-learning": {"precision_at_{k}": "P@{k}"},
@@ -115,9 +117,11 @@ RelP = define(
         formula="hits / min(k, R)",
         source="trec_eval (relative_P); precision@k of open-metric-learning",
         cutoff="required",
+        at_rank_r="Rprec",
         aliases={
             "trec_eval": {"relative_P_{k}": "RelP@{k}"},
             "open-metric-learning": {"precision@{k}": "RelP@{k}", "precision/{k}": "RelP@{k}"},
+            "BEIR": {"R_cap@{k}": "RelP@{k}"},
         },
     )
 )
@@ -130,9 +134,11 @@ R = define(
         formula="hits / R",
         source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, section 3",
         cutoff="required",
+        at_rank_r="Rprec",
         aliases={
             "trec_eval": {"recall_{k}": "R@{k}"},
             "ranx": {"recall@{k}": "R@{k}"},
+            "ir_measures": {"recall@{k}": "R@{k}"},
             "BEIR": {"recall@{k}": "R@{k}"},
             "sentence-transformers": {"recall@{k}": "R@{k}"},
             "MTEB": {"recall_at_{k}": "R@{k}"},
@@ -148,6 +154,7 @@ F1 = define(
         formula="2 hits / (k + R)",
         source="van Rijsbergen 1979, Information Retrieval, chapter 7",
         cutoff="required",
+        at_rank_r="Rprec",
     )
 )
 
@@ -160,7 +167,11 @@ Rprec = define(
         source="Buckley and Voorhees 2000; trec_eval (Rprec)",
         aliases={
             "ranx": {"r-precision": "Rprec"},
-            "torchmetrics": {"r_precision": "Rprec"},
+            "torchmetrics": {
+                "RetrievalRPrecision": "Rprec",
+                "retrieval_r_precision": "Rprec",
+                "r_precision": "Rprec",
+            },
             "pytorch-metric-learning": {"r_precision": "Rprec"},
         },
     )
@@ -172,8 +183,9 @@ RBP = define(
         compute=_persistence,
         meaning="Rank-biased precision: the chance that the rank where a reader stops is relevant, who goes on "
         "to the next rank with probability p.",
-        formula="(1-p) sum over hits at ranks r of p^(r-1)",
+        formula="(1-p) sum over hits at ranks r <= k of p^(r-1)",
         source="Moffat and Zobel 2008, equation 4",
+        cutoff="optional",
         parameters=(Parameter("p", 0.8, "the probability of going on"),),
         aliases={"ranx": {"rbp.{k}": "RBP(p=0.{k})"}},
     )
@@ -187,5 +199,9 @@ AUC = define(
         "in order. Relevant items that are not in the list come after it; without other items it is 1.",
         formula="pairs in order / (R (N - R)); a tied pair counts 0, one half, 1",
         source="Mann and Whitney 1947; Hanley and McNeil 1982",
+        aliases={
+            "scikit-learn": {"roc_auc_score": "AUC"},
+            "torchmetrics": {"RetrievalAUROC": "AUC", "retrieval_auroc": "AUC"},
+        },
     )
 )

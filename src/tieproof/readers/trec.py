@@ -1,6 +1,7 @@
 """TREC files: the relevance judgments of queries (qrels) and the ranked documents of a system (a run).
 
-Columns are separated by blanks or tabs, lines may be empty, and a file may be packed by gzip, whatever its name.
+Qrels with the header of BEIR's have its three columns. Columns are separated by blanks or tabs, lines may be empty,
+and a file may be packed by gzip, whatever its name.
 """
 
 import gzip
@@ -30,15 +31,24 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Layout(NamedTuple):
-    """The columns of a file, and what its values are."""
+    """The columns of a file, what its values are, and what else is understood."""
 
     kind: str
     columns: tuple[str, ...]
     value: str
+    beside: str = ""
 
 
-QRELS = Layout("TREC qrels", ("query", "iteration", "document", "grade"), "grade")
+QRELS = Layout(
+    "TREC qrels",
+    ("query", "iteration", "document", "grade"),
+    "grade",
+    " Qrels of BEIR begin with their header: query-id, corpus-id, score.",
+)
+BEIR = Layout("BEIR qrels", ("query", "document", "grade"), "grade")
 RUN = Layout("a TREC run", ("query", "Q0", "document", "rank", "score", "tag"), "score")
+
+BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
 class Columns(NamedTuple):
@@ -73,12 +83,14 @@ def read(location: str | os.PathLike[str], layout: Layout, queries: Numbers, doc
     ...     read(f"{folder}/qrels", QRELS, numbering(), numbering()).value
     array([1.])
     """
-    path, width = Path(location), len(layout.columns)
+    path = Path(location)
     check(path)
-    value = layout.columns.index(layout.value)
     parts = []
     with opened(path) as file:
         for first, block in blocks(file, path, layout):
+            if first == 1:
+                layout, block = without_header(block, layout)
+                width, value = len(layout.columns), layout.columns.index(layout.value)
             cells, counts = block.split(), columns_of_lines(block)
             if not ((counts == 0) | (counts == width)).all() or b"_" in b"".join(cells[value::width]):
                 refuse(path, layout, block, first)
@@ -94,6 +106,16 @@ def read(location: str | os.PathLike[str], layout: Layout, queries: Numbers, doc
     if not any(len(part.value) for part in parts):
         raise InputError(f"{path} has empty lines only. {expected(layout)}")
     return Columns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def without_header(block: bytes, layout: Layout) -> tuple[Layout, bytes]:
+    r"""The layout that the first line announces, and the lines, with an empty one for a header.
+
+    >>> without_header(b"query-id\tcorpus-id\tscore\nq1\td1\t1", QRELS)[1]
+    b'\nq1\td1\t1'
+    """
+    head, newline, rest = block.partition(b"\n")
+    return (BEIR, newline + rest) if layout is QRELS and head.split() == BEIR_HEADER else (layout, block)
 
 
 def columns_of_lines(block: bytes) -> IntArray:
@@ -114,6 +136,8 @@ def line_of(location: str | os.PathLike[str], layout: Layout, row: int) -> int:
     path = Path(location)
     with opened(path) as file:
         for first, block in blocks(file, path, layout):
+            if first == 1:
+                _, block = without_header(block, layout)
             filled = np.flatnonzero(columns_of_lines(block))
             if row < len(filled):
                 return first + int(filled[row])
@@ -174,7 +198,8 @@ def refuse(path: Path, layout: Layout, block: bytes, first: int) -> NoReturn:
 
 def expected(layout: Layout) -> str:
     """What a line of the layout is."""
-    return f"A line of {layout.kind} has the {len(layout.columns)} columns {', '.join(layout.columns)}."
+    columns = ", ".join(layout.columns)
+    return f"A line of {layout.kind} has the {len(layout.columns)} columns {columns}.{layout.beside}"
 
 
 def is_number(cell: bytes) -> bool:

@@ -10,7 +10,8 @@ from tieproof.reports.text import NARROWEST, WIDTH
 LEGEND = (
     "In the formulas k is the cutoff, r a rank, N the number of items that the query ranks and R the number of its "
     "relevant ones; hits are the relevant items down to rank k, or all of them without a cutoff. What is in square "
-    "brackets may be left out; parameters show their defaults."
+    "brackets may be left out; parameters show their defaults. A cutoff beyond the end of a ranking changes no "
+    "formula: there are no hits to come, and P@10 of five items still divides by 10."
 )
 
 LEGEND_OF_NAMES = (
@@ -37,7 +38,7 @@ def spelling(definition: Definition) -> str:
     """How a measure is written: its parameters with their defaults, and its cutoff.
 
     >>> [spelling(REGISTRY[name]) for name in ("AP", "P", "RBP")]
-    ['AP(norm=R)[@k or @R]', 'P@k', 'RBP(p=0.8)']
+    ['AP(norm=R)[@k or @R]', 'P@k', 'RBP(p=0.8)[@k]']
     """
     parameters = ",".join(f"{parameter.name}={parameter.default}" for parameter in definition.parameters)
     cutoff = CUTOFFS[definition.cutoff].format("k or @R" if definition.rank_r else "k")
@@ -61,7 +62,8 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
 
     >>> names_elsewhere(REGISTRY["RelP"])
     {'trec_eval': {'relative_P_k': 'RelP@k'},
-     'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'}}
+     'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'},
+     'BEIR': {'R_cap@k': 'RelP@k'}}
     """
     meanings = defaultdict(set)
     for _, theirs, ours in aliases():
@@ -79,10 +81,10 @@ def render(definitions: Sequence[Definition], width: int | None = None, color: b
     """Sections on measures: meaning, formula, parameters, source, and what others call them.
 
     >>> print(render(find(["RBP"])))  # doctest: +ELLIPSIS
-    RBP(p=0.8)
+    RBP(p=0.8)[@k]
         Rank-biased precision: the chance that the rank where a reader stops is
         relevant, who goes on to the next rank with probability p.
-        formula   (1-p) sum over hits at ranks r of p^(r-1)
+        formula   (1-p) sum over hits at ranks r <= k of p^(r-1)
         p         a number between 0 and 1, 0.8 by default: the probability of going
                   on
         source    Moffat and Zobel 2008, equation 4

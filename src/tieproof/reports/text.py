@@ -23,6 +23,12 @@ HEADLINE = "lower"
 RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
 """Lines of a table, in the notation of rich.box: one under the header, and blanks between sections."""
 
+MOST_CATEGORIES = 20
+"""More categories than these have no place on a screen."""
+
+ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
+"""What the column of categories says of the mean."""
+
 Row = Sequence[str]
 
 
@@ -47,9 +53,26 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
-    rows = [(name, *numbers(result[name])) for name in result.measures]
+    shown = by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
     paragraphs = (textwrap.fill(sentence, width, break_on_hyphens=False) for sentence in sentences(result))
-    return "\n".join([table(("measure", *NUMBERS), [rows], width, color), "", *paragraphs])
+    return "\n".join([table(*shown, width, color), "", *paragraphs])
+
+
+Table = tuple[Row, Sequence[Sequence[Row]]]
+"""The names of the columns, and sections of rows."""
+
+
+def whole(result: Result) -> Table:
+    """A row for each measure."""
+    return ("measure", *NUMBERS), [[(name, *numbers(result[name])) for name in result.measures]]
+
+
+def by_category(result: Result) -> Table:
+    """A section for each measure, with the mean and a row for each category."""
+    parts = [(ALL[result.setting.average], result)]
+    parts += [(str(name), result.category(name)) for name in result.categories]
+    sections = [[(measure, name, *numbers(part[measure])) for name, part in parts] for measure in result.measures]
+    return ("measure", "category", *NUMBERS), sections
 
 
 def numbers(estimate: Estimate[float]) -> Row:
@@ -95,10 +118,23 @@ def table(header: Row, sections: Sequence[Sequence[Row]], width: int, color: boo
 def sentences(result: Result) -> Iterator[str]:
     """What was evaluated, what was left out, and what ties do."""
     yield f"Evaluated {evaluated(result)}."
+    yield from about_categories(result)
     yield from about_left_out(result)
     yield from about_ties(result)
     if result.ties.zero_vectors:
         yield about_zeros(result)
+
+
+def about_categories(result: Result) -> Iterator[str]:
+    """How many categories there are, and which have no mean."""
+    known, left_out = len(result.categories), len(result.categories_left_out)
+    if result.setting.average == "macro":
+        yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
+    if known > MOST_CATEGORIES:
+        yield f"The {count(known, 'category')} are too many to show; the JSON of the result has each."
+    if left_out:
+        verb = "has" if left_out == 1 else "have"
+        yield f"{count(left_out, 'further category')} {verb} no query with a relevant item, and no mean."
 
 
 def about_left_out(result: Result) -> Iterator[str]:
