@@ -36,10 +36,9 @@ class TieSummary:
 def count_by_query(ties: Ties) -> IntArray:
     """Ties, ambiguous ties, items in the largest tie, and whether the last one may go on: (4, Q)."""
     counts = np.zeros((4, ties.n_queries), dtype=np.int64)
-    real = ties.l > 1
-    counts[0] = np.bincount(ties.query[real], minlength=ties.n_queries)
-    counts[1] = np.bincount(ties.query[ties.l > ties.m], minlength=ties.n_queries)
-    np.maximum.at(counts[2], ties.query[real], ties.l[real])
+    counts[0] = np.bincount(ties.query[ties.several], minlength=ties.n_queries)
+    counts[1] = np.bincount(ties.query[ties.ambiguous], minlength=ties.n_queries)
+    np.maximum.at(counts[2], ties.query[ties.several], ties.l[ties.several])
     counts[3] = ties.open_ends
     return counts
 

@@ -59,10 +59,27 @@ class Ties:
         """Q, the number of queries."""
         return len(self.n_relevant)
 
-    @property
+    @cached_property
+    def first(self) -> IntArray:
+        """Indices of the first tie of each query that has one, and the number of ties."""
+        starts = np.searchsorted(self.query, np.arange(self.n_queries + 1))
+        return starts[np.append(starts[1:] > starts[:-1], True)]
+
+    @cached_property
+    def several(self) -> IntArray:
+        """Indices of the ties of more than one item."""
+        return np.flatnonzero(self.l > 1)
+
+    @cached_property
+    def ambiguous(self) -> IntArray:
+        """Indices of the ties that hold both relevant and other items."""
+        return self.several[self.m[self.several] < self.l[self.several]]
+
+    @cached_property
     def listed(self) -> IntArray:
         """The relevant items of each query that are in a tie, (Q,)."""
-        return np.bincount(self.query, self.m, self.n_queries).astype(np.int64)
+        ends = np.searchsorted(self.query, np.arange(self.n_queries + 1))
+        return np.diff(np.append(0, np.cumsum(self.m))[ends])
 
     @property
     def missing(self) -> IntArray:

@@ -18,17 +18,19 @@ MOST = 2**15 - 1
 """Thresholds up to which there are buckets: an entry of their table has 15 bits."""
 
 
+LEVELS = 2**12
+"""Whole numbers between the thresholds up to which each gets a count of its own."""
+
+
 class Scratch(NamedTuple):
     """A thread's room for one query."""
 
-    entry: Row  # of the items that remain to be placed
-    value: Row  # nearness of the items that are counted
+    value: Row  # nearness of each item
     low: Row  # bounds of the thresholds
     high: Row
     table: npt.NDArray[np.uint16]  # one entry per bucket
-    slots: SmallIntArray  # items in each gap
-    position: Places  # buckets
-    near: Places  # which items are in a bucket that a threshold touches
+    slots: SmallIntArray  # items in each gap, or at each level
+    position: Places  # the bucket of each item
     close: Places  # columns of items that remain to be placed
 
 
@@ -38,39 +40,65 @@ def make_scratch(row: Row, most: int) -> Scratch:
     size = max(row.shape[0], most)
     return Scratch(
         np.empty_like(row),
-        np.empty_like(row),
         np.empty(most, dtype=row.dtype),
         np.empty(most, dtype=row.dtype),
         np.empty(BUCKETS * most + SOME, dtype=np.uint16),
-        np.empty(most + 1, dtype=np.int32),
+        np.empty(max(most, LEVELS) + 2, dtype=np.int32),
         np.empty(size, dtype=np.uint32),
-        np.empty(size + 1, dtype=np.uint32),
         np.empty(size + 8, dtype=np.uint32),
     )
 
 
 @kernel
-def count_by_buckets(tile: Tile, work: Work, query: int, found: int, scratch: Scratch) -> int:
-    """Count the `found` items that scratch.close lists but those that may be equal to a threshold.
+def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> int:
+    """Count the items by scratch.value, but those that may be equal to a threshold.
 
-    Returns how many these are; they are listed in scratch.close then.
+    Returns how many these are; they are listed in scratch.close.
     """
     start, stop = work.thresholds.start[query], work.thresholds.stop[query]
-    count = stop - start
-    if count > MOST:
-        return found
-    form, factor, shift = tile.form, tile.form.factor, tile.form.shift
-    raw, close, value = tile.entries[work.targets.row[query] - tile.row], scratch.close, scratch.value[:found]
-    for i in range(found):
-        c = close[i]
-        value[i] = raw[c] * factor[c] - shift[c]
-    low, high = scratch.low[:count], scratch.high[:count]
-    widen(work.thresholds, query, form.ratio, low, high)
-    if not -np.inf < low[count - 1] <= high[0] < np.inf:
-        return found
-    near = sort_into_buckets(value, low, high, form.weight, scratch)
+    low, high = scratch.low[: stop - start], scratch.high[: stop - start]
     here = Counts(work.counts.gap[start:stop], work.counts.equal[start:stop])
+    form = tile.form
+    widen(work.thresholds, query, form.ratio, low, high)
+    lowest, highest = low[stop - start - 1], high[0]
+    if form.whole and tile.error.certain and highest - lowest < LEVELS:
+        count_levels(low, form.weight, here, scratch)
+        return 0
+    if not -np.inf < lowest <= highest < np.inf:
+        for c in range(scratch.value.shape[0]):
+            scratch.close[c] = c
+        return scratch.value.shape[0]
+    near = sort_into_buckets(low, high, form.weight, scratch)
     return look_closer(near, low, high, form.weight, tile.error.certain and not form.ratio, here, scratch)
+
+
+@kernel
+def count_levels(keys: Row, weight: SmallIntArray, counts: Counts, scratch: Scratch) -> None:
+    """Count whole numbers: how many items there are at each, from the last threshold up."""
+    value, slots, gap, equal = scratch.value, scratch.slots, counts.gap, counts.equal
+    lowest = keys[keys.shape[0] - 1]
+    top = keys[0] - lowest + value.dtype.type(1)
+    levels = np.int64(top) + 1
+    slots[:levels] = 0
+    below = value.dtype.type(-1)
+    for c in range(value.shape[0]):
+        scratch.position[c] = np.uint32(min(max(value[c] - lowest, below), top) + value.dtype.type(1))
+    position = scratch.position
+    slots[levels] = 0
+    for c in range(value.shape[0]):
+        slots[position[c]] += weight[c]
+    nearer, level = 0, levels
+    for t in range(keys.shape[0]):
+        if gap[t] == CONTINUED:
+            continue
+        here = np.int64(keys[t] - lowest) + 1
+        while level > here:
+            nearer += slots[level]
+            level -= 1
+        gap[t] += nearer
+        nearer = slots[here]
+        equal[t] += nearer
+        level = here - 1
 
 
 @kernel
@@ -100,7 +128,7 @@ def buckets_of(values: Row, origin: float, scale: float, top: float, bucket: Pla
 
 
 @kernel
-def sort_into_buckets(value: Row, low: Row, high: Row, weight: SmallIntArray, scratch: Scratch) -> int:
+def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scratch) -> int:
     """Count all items as their buckets suggest; list those that a threshold may be near to, return how many.
 
     An entry of the table is the number of thresholds above its bucket and, in the highest bit, whether a
@@ -109,14 +137,14 @@ def sort_into_buckets(value: Row, low: Row, high: Row, weight: SmallIntArray, sc
     one, touched, number = np.uint16(1), np.uint16(2**15), np.uint16(2**15 - 1)
     count = low.shape[0]
     size = BUCKETS * count + SOME
-    table, slots = scratch.table, scratch.slots
+    value, table, slots, position, close = scratch.value, scratch.table, scratch.slots, scratch.position, scratch.close
     origin, top = low[count - 1], value.dtype.type(size - 1)
     extent = high[0] - origin
     scale = value.dtype.type(size - 3) / extent if extent > 0 else value.dtype.type(1)
     if not 0 < scale < np.inf:
         scale = value.dtype.type(1)
     table[:size] = 0
-    first, last = scratch.position[:count], scratch.near[:count]
+    first, last = position[:count], close[:count]
     buckets_of(low, origin, scale, top, first)
     buckets_of(high, origin, scale, top, last)
     for t in range(count):
@@ -129,13 +157,12 @@ def sort_into_buckets(value: Row, low: Row, high: Row, weight: SmallIntArray, sc
         table[b] = above | (entry & touched)
         above += entry & number
     slots[: count + 1] = 0
-    position, near, close = scratch.position, scratch.near, scratch.close
     buckets_of(value, origin, scale, top, position[: value.shape[0]])
     found = np.uint32(0)
-    for i in range(np.uint32(value.shape[0])):
-        entry = table[position[i]]
-        slots[entry & number] += weight[close[i]]
-        near[found] = i
+    for c in range(np.uint32(value.shape[0])):
+        entry = table[position[c]]
+        slots[entry & number] += weight[c]
+        close[found] = c
         found += np.uint32(entry >> np.uint16(15))
     return np.int64(found)
 
@@ -148,13 +175,13 @@ def look_closer(
 
     exact: then they are equal, and counted so.
     """
-    slots, close, table, position, near = scratch.slots, scratch.close, scratch.table, scratch.position, scratch.near
+    slots, close, table, position = scratch.slots, scratch.close, scratch.table, scratch.position
     values, gap = scratch.value, counts.gap
     kept = 0
     for j in range(found):
-        i = near[j]
-        base = np.int64(table[position[i]] & np.uint16(2**15 - 1))
-        value, c = values[i], close[i]
+        c = close[j]
+        base = np.int64(table[position[c]] & np.uint16(2**15 - 1))
+        value = values[c]
         t = first_at_most(low, value, base)
         slots[base] -= weight[c]
         if t == low.shape[0] or high[t] < value:

@@ -68,7 +68,7 @@ def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
     """Count a whole matrix; exact numbers leave nothing undecided."""
     count, width = nearness.shape
     ones = np.ones(width)
-    form = Form(ones, np.zeros(width), ones, False, np.ones(width, dtype=np.int32))
+    form = Form(ones, np.zeros(width), ones, False, False, np.ones(width, dtype=np.int32))
     error = make_error(slice(0, count), slice(0, width))
     room = np.empty(width, dtype=np.int64)
     work = Work(ranked.targets, ranked.thresholds, ranked.counts, Undecided(room, room, room, room, room))

@@ -11,19 +11,36 @@ def locate(low: float, high: float, keys: FloatArray, start: int, stop: int, rea
     It is nearer than all from `last` on, farther than those before `first`. True: it is equal to those between, for
     neither it nor they have an error.
     """
-    first = before_value(keys, start, stop, -reach, high, False)
+    first = first_not_above(keys, start, stop, -reach, high)
     if first == stop or keys[first] + reach < low:
         return first, first, False
-    return first, before_value(keys, first, stop, reach, low, True), low == high and reach == 0.0
+    last = first_below(keys, first, stop, reach, low)
+    return first, last, low == high and reach == 0.0
 
 
 @kernel
-def before_value(falling: FloatArray, start: int, stop: int, shift: float, value: float, or_equal: bool) -> int:
-    """The first place from `start` on whose number plus `shift` is not larger than `value`, or not even as large."""
+def first_not_above(falling: FloatArray, start: int, stop: int, shift: float, value: float) -> int:
+    """The first place in start … stop whose number plus `shift` is at most `value`."""
     while start < stop:
         middle = (start + stop) >> 1
-        shifted = falling[middle] + shift
-        if shifted > value or (or_equal and shifted == value):
+        if falling[middle] + shift > value:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@kernel
+def first_below(falling: FloatArray, start: int, stop: int, shift: float, value: float) -> int:
+    """The first place in start … stop whose number plus `shift` is below `value`: mostly one of the next few."""
+    step = 1
+    while start + step <= stop and falling[start + step - 1] + shift >= value:
+        start += step
+        step *= 2
+    stop = min(stop, start + step)
+    while start < stop:
+        middle = (start + stop) >> 1
+        if falling[middle] + shift >= value:
             start = middle + 1
         else:
             stop = middle

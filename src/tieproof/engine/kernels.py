@@ -7,8 +7,8 @@ item (`intervals.py`), or, where much remains, by buckets (`buckets.py`).
 import numpy as np
 
 from tieproof.compiled import kernel
-from tieproof.engine.buckets import Scratch, count_by_buckets, make_scratch
-from tieproof.engine.intervals import locate
+from tieproof.engine.buckets import MOST, count_by_buckets, make_scratch
+from tieproof.engine.intervals import first_below
 from tieproof.engine.structures import Candidates, IntArray, Places, Row, SmallIntArray, Targets, Thresholds, Tile, Work
 
 FEW = 8
@@ -22,7 +22,7 @@ LIST = 2**12
 def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> tuple[int, int]:
     """Count a tile for the queries `query` … stop-1.
 
-    dense: items per threshold from which buckets pay. Returns the query to go on with (`stop` when done) and the
+    dense: items per threshold, as near as the last, from which buckets pay. Returns the query to go on with (`stop` when done) and the
     number of undecided items. It stops early where the next query might have more than there is room for.
     """
     entries, factor, shift = tile.entries, tile.form.factor, tile.form.shift
@@ -32,8 +32,9 @@ def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> t
     for q in range(query, stop):
         most = max(most, thresholds.stop[q] - thresholds.start[q])
     scratch = make_scratch(entries[0], most)
-    flag, close = np.zeros(width + 8, dtype=np.uint8), scratch.close
-    near = Candidates(np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int64), scratch.entry)
+    value, close = scratch.value, scratch.close
+    flag = np.zeros(width + 8, dtype=np.uint8)
+    near = make_candidates(width, value)
     used = 0
     for q in range(query, stop):
         count = thresholds.stop[q] - thresholds.start[q]
@@ -41,24 +42,48 @@ def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> t
             continue
         if used + width > room:
             return q, used
-        raw = entries[targets.row[q] - tile.row]
+        r = targets.row[q] - tile.row
+        raw = entries[r]
         lowest = raw.dtype.type(lowest_entry(thresholds, q, tile.form.ratio))
+        reaching = 0
         for c in range(width):
-            flag[c] = raw[c] * factor[c] - shift[c] >= lowest
-        found = leave_out(targets, q, tile.column, list_flags(flag, width, close), close)
-        if found > FEW + dense * count:
-            found = count_by_buckets(tile, work, q, found, scratch)
+            value[c] = raw[c] * factor[c] - shift[c]
+            flag[c] = value[c] >= lowest
+            reaching += flag[c]
+        if FEW + dense * count < reaching and count <= MOST:
+            hide(targets, q, tile.column, value)
+            found = count_by_buckets(tile, work, q, scratch)
+        else:
+            found = leave_out(targets, q, tile.column, list_flags(flag, width, close), close)
         if found:
-            gather(raw, close[:found], q, targets.row[q] - tile.row, near)
+            for i in range(found):
+                near.query[i], near.row[i], near.item[i], near.entry[i] = q, r, close[i], raw[close[i]]
             used = place(tile, work, near, found, used)
     return stop, used
 
 
 @kernel
-def gather(raw: Row, close: Places, query: int, r: int, near: Candidates) -> None:
-    """Note the entries of a query's row at the places `close`."""
-    for i in range(close.shape[0]):
-        near.query[i], near.row[i], near.item[i], near.entry[i] = query, r, close[i], raw[close[i]]
+def hide(targets: Targets, query: int, column: int, value: Row) -> None:
+    """Send the items that the query leaves out of the count infinitely far away."""
+    width, runs, end = value.shape[0], targets.run, targets.last[query]
+    run = first_run(runs, targets.first[query], end, column)
+    while run < end and runs[run, 0] < column + width:
+        value[max(runs[run, 0] - column, 0) : min(runs[run, 1] - column, width)] = -np.inf
+        run += 1
+
+
+@kernel
+def make_candidates(size: int, row: Row) -> Candidates:
+    """Room for `size` entries of the type of `row`."""
+    return Candidates(
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=row.dtype),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size, dtype=np.int64),
+    )
 
 
 @kernel
@@ -74,10 +99,8 @@ def count_columns(tile: Tile, work: Work, item: int, query: int, stop: int) -> t
     lowest, first = lowest_entries(tile, work, query, stop)
     flag, close = np.zeros(width + 8, dtype=np.uint8), np.empty(width + 1, dtype=np.uint32)
     size = max(LIST, stop - query)
-    near = Candidates(
-        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, lowest.dtype)
-    )
-    near_query, near_row, near_item, near_entry = near
+    near = make_candidates(size, lowest)
+    near_query, near_row, near_item, near_entry, _, _, _ = near
     room = work.undecided.query.shape[0]
     used = found = 0
     for i in range(item, items):
@@ -188,13 +211,14 @@ def first_run(runs: SmallIntArray, start: int, stop: int, item: int) -> int:
 @kernel
 def place(tile: Tile, work: Work, near: Candidates, found: int, used: int) -> int:
     """Count items by their own errors, or note them as undecided; return how many are undecided then."""
-    # Arrays are taken out of their tuples before the loop: a reference is counted each time.
-    near_query, near_row, near_item, near_entry = near
-    factor, shift, square, ratio, weight = tile.form
+    # Arrays are taken out of their tuples before the loops: a reference is counted each time.
+    near_query, near_row, near_item, near_entry, lows, highs, firsts = near
+    factor, shift, square, ratio, _, weight = tile.form
     relative, of_row, of_column, constant, _ = tile.error
     start, stop, key, reach, _ = work.thresholds
     gap, equal = work.counts
-    query, item, weights, firsts, lasts = work.undecided
+    query, item, weights, first_met, last_met = work.undecided
+    longest = 0
     for i in range(found):
         q, c, entry = near_query[i], near_item[i], near_entry[i]
         if ratio:
@@ -202,7 +226,22 @@ def place(tile: Tile, work: Work, near: Candidates, found: int, used: int) -> in
         else:
             nearness = np.float64(entry * factor[c] - shift[c])
         bound = relative * abs(nearness) + of_row[near_row[i]] * of_column[c] + constant[c]
-        first, last, is_equal = locate(nearness - bound, nearness + bound, key, start[q], stop[q], reach[q])
+        lows[i], highs[i] = nearness - bound, nearness + bound + reach[q]
+        firsts[i] = start[q]
+        longest = max(longest, stop[q] - start[q])
+    # All items advance by the same step together: their searches overlap in the processor.
+    step = 1
+    while 2 * step <= longest:
+        step *= 2
+    while step:
+        for i in range(found):
+            ahead = firsts[i] + step
+            firsts[i] = ahead if ahead <= stop[near_query[i]] and key[ahead - 1] > highs[i] else firsts[i]
+        step >>= 1
+    for i in range(found):
+        q, c, first = near_query[i], near_item[i], firsts[i]
+        last = first_below(key, first, stop[q], reach[q], lows[i])
+        is_equal = first < last and reach[q] == 0.0 and lows[i] == highs[i]
         if is_equal or first == last:
             if last < stop[q]:
                 gap[last] += weight[c]
@@ -210,7 +249,7 @@ def place(tile: Tile, work: Work, near: Candidates, found: int, used: int) -> in
                 equal[first] += weight[c]
         else:
             query[used], item[used], weights[used] = q, tile.column + c, weight[c]
-            firsts[used], lasts[used] = first - start[q], last - start[q]
+            first_met[used], last_met[used] = first - start[q], last - start[q]
             used += 1
     return used
 

@@ -66,12 +66,15 @@ class Undecided(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Entries of a tile that may be as near as a threshold: whose query, at which row and column of the tile."""
+    """Entries of a tile that may be as near as a threshold, and where they stand among them."""
 
     query: IntArray
-    row: IntArray
-    item: IntArray
+    row: IntArray  # in the tile
+    item: IntArray  # in the tile
     entry: Row
+    low: FloatArray  # the interval of nearness
+    high: FloatArray
+    first: IntArray  # the first threshold that is not beyond it
 
 
 class Tile(NamedTuple):

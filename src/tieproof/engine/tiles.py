@@ -20,7 +20,7 @@ Progress = Callable[[int], None]
 UNDECIDED = 2**15
 """Undecided items that a thread gathers before it resolves them."""
 
-DENSE = 0.1
+DENSE = 0.4
 """Items per threshold and row of a tile from which buckets pay (measured)."""
 
 CROWDED = 0.125

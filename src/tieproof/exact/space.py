@@ -71,12 +71,18 @@ class Form(NamedTuple):
     shift: npt.NDArray[Any]
     square: FloatArray
     ratio: bool
+    whole: bool  # nearness is whole numbers
     weight: npt.NDArray[np.int32]  # how many items a column stands for
 
     def part(self, columns: slice | IntArray) -> "Form":
         """The form of some columns."""
         return Form(
-            self.factor[columns], self.shift[columns], self.square[columns], self.ratio, self.weight[columns]
+            self.factor[columns],
+            self.shift[columns],
+            self.square[columns],
+            self.ratio,
+            self.whole,
+            self.weight[columns],
         )
 
 
@@ -117,13 +123,13 @@ class Space(ABC):
         """How entries become nearness: as they are."""
         ones = np.ones(len(self.items))
         return Form(
-            ones.astype(self.tile_type), np.zeros_like(ones, self.tile_type), ones, False, self.item_weights
+            factor=ones.astype(self.tile_type),
+            shift=np.zeros_like(ones, self.tile_type),
+            square=ones,
+            ratio=False,
+            whole=self.integers,
+            weight=self.items.weight.astype(np.int32),
         )
-
-    @property
-    def item_weights(self) -> npt.NDArray[np.int32]:
-        """How many items each distinct row stands for."""
-        return self.items.weight.astype(np.int32)
 
     @abstractmethod
     def error(self, rows: slice, columns: slice) -> Error:

@@ -24,9 +24,11 @@ from tieproof.ties import FloatArray, IntArray, Ties
 def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
     """Return the sum of precisions of every query, down to its last rank."""
     query, k, n, l, m = ties.query, ties.k, ties.n, ties.l, ties.m
+    several, ambiguous = ties.several, ties.ambiguous
     if last is not None:
         rows = ties.above(last)
         query, k, n, l, m = query[rows], k[rows], n[rows], l[rows], m[rows]
+        several, ambiguous = np.flatnonzero(l > 1), np.flatnonzero(m < l)
 
     def places(rows: IntArray) -> IntArray:
         return l[rows] if last is None else np.minimum(last[query[rows]] - k[rows], l[rows])
@@ -35,12 +37,10 @@ def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
         return add_by_query(query, values, ties.n_queries)
 
     upper = rule.single(k, n)
-    several = np.flatnonzero(l > 1)
     if several.size:
         (upper[several],) = blockwise(
             lambda k, n, m, s: (rule.best(k, n, m, s).hi,), k[several], n[several], m[several], places(several)
         )
-    ambiguous = np.flatnonzero(m < l)
     if not ambiguous.size:
         certain = by_query(upper)
         return Estimates(certain, certain, certain, np.zeros(ties.n_queries))

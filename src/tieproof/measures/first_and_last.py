@@ -33,7 +33,7 @@ class _First(NamedTuple):
 
 def _first_of_each_query(ties: Ties, measure: Measure) -> _First:
     """Return the first tie of each query, where it begins above the cutoff."""
-    rows = np.flatnonzero(np.diff(ties.query, prepend=-1))
+    rows = ties.first[:-1]
     last = measure.last_rank(ties)
     if last is not None:
         rows = rows[ties.k[rows] < last[ties.query[rows]]]

@@ -26,12 +26,11 @@ _LARGEST_GAIN = 2.0**400  # squares and sums of larger ones could overflow
 
 def _ndcg(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
-    listed = ties.listed
-    relevant = listed if measure["ideal"] == "list" else ties.n_relevant
+    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     if ties.grades is None:
         ideal = ideal_sum(relevant, LOGARITHMIC, last)
         return weighted_sum(ties, LOGARITHMIC, last).divided_by(np.where(ideal == 0.0, 1.0, ideal))
-    missing_grades = np.zeros(0)
+    missing_grades, listed = np.zeros(0), ties.listed
     if np.any(relevant != listed):
         if ties.missing_grades is None:
             query = int(np.flatnonzero(relevant != listed)[0])
