@@ -11,7 +11,7 @@ from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs import as_inputs, make_relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.progress import progress_bar
-from tieproof.relevance import IntArray, Relevance
+from tieproof.relevance import IntArray, Labels, Relevance
 from tieproof.result import Result, Setting
 from tieproof.scoring import Empty, Parts, check_empty, parse_measures, score
 from tieproof.settings import parse_memory, parse_threads
@@ -132,8 +132,15 @@ def space_parts(
     progress: bool,
 ) -> tuple[Parts, int]:
     """The ties of all queries under one of our distances, and the number of zero vectors."""
-    from tieproof.engine import Plan, count_ties
+    from tieproof.engine import Plan, count_ties, few_levels, ties_by_level
 
+    if distance.bits and isinstance(relevance, Labels) and relevance.plain and few_levels(queries):
+
+        def parts_by_level() -> Iterator[tuple[IntArray, Ties]]:
+            with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
+                yield from ties_by_level(queries, gallery, relevance, limits[1], advance)
+
+        return parts_by_level(), 0
     plan = Plan(*limits)
     resources = plan.resources(relevance.at_most())
     space = make_space(distance, queries, gallery, relevance.order(), resources)

@@ -109,14 +109,23 @@ class Labels(Relevance):
     def __init__(self, query_labels: npt.NDArray[Any], item_labels: npt.NDArray[Any] | None) -> None:
         self.leave_one_out = item_labels is None
         items = query_labels if item_labels is None else item_labels
-        known, self.item_class = np.unique(items, return_inverse=True)
+        self.members = stable_order(items)
+        ordered = items[self.members]
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        known, sizes = ordered[starts], np.diff(np.append(starts, len(items)))
+        self.item_class = np.empty(len(items), dtype=np.int64)
+        self.item_class[self.members] = np.repeat(np.arange(len(known)), sizes)
         place = np.minimum(np.searchsorted(known, query_labels), len(known) - 1)
         # A query whose label no item has gets the class past the last, which is empty.
         self.query_class = np.where(known[place] == query_labels, place, len(known))
         self.n_queries, self.n_items = len(query_labels), len(items)
-        self.members = np.argsort(self.item_class, kind="stable")
-        self.size = np.append(np.bincount(self.item_class, minlength=len(known)), 0)
-        self.start = np.cumsum(self.size) - self.size
+        self.size = np.append(sizes, 0)
+        self.start = np.append(starts, len(items))
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing but the query itself is excluded."""
+        return self.groups is None and self.excluded_pairs is None
 
     def at_most(self) -> IntArray:
         """Sizes of classes, less the query itself."""
@@ -126,7 +135,7 @@ class Labels(Relevance):
         self, queries: IntArray, usable: npt.NDArray[np.bool_], at_least: int
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """The members of each class."""
-        if self.groups is not None or self.excluded_pairs is not None:
+        if not self.plain:
             return
         good = self.size >= at_least
         good &= np.bincount(self.item_class, ~usable, len(self.size)) == 0
@@ -147,6 +156,15 @@ class Labels(Relevance):
         of_query = self.query_class[queries]
         position, index = ranges(self.start[of_query], self.size[of_query])
         return position, self.members[index], None
+
+
+def stable_order(labels: npt.NDArray[Any]) -> IntArray:
+    """Indices that sort the labels and keep equal ones in their order; fast where they are small integers."""
+    if labels.dtype.kind == "i":
+        low = labels.min()
+        if int(labels.max()) - int(low) < 2**16:
+            return np.argsort((labels - low).astype(np.uint16), kind="stable")
+    return np.argsort(labels, kind="stable")
 
 
 class MultiLabels(Relevance):

@@ -1,8 +1,6 @@
 """From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +11,7 @@ from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse
 from tieproof.result import Evaluated, Result, Setting
 from tieproof.tie_summary import count_by_query
+from tieproof.threads import in_order
 from tieproof.ties import Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
@@ -71,13 +70,15 @@ def score(
     has_relevant = np.zeros(count, dtype=np.bool_)
     tie_counts = np.zeros((4, count), dtype=np.int64)
 
-    def evaluate(queries: IntArray, found: Ties) -> None:
+    def evaluate(part: tuple[IntArray, Ties]) -> None:
+        queries, found = part
         has_relevant[queries] = found.n_relevant > 0
         for measure in measures:
             values[measure][:, queries] = estimate(measure, found)
         tie_counts[:, queries] = count_by_query(found)
 
-    in_turn(evaluate, parts, threads)
+    for _ in in_order(evaluate, parts, threads):
+        pass
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
     kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)
@@ -91,21 +92,6 @@ def score(
         setting, ids[kept], per_query, tie_counts[:, kept], zero_vectors, ids[empty_ids], left_out or {}, groups
     )
     return Result(evaluated)
-
-
-def in_turn(evaluate: Callable[[IntArray, Ties], None], parts: Parts, threads: int) -> None:
-    """Evaluate part after part, as many at a time as there are threads, so that few are in memory."""
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[None]] = deque()
-        try:
-            for part in parts:
-                waiting.append(pool.submit(evaluate, *part))
-                if len(waiting) > threads:
-                    waiting.popleft().result()
-            for future in waiting:
-                future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:

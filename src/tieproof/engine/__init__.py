@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.engine.blas import check_products, single_threaded
+from tieproof.engine.levels import few_levels, ties_by_level
 from tieproof.engine.plan import Plan
 from tieproof.engine.thresholds import rank
 from tieproof.engine.tiles import Progress, TileLoop
@@ -13,7 +14,7 @@ from tieproof.exact.space import Space
 from tieproof.relevance import Relevance
 from tieproof.ties import Ties
 
-__all__ = ["Plan", "count_ties"]
+__all__ = ["Plan", "count_ties", "few_levels", "ties_by_level"]
 
 IntArray = npt.NDArray[np.int64]
 

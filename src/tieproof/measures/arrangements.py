@@ -16,60 +16,15 @@ g_i = a_i + (m-1)/(l-2) r_i, and B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r /
 its rows and columns centred. Adding a constant to all a or to all b changes nothing.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
-from tieproof.measures.numbers import Pair, blockwise, groups_of, total
+from tieproof.measures.numbers import Pair, blockwise
 from tieproof.measures.rank_weights import HARMONIC, one_of
 from tieproof.ties import FloatArray, IntArray
 
 _LONG, _FAR = 32, 200
 """Sums over s places below k items go by closed form where s > _LONG and k <= _FAR · s. Their cancellation grows
 as (k/s)^5; at these limits leaves some 1e-14 of the pairs' 1e-30."""
-
-
-def pairs_variance(
-    places: Callable[..., tuple[FloatArray, FloatArray]],
-    l: IntArray,
-    m: IntArray,
-    s: IntArray,
-    *columns: IntArray,
-) -> FloatArray:
-    """Return Var Z of each tie, shape (T,), adding up over its first s places; beyond them a and b are 0.
-
-    places(i, *columns) returns (a, b) at the places i, shape (s, 1), of ties given by their columns, both (s, T).
-    """
-    variance = np.zeros(len(l))
-    for size, rows in groups_of(s):
-        i = np.arange(1, size + 1)[:, None]
-        a, b = places(i, *(column[rows] for column in columns))
-        variance[rows] = _pairs_variance(a, b, i, l[rows], m[rows])
-    return variance
-
-
-def _pairs_variance(a: FloatArray, b: FloatArray, i: IntArray, l: IntArray, m: IntArray) -> FloatArray:
-    """Return Var Z from a and b, shape (s, T), at the places i, shape (s, 1)."""
-    beyond = l - len(i)
-    sums = np.cumsum(b, axis=0)
-    row = (i - 1) * b + (sums[-1] - sums)
-    others = np.maximum(l - 2, 1)
-
-    g = a + (m - 1) / others * row
-    mean = total(g) / l
-    linear = total((g - mean) * (g - mean)) + beyond * mean * mean
-
-    x = row / others
-    centre = total(row) / ((l - 1.0) * others)
-    y = b - x + centre
-    before = np.maximum(i - 1, 1)
-    mean_before = (np.cumsum(x, axis=0) - x) / before
-    step = x - mean_before
-    scatter = np.cumsum((i - 1) / i * step * step, axis=0)
-    scatter_before = np.concatenate((np.zeros((1, len(l))), scatter[:-1]))
-    pairs = total((i - 1) * ((y - mean_before) * (y - mean_before)) + scatter_before)
-    pairs += beyond * total((centre - x) * (centre - x)) + beyond * (beyond - 1) / 2 * centre * centre
-    return _combine(linear, pairs, l, m)
 
 
 def _combine(linear: FloatArray, pairs: FloatArray, l: IntArray, m: IntArray) -> FloatArray:
@@ -92,14 +47,18 @@ def precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: In
     rows = np.flatnonzero(~closed & (m == 1))  # no pairs
     variance[rows] = (n[rows] + 1.0) * (n[rows] + 1.0) * one_of(HARMONIC, k[rows], l[rows], s[rows])[1]
     rows = np.flatnonzero(~closed & (m > 1))
-    variance[rows] = pairs_variance(_precision_places, l[rows], m[rows], s[rows], k[rows], n[rows], l[rows])
+    if rows.size:
+        from tieproof.measures.arrangement_kernels import precision_variances
+
+        variance[rows] = precision_variances(k[rows], n[rows], l[rows], m[rows], s[rows])
     return variance
 
 
-def _precision_places(i: IntArray, k: IntArray, n: IntArray, l: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return a_i = (n+1) w_i and b_i = w_i, with w_i = 1/(k+i), less its last value where that is no end."""
-    w: FloatArray = np.where(l == len(i), (l - i) / ((k + i) * (k + l).astype(np.float64)), 1.0 / (k + i))
-    return (n + 1) * w, w
+def trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+    """Return the same for hits that add the mean of the precisions before them and at them; linear in s."""
+    from tieproof.measures.arrangement_kernels import trapezoid_variances
+
+    return trapezoid_variances(k, n, l, m, s) if len(k) else np.zeros(0)
 
 
 def _precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray]:

@@ -5,12 +5,11 @@ sums cancel (a tie far down adds m hits less nearly as much again), so they are 
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.measures.arrangements import pairs_variance, precision_variance
+from tieproof.measures.arrangements import precision_variance, trapezoid_variance
 from tieproof.measures.numbers import Pair, once
 from tieproof.measures.rank_weights import HARMONIC
 from tieproof.ties import FloatArray, IntArray
@@ -90,28 +89,12 @@ def _trapezoid_mean(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntAr
 
 
 def _trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
-    """Return the variance, linear in s; equal ties are computed once where they are large."""
-
-    def compute(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray]:
-        return (pairs_variance(_trapezoid_places, l, m, s, k, n),)
-
+    """Return the variance; equal ties are computed once where they are large."""
     variance = np.zeros(len(k))
-    for rows, how in ((s <= _SMALL, compute), (s > _SMALL, partial(once, compute))):
-        (variance[rows],) = how(*(x[rows] for x in (k, n, l, m, s)))
+    small = s <= _SMALL
+    variance[small] = trapezoid_variance(*(x[small] for x in (k, n, l, m, s)))
+    (variance[~small],) = once(lambda *columns: (trapezoid_variance(*columns),), *(x[~small] for x in (k, n, l, m, s)))
     return variance
-
-
-def _trapezoid_places(i: IntArray, k: IntArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return a_i = (n u_i + w_i)/2 and b_i = u_i/2, with w_i = 1/(k+i), u_i = w_(i-1) + w_i; each less its last.
-
-    At rank 1 the precision before is 1 and no pair ends there, so that b is of no account.
-    """
-    last = k + len(i)
-    w = (last - k - i) / ((k + i) * last.astype(np.float64))
-    rank_before = np.maximum(k + i - 1, 1)
-    w_before = (last - 1 - rank_before) / (rank_before * np.maximum(last - 1, 1).astype(np.float64))
-    b = (w_before + w) / 2.0
-    return n * b + w / 2.0 + np.where(k + i == 1, 0.5, 0.0), b
 
 
 TRAPEZOIDS = PrecisionSum(_trapezoid_single, _trapezoid_row, _trapezoid_mean, _trapezoid_variance)

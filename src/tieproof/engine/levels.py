@@ -1,0 +1,127 @@
+"""Hamming distances of labelled items: so few values that each gets a count, and nothing has to be ranked."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.compiled import kernel
+from tieproof.engine.structures import IntArray, Places
+from tieproof.engine.tiles import Progress
+from tieproof.exact.hamming import Words, ones
+from tieproof.relevance import Labels
+from tieproof.threads import in_order
+from tieproof.ties import Ties
+
+LEVELS = 2**12
+"""Largest number of bits whose distances are counted level by level."""
+
+QUERIES = 2**18
+"""Most queries that are counted together, times the bits of their codes: measures like them many."""
+
+BLOCK = 2**12
+"""Items that are gone through for one query after the other while they are in a cache."""
+
+Counts = npt.NDArray[np.int64]
+
+
+def few_levels(codes: npt.NDArray[Any]) -> bool:
+    """Whether codes, as `packed_halves` gives them, have so few bits."""
+    return 32 * codes.shape[1] <= LEVELS
+
+
+def ties_by_level(
+    queries: npt.NDArray[Any], gallery: npt.NDArray[Any] | None, labels: Labels, threads: int, progress: Progress
+) -> Iterator[tuple[IntArray, Ties]]:
+    """Indices of queries and their ties, for codes as `packed_halves` gives them."""
+    own = np.ascontiguousarray(queries).view(np.uint64)
+    items = (own if gallery is None else np.ascontiguousarray(gallery).view(np.uint64))[labels.members]
+
+    def count(part: IntArray) -> tuple[IntArray, Ties]:
+        known = labels.query_class[part]
+        start = labels.start[known]
+        found = count_levels(own[part], items, start, start + labels.size[known])
+        if labels.leave_one_out:
+            found[0, :, 0] -= 1
+        progress(len(part) * len(items))
+        query, k, n, l, m = ties_of_levels(found)
+        n_items = np.full(len(part), labels.n_items - labels.leave_one_out)
+        return part, Ties(query, k, n, l, m, n_relevant=found[0].sum(axis=1), n_items=n_items)
+
+    order = labels.order()[0]
+    size = max(1, min(QUERIES // (64 * own.shape[1]), len(order) // (4 * threads)))
+    parts = (order[start : start + size] for start in range(0, len(order), size))
+    yield from in_order(count, parts, threads)
+
+
+@kernel
+def count_levels(queries: Words, items: Words, start: IntArray, stop: IntArray) -> Counts:
+    """Items at each distance from each query, shape (2, queries, levels): those start … stop-1, and the others."""
+    count, words = queries.shape
+    counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
+    position = np.empty(BLOCK, dtype=np.uint32)
+    lanes = np.zeros((4, 64 * words + 1), dtype=np.int64)
+    for first in range(0, items.shape[0], BLOCK):
+        last = min(first + BLOCK, items.shape[0])
+        for q in range(count):
+            middle = min(max(start[q], first), last)
+            end = min(max(stop[q], first), last)
+            if end > middle:
+                add_levels(queries[q], items[middle:end], position, lanes, counts[0, q])
+            if middle > first:
+                add_levels(queries[q], items[first:middle], position, lanes, counts[1, q])
+            if last > end:
+                add_levels(queries[q], items[end:last], position, lanes, counts[1, q])
+    return counts
+
+
+@kernel
+def add_levels(query: Words, items: Words, position: Places, lanes: Counts, counts: Counts) -> None:
+    """Add the items at each distance; four counts side by side, since neighbours are often equally far."""
+    length, words = items.shape
+    if words == 1:
+        word = query[0]
+        for i in range(length):
+            position[i] = np.uint32(ones(word ^ items[i, 0]))
+    else:
+        for i in range(length):
+            differing = np.uint64(0)
+            for w in range(words):
+                differing += ones(query[w] ^ items[i, w])
+            position[i] = np.uint32(differing)
+    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
+    whole = length // 4 * 4
+    for i in range(0, whole, 4):
+        a[position[i]] += 1
+        b[position[i + 1]] += 1
+        c[position[i + 2]] += 1
+        d[position[i + 3]] += 1
+    for i in range(whole, length):
+        a[position[i]] += 1
+    for level in range(counts.shape[0]):
+        counts[level] += a[level] + b[level] + c[level] + d[level]
+    lanes[:] = 0
+
+
+@kernel
+def ties_of_levels(counts: Counts) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """query, k, n, l, m of the ties that hold a relevant item, from counts (2, queries, levels)."""
+    size = 0
+    for q in range(counts.shape[1]):
+        for level in range(counts.shape[2]):
+            size += counts[0, q, level] > 0
+    query, k, n = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    l, m = np.empty(size, np.int64), np.empty(size, np.int64)
+    tie = 0
+    for q in range(counts.shape[1]):
+        nearer = relevant = 0
+        for level in range(counts.shape[2]):
+            here = counts[0, q, level]
+            if here > 0:
+                query[tie], k[tie], n[tie] = q, nearer, relevant
+                l[tie], m[tie] = here + counts[1, q, level], here
+                tie += 1
+            nearer += here + counts[1, q, level]
+            relevant += here
+    return query, k, n, l, m

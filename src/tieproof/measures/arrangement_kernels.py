@@ -1,0 +1,80 @@
+"""The variances of `arrangements`, compiled: one tie after the other, in time linear in its places."""
+
+import numpy as np
+
+from tieproof.compiled import kernel
+from tieproof.ties import FloatArray, IntArray
+
+
+@kernel
+def precision_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+    """Var Z of each tie for a_i = (n+1) w_i and b_i = w_i, w_i = 1/(k+i), adding up over its first s places."""
+    variance = np.zeros(k.shape[0])
+    a, b, row = np.empty(s.max()), np.empty(s.max()), np.empty(s.max())
+    for t in range(k.shape[0]):
+        last = np.float64(k[t] + l[t])
+        for j in range(s[t]):
+            rank = k[t] + j + 1
+            # Less the last value, where that is no end: the variance does not change, and nothing cancels.
+            b[j] = (l[t] - j - 1) / (rank * last) if l[t] == s[t] else 1.0 / rank
+            a[j] = (n[t] + 1) * b[j]
+        variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])
+    return variance
+
+
+@kernel
+def trapezoid_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+    """Var Z of each tie for a_i = (n u_i + w_i)/2 and b_i = u_i/2, w_i = 1/(k+i), u_i = w_(i-1) + w_i.
+
+    At rank 1 the precision before is 1 and no pair ends there, so that b is of no account.
+    """
+    variance = np.zeros(k.shape[0])
+    a, b, row = np.empty(s.max()), np.empty(s.max()), np.empty(s.max())
+    for t in range(k.shape[0]):
+        last = k[t] + s[t]
+        for j in range(s[t]):
+            rank = k[t] + j + 1
+            before = max(rank - 1, 1)
+            w = (last - rank) / (rank * np.float64(last))
+            w_before = (last - 1 - before) / (before * np.float64(max(last - 1, 1)))
+            b[j] = (w_before + w) / 2.0
+            a[j] = n[t] * b[j] + w / 2.0 + (0.5 if rank == 1 else 0.0)
+        variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])
+    return variance
+
+
+@kernel
+def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -> float:
+    """Var Z from a and b at the first places of a tie of l items; beyond them they are 0. `row` is room for as many."""
+    size = a.shape[0]
+    beyond = l - size
+    others = max(l - 2, 1)
+    all_b = 0.0
+    for j in range(size):
+        all_b += b[j]
+    share = (m - 1) / others
+    up_to_here = total_g = total_row = 0.0
+    for j in range(size):
+        up_to_here += b[j]
+        row[j] = j * b[j] + (all_b - up_to_here)
+        total_g += a[j] + share * row[j]
+        total_row += row[j]
+    mean = total_g / l
+    centre = total_row / ((l - 1.0) * others)
+    linear = pairs = outside = sum_x = scatter = 0.0
+    for j in range(size):
+        distance = a[j] + share * row[j] - mean
+        linear += distance * distance
+        x = row[j] / others
+        mean_before = sum_x / max(j, 1)
+        away = b[j] - x + centre - mean_before
+        pairs += j * (away * away) + scatter
+        step = x - mean_before
+        scatter += j / (j + 1) * step * step
+        sum_x += x
+        outside += (centre - x) * (centre - x)
+    linear += beyond * mean * mean
+    pairs += beyond * outside + beyond * (beyond - 1) / 2 * centre * centre
+    single = m / l * ((l - m) / (l - 1))
+    double = single * ((m - 1) / others) * ((l - m - 1) / max(l - 3, 1))
+    return single * linear + double * pairs
