@@ -4,8 +4,10 @@ from tieproof import measures
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
 from tieproof.evaluate import evaluate
 from tieproof.evaluator import Evaluator
+from tieproof.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
 from tieproof.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import DEFAULT_MEASURES
+from tieproof.pooled.rates import ErrorRates, OperatingPoint
 from tieproof.result import Estimate, Result, TieSummary
 from tieproof.runs import evaluate_run
 from tieproof.ties import Ties
@@ -14,10 +16,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DEFAULT_MEASURES",
+    "ErrorRates",
     "Estimate",
     "Evaluator",
     "InputError",
     "MissingExtraError",
+    "OperatingPoint",
     "Result",
     "TieSummary",
     "TieproofError",
@@ -27,5 +31,7 @@ __all__ = [
     "evaluate_distances",
     "evaluate_run",
     "evaluate_scores",
+    "fnmr_at_fmr",
+    "fnmr_at_fmr_of_distances",
     "measures",
 ]
