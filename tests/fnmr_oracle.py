@@ -79,7 +79,9 @@ def linear(name: str, relevant: Sequence[Key], others: Sequence[Key], fmr: float
     return threshold, sum(value >= threshold for value in near) / len(near)
 
 
-def exact(relevant: Sequence[Key], others: Sequence[Key], fmr: str) -> tuple[Key, Fraction, Fraction, Fraction, Fraction]:
+def exact(
+    relevant: Sequence[Key], others: Sequence[Key], fmr: str
+) -> tuple[Key, Fraction, Fraction, Fraction, Fraction]:
     """The threshold's key; lower, expected and upper FNMR and their variance over all orderings of the tied pairs."""
     rank = max(1, math.ceil(Fraction(fmr) * len(others)))
     threshold = sorted(others)[rank - 1]
@@ -87,7 +89,10 @@ def exact(relevant: Sequence[Key], others: Sequence[Key], fmr: str) -> tuple[Key
     tied, tied_others = relevant.count(threshold), others.count(threshold)
     place = rank - sum(key < threshold for key in others)
     chances = behind(tied, tied_others, place)
-    values = {Fraction(beyond + count, len(relevant)): Fraction(ways, sum(chances.values())) for count, ways in chances.items()}
+    values = {
+        Fraction(beyond + count, len(relevant)): Fraction(ways, sum(chances.values()))
+        for count, ways in chances.items()
+    }
     mean = sum((value * chance for value, chance in values.items()), Fraction(0))
     variance = sum(((value - mean) ** 2 * chance for value, chance in values.items()), Fraction(0))
     return threshold, min(values), mean, max(values), variance
@@ -99,7 +104,8 @@ def behind(tied: int, others: int, place: int) -> dict[int, int]:
     Those before it are arranged with the `place` - 1 others before it, those behind it with the rest.
     """
     return {
-        tied - before: math.comb(place - 1 + before, before) * math.comb(others - place + tied - before, tied - before)
+        tied - before: math.comb(place - 1 + before, before)
+        * math.comb(others - place + tied - before, tied - before)
         for before in range(tied + 1)
     }
 

@@ -7,6 +7,7 @@ from tieproof.evaluator import Evaluator
 from tieproof.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
 from tieproof.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import DEFAULT_MEASURES
+from tieproof.pcf import pcf
 from tieproof.pooled.rates import ErrorRates, OperatingPoint
 from tieproof.result import Estimate, Result, TieSummary
 from tieproof.runs import evaluate_run
@@ -34,4 +35,5 @@ __all__ = [
     "fnmr_at_fmr",
     "fnmr_at_fmr_of_distances",
     "measures",
+    "pcf",
 ]

@@ -171,7 +171,10 @@ class CosineGauge(SpaceGauge):
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """Minus the signed squares of the similarities."""
         x, y, base = self.pairs(rows, columns)
-        squares = (first * second for first, second in zip(exact_pairs.squares(x, base), exact_pairs.squares(y, base), strict=True))
+        squares = (
+            first * second
+            for first, second in zip(exact_pairs.squares(x, base), exact_pairs.squares(y, base), strict=True)
+        )
         products = exact_pairs.dots(x, y, base)
         return [Fraction(-s * abs(s), n) if n else Fraction(0) for s, n in zip(products, squares, strict=True)]
 
@@ -180,12 +183,12 @@ class CosineGauge(SpaceGauge):
         if self.space.integers:
             return rounded(key)
         sign = -1 if key < 0 else 1
-        return sign * rounded_of_root(Fraction(abs(key)), lambda root: root)
+        return sign * rounded_of_root(Fraction(key * sign), lambda root: root)
 
     def distance(self, key: Real) -> float:
         """1 - x.y / (|x| |y|)."""
         sign = -1 if key < 0 else 1
-        return rounded_of_root(Fraction(abs(key)), lambda root: 1 + sign * root)
+        return rounded_of_root(Fraction(key * sign), lambda root: 1 + sign * root)
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Minus the signed square of the similarity."""

@@ -46,22 +46,26 @@ def make_gauge(
     return GAUGES[str(name)](make_space(kind, queries, gallery, relevance.order(), resources))
 
 
-def linear_points(pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress) -> Iterator[OperatingPoint]:
+def linear_points(
+    pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress
+) -> Iterator[OperatingPoint]:
     """Thresholds between float64 distances; a relevant pair counts where its own float64 is at or beyond."""
     n_relevant, n_others = totals
     places = [linear_place(rate, n_others) for rate in rates]
     orders = order_statistics(pool, [rank for place in places for rank in place[:2]], n_others, progress)
     thresholds = []
     for rate, (first, second, part) in zip(rates, places, strict=True):
-        ends = (pool.gauge.distance(orders[rank].key) for rank in (first, second))
-        thresholds.append(check_threshold(between(*ends, part), rate))
+        near, far = (pool.gauge.distance(orders[rank].key) for rank in (first, second))
+        thresholds.append(check_threshold(between(near, far, part), rate))
     boundaries = [least_rounding_to(threshold) for threshold in thresholds]
     counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries])
     for rate, threshold, (_, reached), (beyond, equal) in zip(rates, thresholds, boundaries, counts, strict=True):
         yield OperatingPoint(rate, threshold, point((beyond + (equal if reached else 0)) / n_relevant))
 
 
-def exact_points(pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress) -> Iterator[OperatingPoint]:
+def exact_points(
+    pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress
+) -> Iterator[OperatingPoint]:
     """Thresholds that are distances, compared as real numbers."""
     n_relevant, n_others = totals
     ranks = [exact_rank(rate, n_others) for rate in rates]

@@ -2,14 +2,14 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from numbers import Real as RealNumber
 from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
 from tieproof.result import Estimate
+from tieproof.shares import as_shares
 
 Method = Literal["linear", "exact"]
 METHODS: tuple[str, ...] = get_args(Method)
@@ -80,13 +80,7 @@ class ErrorRates:
 
 def checked_rates(fmr: Any) -> tuple[float, ...]:
     """False match rates within [0, 1], one or several."""
-    values = tuple(fmr) if isinstance(fmr, Iterable) and not isinstance(fmr, str | bytes) else (fmr,)
-    if not values:
-        raise InputError("No false match rate was asked for. Pass fmr=(0.1,) or others from 0 to 1.")
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, RealNumber) or not 0 <= value <= 1:
-            raise InputError(f"A false match rate must be a number from 0 to 1, not {value!r}.")
-    return tuple(float(value) for value in values)
+    return as_shares(fmr, "A false match rate", "fmr=(0.1,)")
 
 
 def check_method(method: str) -> None:
