@@ -48,7 +48,8 @@ class Pool:
     """
 
     def __init__(self, gauge: Gauge, relevance: Relevance, memory: int, threads: int) -> None:
-        self.gauge, self.relevance, self.threads = gauge, relevance, threads
+        self.gauge, self.relevance = gauge, relevance
+        self.threads = threads = 1 if gauge.stripe_rows else threads  # a function need not be safe in threads
         self.height, self.width = (len(weight) for weight in gauge.weight)
         self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded_pairs is None
         identity = gauge.identity[0]

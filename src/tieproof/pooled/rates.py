@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -36,9 +35,8 @@ class ErrorRates:
     >>> rates = tp.fnmr_at_fmr_of_distances([0, 0, 1, 1, 2, 2, 5, 5, 9, 9], [3, 3, 4, 4, 6, 6, 7, 7, 8, 8])
     >>> rates[0.1].upper
     0.4
-    >>> print(rates)
-    FMR 0.1: threshold 3, FNMR 0.4000
-    10 relevant and 10 other pairs, method linear.
+    >>> rates.points[0].threshold
+    3.0
     """
 
     method: str
@@ -64,18 +62,10 @@ class ErrorRates:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def __str__(self) -> str:
-        """A line for each rate, and what was counted."""
-        return "\n".join(self.lines())
+        """The table that the command line shows."""
+        from tieproof.reports.rates import render
 
-    def lines(self) -> Iterator[str]:
-        """The lines of the text."""
-        for point in self.points:
-            rate = point.fnmr
-            line = f"FMR {point.fmr:g}: threshold {point.threshold:.6g}, FNMR {rate.upper:.4f}"
-            if self.method == "exact":
-                line += f" (lower {rate.lower:.4f}, expected {rate.expected:.4f}, std {rate.std:.4f})"
-            yield line
-        yield f"{self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs, method {self.method}."
+        return render(self)
 
 
 def checked_rates(fmr: Any) -> tuple[float, ...]:
