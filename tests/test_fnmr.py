@@ -239,8 +239,13 @@ def test_many_pairs_as_their_distances() -> None:
 
 @pytest.mark.parametrize(
     ("make", "classes"),
-    [(lambda r, s: r.normal(size=s), 500), (lambda r, s: r.normal(size=s), 3), (lambda r, s: np.zeros(s), 3)],
-    ids=["few relevant", "many relevant", "zeros"],
+    [
+        (lambda r, s: r.normal(size=s), 500),
+        (lambda r, s: r.normal(size=s), 3),
+        (lambda r, s: np.zeros(s), 3),
+        (lambda r, s: r.choice([-1, 1], size=(s[0], 24)), 500),
+    ],
+    ids=["few relevant", "many relevant", "zeros", "many ties"],
 )
 def test_pairs_are_not_kept(make: Callable[..., Array], classes: int) -> None:
     random = np.random.default_rng(0)

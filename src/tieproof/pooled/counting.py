@@ -22,7 +22,7 @@ import numpy as np
 
 from tieproof.exact.rows import IntArray
 from tieproof.pooled.gauges import Gauge
-from tieproof.pooled.kernels import BINS, floats, histogram, inside, ordered, weight_below
+from tieproof.pooled.kernels import BINS, Bins, add_bins, empty_bins, floats, histogram, inside, ordered, weight_below
 from tieproof.pooled.pool import Pool, Stripe, Table
 from tieproof.pooled.reals import Real
 
@@ -34,6 +34,9 @@ SAMPLE_ROWS = 64
 
 SAMPLE_MARGIN = 0.01
 """The share of a sample by which a rank may be off; where it is off by more, that costs another pass."""
+
+SAMPLE_ENDS = 100
+"""So many pairs at either end of a sample say nothing of where the ends are."""
 
 MANY = 2**62
 """As many pairs as nobody has counted."""
@@ -86,10 +89,13 @@ def guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window
     windows = {}
     for rank in ranks:
         share = rank / n_others
-        low, high = share - SAMPLE_MARGIN, share + SAMPLE_MARGIN
-        places = np.searchsorted(ends, [low * ends[-1], high * ends[-1]]).clip(0, len(values) - 1)
-        first, last = values[places].tolist()
-        windows[rank] = Window(EVERYTHING.low if low <= 0 else first, EVERYTHING.high if high >= 1 else last)
+        places = np.searchsorted(ends, [(share + margin) * ends[-1] for margin in (-SAMPLE_MARGIN, SAMPLE_MARGIN)])
+        low, high = values[places.clip(0, len(values) - 1)].tolist()
+        # Beyond the first and the last few of the sample anything may follow.
+        windows[rank] = Window(
+            EVERYTHING.low if share * ends[-1] < SAMPLE_ENDS else low,
+            EVERYTHING.high if (1 - share) * ends[-1] < SAMPLE_ENDS else high,
+        )
     return windows
 
 
@@ -103,17 +109,17 @@ def sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
     return ordered(pool.values(stripe, columns))[0], weights
 
 
-def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, IntArray]]:
+def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, Bins]]:
     """For each window the pairs below it, and its own in equal bins."""
     below = dict.fromkeys(windows, 0)
-    bins = {window: np.zeros(BINS, dtype=np.int64) for window in windows}
+    bins = {window: empty_bins() for window in windows}
     lock = threading.Lock()
 
     def count(stripe: Stripe) -> None:
         columns = pool.columns(stripe)
         block = ordered(pool.values(stripe, columns))
         rows, items = pool.weights(stripe)
-        mine = {window: np.zeros(BINS, dtype=np.int64) for window in windows}
+        mine = {window: empty_bins() for window in windows}
         before = dict.fromkeys(windows, 0)
         taken_away = (
             (block[row, column][None], MINUS_ONE, weight) for row, column, weight in pool.not_others(stripe)
@@ -124,7 +130,7 @@ def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Win
         with lock:
             for window in windows:
                 below[window] += before[window]
-                bins[window] += mine[window]
+                add_bins(bins[window], mine[window])
         progress(block.size)
 
     pool.each(count)
@@ -136,16 +142,15 @@ def shift_of(window: Window) -> int:
     return max(0, (window.high - window.low).bit_length() - BINS.bit_length() + 1)
 
 
-def narrowed(rank: int, window: Window, below: int, bins: IntArray) -> tuple[Window, int]:
-    """The bin that holds a rank and its pairs, or what lies on the rank's side of a window that does not hold it."""
-    ends = below + np.cumsum(bins)
+def narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window, int]:
+    """What the bin that holds a rank spans, and its pairs; or what lies on the rank's side of the window."""
+    ends = below + np.cumsum(bins.weight)
     if rank < below:
         return Window(EVERYTHING.low, window.low - 1), below
     if rank >= ends[-1]:
         return Window(window.high + 1, EVERYTHING.high), MANY
     place = int(np.searchsorted(ends, rank, side="right"))
-    low = window.low + (place << shift_of(window))
-    return Window(low, min(low + (1 << shift_of(window)) - 1, window.high)), int(bins[place])
+    return Window(int(bins.lowest[place]), int(bins.highest[place])), int(bins.weight[place])
 
 
 def is_settled(gauge: Gauge, window: Window, pairs: int) -> bool:

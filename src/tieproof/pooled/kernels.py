@@ -1,5 +1,7 @@
 """Counting the pairs of a block by their distance; a distance is the number of its float64 among all float64."""
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -38,11 +40,32 @@ def number(bits: IntArray) -> None:
             bits[i] = SIGN - bits[i]
 
 
+class Bins(NamedTuple):
+    """What falls into each bin of a window: its weight, and the smallest and the largest entry."""
+
+    weight: IntArray
+    lowest: IntArray
+    highest: IntArray
+
+
+def empty_bins() -> Bins:
+    """Bins that nothing has fallen into."""
+    limits = np.iinfo(np.int64)
+    return Bins(np.zeros(BINS, dtype=np.int64), np.full(BINS, limits.max), np.full(BINS, limits.min))
+
+
+def add_bins(bins: Bins, others: Bins) -> None:
+    """Add what has fallen into other bins of the same window."""
+    np.add(bins.weight, others.weight, out=bins.weight)
+    np.minimum(bins.lowest, others.lowest, out=bins.lowest)
+    np.maximum(bins.highest, others.highest, out=bins.highest)
+
+
 @kernel
 def histogram(
-    block: IntArray, row_weight: IntArray, column_weight: IntArray, low: int, high: int, shift: int, bins: IntArray
+    block: IntArray, row_weight: IntArray, column_weight: IntArray, low: int, high: int, shift: int, bins: Bins
 ) -> int:
-    """Add the weights of the entries from `low` to `high` to bins of 2^shift numbers; return the weight below."""
+    """Add the entries from `low` to `high` to bins of 2^shift numbers; return the weight below."""
     first = np.uint64(np.int64(low))  # differences of up to 64 bits: modulo 2^64 they are right
     places = np.uint64(shift)
     below = 0
@@ -54,7 +77,10 @@ def histogram(
             if entry < low:
                 before += column_weight[j]
             elif entry <= high:
-                bins[(np.uint64(entry) - first) >> places] += weight * column_weight[j]
+                place = (np.uint64(entry) - first) >> places
+                bins.weight[place] += weight * column_weight[j]
+                bins.lowest[place] = min(bins.lowest[place], entry)
+                bins.highest[place] = max(bins.highest[place], entry)
         below += weight * before
     return below
 

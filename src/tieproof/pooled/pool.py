@@ -13,8 +13,8 @@ from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.pooled.gauges import Gauge
 from tieproof.relevance import Judgments, Relevance, pointers
 
-BYTES_PER_ENTRY = 32
-"""What an entry of a stripe takes at most: its value, and what it is computed from."""
+BYTES_PER_ENTRY = 96
+"""What an entry of a stripe takes at most: its value, and what a table is made from."""
 
 BYTES_PER_PAIR = 128
 """What a relevant or excluded pair takes while it is listed."""
