@@ -347,7 +347,7 @@ def test_measures_keep_to_the_width(width: int | None) -> None:
 # Help
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["run"], ["measures"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["run"], ["fnmr"], ["pcf"], ["measures"], ["demo"]])
 def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     outcome = run(*command, "--help")
     assert (outcome.status, outcome.err) == (0, "")
@@ -372,6 +372,61 @@ def test_without_a_command_help_is_shown(run: Run) -> None:
 
 def test_version(run: Run) -> None:
     assert run("--version") == (0, f"tieproof {tp.__version__}\n", "")
+
+
+# Pooled and structural measures
+
+
+def test_fnmr_is_that_of_the_library(run: Run) -> None:
+    rates = tp.fnmr_at_fmr(VECTORS, LABELS, fmr=(0.1, 0.5), method="exact")
+    arguments = "fnmr embeddings.npy labels.npy --fmr 0.1 --fmr 0.5 --method exact --threads 1 --memory 64MiB"
+    assert run(*arguments.split()) == (0, f"{rates}\n", "")
+    assert run(*arguments.split(), "--json", "-") == (0, f"{rates.to_json()}\n", "")
+    assert run(*arguments.split(), "--json", "rates.json")[::2] == (0, "")
+    assert json.loads(Path("rates.json").read_text()) == json.loads(rates.to_json())
+
+
+def test_fnmr_with_a_gallery(run: Run) -> None:
+    outcome = run("fnmr", "queries.npz", "--gallery", "gallery.npz", "-d", "euclidean")
+    rates = tp.fnmr_at_fmr(VECTORS, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS, distance="euclidean")
+    assert outcome == (0, f"{rates}\n", "")
+
+
+def test_pcf_is_that_of_the_library(run: Run) -> None:
+    arguments = ["pcf", "data.npz", "--explained", "0.5", "--explained", "1"]
+    fractions = tp.pcf(VECTORS, (0.5, 1)).tolist()
+    outcome = run(*arguments)
+    assert [line.split() for line in outcome.out.splitlines()[2:]] == [
+        [share, f"{fraction:.4f}"] for share, fraction in zip(("0.5", "1"), fractions, strict=True)
+    ]
+    assert json.loads(run(*arguments, "--json", "-").out) == {"explained": [0.5, 1.0], "pcf": fractions}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("fnmr embeddings.npy labels.npy --fmr 2", ["--fmr", "'2' is not a number from 0 to 1", "fnmr --help"]),
+        ("fnmr embeddings.npy labels.npy --fmr nan", ["--fmr", "'nan' is not a number from 0 to 1"]),
+        ("fnmr embeddings.npy labels.npy --fmr ten", ["--fmr", "'ten' is not a number"]),
+        ("fnmr embeddings.npy labels.npy --method cubic", ["--method", "'cubic' is not one of linear, exact"]),
+        ("fnmr embeddings.npy labels.npy -d dotty", ["--distance: Unknown distance 'dotty'"]),
+        ("fnmr embeddings.npy labels.npy --groups labels.npy --gallery-labels labels.npy", ["belong to a gallery"]),
+        ("fnmr embeddings.npy", ["embeddings.npy holds a single array and no labels"]),
+        ("fnmr embeddings.npy nothing.npy", ["nothing.npy does not exist"]),
+        ("fnmr embeddings.npy one.npy", ["one.npy: Every pair is relevant or excluded"]),
+        ("fnmr data.npz --json data.npz", ["data.npz"]),
+        ("pcf embeddings.npy --explained 1.5", ["--explained", "'1.5' is not a number from 0 to 1"]),
+        ("pcf constant.npy", ["constant.npy: The embeddings do not vary"]),
+        ("pcf nothing.npy", ["nothing.npy does not exist"]),
+        ("pcf", ["Missing argument 'EMBEDDINGS'. See: tieproof pcf --help"]),
+    ],
+)
+def test_wrong_pooled_and_structural(run: Run, arguments: str, said: list[str]) -> None:
+    np.save("one.npy", np.zeros(40, dtype=np.int64))
+    np.save("constant.npy", np.ones((4, 3)))
+    line = the_line(run(*arguments.split()))
+    for part in said:
+        assert part in line
 
 
 # What goes wrong: the files to write, the arguments, and what the line says

@@ -4,6 +4,7 @@ from tieproof import measures
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
 from tieproof.evaluate import evaluate
 from tieproof.evaluator import Evaluator
+from tieproof.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
 from tieproof.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import (
     AP,
@@ -21,6 +22,8 @@ from tieproof.measures import (
     Success,
     nDCG,
 )
+from tieproof.pcf import pcf
+from tieproof.pooled.rates import ErrorRates, OperatingPoint
 from tieproof.result import Estimate, Result
 from tieproof.runs import evaluate_run
 from tieproof.tie_summary import TieSummary
@@ -37,10 +40,12 @@ __all__ = [
     "INP",
     "RBP",
     "RR",
+    "ErrorRates",
     "Estimate",
     "Evaluator",
     "InputError",
     "MissingExtraError",
+    "OperatingPoint",
     "P",
     "R",
     "RelP",
@@ -55,6 +60,9 @@ __all__ = [
     "evaluate_distances",
     "evaluate_run",
     "evaluate_scores",
+    "fnmr_at_fmr",
+    "fnmr_at_fmr_of_distances",
     "measures",
     "nDCG",
+    "pcf",
 ]

@@ -10,8 +10,8 @@ from tieproof.categories import Categories
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse
 from tieproof.result import Evaluated, Result, Setting
-from tieproof.tie_summary import count_by_query
 from tieproof.threads import in_order
+from tieproof.tie_summary import count_by_query
 from tieproof.ties import Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]

@@ -1,6 +1,6 @@
 """The command line: read files, evaluate, show a table; one line on standard error where something is wrong.
 
-arguments ──► app.py: which command ──► evaluate.py, run.py, measures.py, demo.py ──► output.py: screen and files
+arguments ──► app.py: which command ──► evaluate.py, run.py, fnmr.py, pcf.py, … ──► output.py: screen and files
           ──► exits.py: whatever they raise becomes one line and a status
 """
 

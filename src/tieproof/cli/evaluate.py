@@ -2,8 +2,8 @@
 
 import re
 import sys
-from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
@@ -30,6 +30,8 @@ from tieproof.readers.location import split
 from tieproof.reports.text import render
 from tieproof.scoring import parse_measures
 from tieproof.settings import parse_memory, parse_threads
+
+Answer = TypeVar("Answer")
 
 HELP = (
     "Score embeddings exactly, with the whole interval that ties leave open.\n\n"
@@ -91,7 +93,8 @@ def command(
     if gallery is not None:
         sides.append(Files(gallery, gallery_labels, gallery_groups))
     with outputs(json, per_query, [split(location).path for side in sides for location in side.locations]) as write:
-        result = evaluate_files(
+        result = from_files(
+            tieproof.evaluate,
             sides,
             distance=distance,
             measures=measures,
@@ -156,9 +159,9 @@ class Files(NamedTuple):
                     )
 
 
-def evaluate_files(sides: Sequence[Files], **options: Any) -> tieproof.Result:
-    """Evaluate what is read; an error names the files that it speaks of."""
-    options |= sides[0].read()
+def from_files(function: Callable[..., Answer], sides: Sequence[Files], **options: Any) -> Answer:
+    """Apply an evaluation to what is read; an error names the files that it speaks of."""
+    options |= {name: values for name, values in sides[0].read().items() if values is not None}
     for side in sides[1:]:
         found = side.read()
         options |= {
@@ -167,7 +170,7 @@ def evaluate_files(sides: Sequence[Files], **options: Any) -> tieproof.Result:
             "gallery_groups": found["groups"],
         }
     try:
-        return tieproof.evaluate(**options)
+        return function(**options)
     except InputError as error:
         raise InputError(f"{files_meant(str(error), sides)}: {error}") from error
 

@@ -36,6 +36,17 @@ def count(text: str) -> int:
     return number
 
 
+def share(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number") from None
+    if not 0 <= number <= 1:
+        raise typer.BadParameter(f"{text!r} is not a number from 0 to 1")
+    return number
+
+
 def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] | None = None) -> Any:
     """An option with its help text."""
     return typer.Option(*names, help=text, metavar=metavar, parser=parser)
@@ -44,6 +55,8 @@ def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] | 
 file_option = partial(option, metavar="FILE")
 number_option = partial(option, metavar="NUMBER", parser=whole_number)
 count_option = partial(option, metavar="NUMBER", parser=count)
+
+share_option = partial(option, metavar="SHARE", parser=share)
 
 
 def choice_option(*names: str, text: str, choices: Iterable[str]) -> Any:

@@ -11,14 +11,13 @@ from typing import Any, TextIO
 from tieproof.cli.options import Text
 from tieproof.errors import InputError
 from tieproof.reports.files import MEANS, PER_QUERY, output
-from tieproof.result import Result
 
 STANDARD_OUTPUT = "-"
 WIDEST = 100
 
 
 @contextmanager
-def outputs(json: Text, per_query: Text, read: Sequence[Path]) -> Iterator[Callable[[Result], None]]:
+def outputs(json: Text, per_query: Text, read: Sequence[Path]) -> Iterator[Callable[[Any], None]]:
     """Yield what writes a result to the files asked for; none may be one of those that are read."""
     wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY)]
     files = [(path, formats) for path, formats in wanted if path]
@@ -28,7 +27,7 @@ def outputs(json: Text, per_query: Text, read: Sequence[Path]) -> Iterator[Calla
     with ExitStack() as stack:
         writers = [stack.enter_context(output(path, formats)) for path, formats in files]
 
-        def write(result: Result) -> None:
+        def write(result: Any) -> None:
             for writer in writers:
                 writer(result)
 

@@ -137,7 +137,13 @@ def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scrat
     one, touched, number = np.uint16(1), np.uint16(2**15), np.uint16(2**15 - 1)
     count = low.shape[0]
     size = BUCKETS * count + SOME
-    value, table, slots, position, close = scratch.value, scratch.table, scratch.slots, scratch.position, scratch.close
+    value, table, slots, position, close = (
+        scratch.value,
+        scratch.table,
+        scratch.slots,
+        scratch.position,
+        scratch.close,
+    )
     origin, top = low[count - 1], value.dtype.type(size - 1)
     extent = high[0] - origin
     scale = value.dtype.type(size - 3) / extent if extent > 0 else value.dtype.type(1)

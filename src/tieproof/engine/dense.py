@@ -52,9 +52,7 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     ranked = Ranked(
         targets=Targets(np.arange(count), *masks_of(masked // width, masked % width, count)),
         thresholds=Thresholds(block.pointer[:-1], block.pointer[1:], keys, exactly, exactly),
-        counts=Counts(
-            np.where(starts_tie, 0, CONTINUED).astype(np.int32), np.zeros(len(keys), dtype=np.int32)
-        ),
+        counts=Counts(np.where(starts_tie, 0, CONTINUED).astype(np.int32), np.zeros(len(keys), dtype=np.int32)),
         grades=grades,
         partial=no_items(),
         n_items=width - np.diff(block.excluded_pointer),

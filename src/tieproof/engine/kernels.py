@@ -9,7 +9,17 @@ import numpy as np
 from tieproof.compiled import kernel
 from tieproof.engine.buckets import MOST, count_by_buckets, make_scratch
 from tieproof.engine.intervals import first_below
-from tieproof.engine.structures import Candidates, IntArray, Places, Row, SmallIntArray, Targets, Thresholds, Tile, Work
+from tieproof.engine.structures import (
+    Candidates,
+    IntArray,
+    Places,
+    Row,
+    SmallIntArray,
+    Targets,
+    Thresholds,
+    Tile,
+    Work,
+)
 
 FEW = 8
 """So many items of a row are placed one by one in any case."""

@@ -39,7 +39,9 @@ class Cosine(InnerSpace):
         form = super().form
         if not self.ratio:
             return form
-        return form._replace(factor=(1 / np.sqrt(self.ratio_of)).astype(self.dtype), square=self.ratio_of, ratio=True, whole=False)
+        return form._replace(
+            factor=(1 / np.sqrt(self.ratio_of)).astype(self.dtype), square=self.ratio_of, ratio=True, whole=False
+        )
 
     def error(self, rows: slice, columns: slice) -> Error:
         """One error for all pairs of vectors that are not zero; mostly none for integers."""

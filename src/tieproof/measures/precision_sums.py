@@ -93,7 +93,9 @@ def _trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
     variance = np.zeros(len(k))
     small = s <= _SMALL
     variance[small] = trapezoid_variance(*(x[small] for x in (k, n, l, m, s)))
-    (variance[~small],) = once(lambda *columns: (trapezoid_variance(*columns),), *(x[~small] for x in (k, n, l, m, s)))
+    (variance[~small],) = once(
+        lambda *columns: (trapezoid_variance(*columns),), *(x[~small] for x in (k, n, l, m, s))
+    )
     return variance
 
 

@@ -5,12 +5,21 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.files import atomic_write
 from tieproof.result import Result
 
-Writer = Callable[[Result, Path], None]
+
+class HasJson(Protocol):
+    """A result that gives itself as JSON."""
+
+    def to_json(self) -> str:
+        """The text."""
+
+
+Writer = Callable[[Any, Path], None]
 """Writes a result to a path."""
 
 Formats = Mapping[str, Callable[[], Writer]]
@@ -18,7 +27,7 @@ Formats = Mapping[str, Callable[[], Writer]]
 
 
 @contextmanager
-def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[[Result], None]]:
+def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[[Any], None]]:
     """Yield a function that writes a result to `path`, which appears, or is replaced, when the block ends.
 
     Whatever is wrong with the place, the extension or the installed libraries is found before the block begins,
@@ -46,7 +55,7 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
     writer = formats[extension]()
     with atomic_write(path) as unfinished:
 
-        def write(result: Result) -> None:
+        def write(result: Any) -> None:
             try:
                 writer(result, unfinished)
             except OSError as error:
@@ -56,9 +65,9 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
 
 
 def json_writer() -> Writer:
-    """JSON: the setting, the means and the ties."""
+    """JSON: what `to_json` of any kind of result gives; of a `Result` the setting, the means and the ties."""
 
-    def write(result: Result, path: Path) -> None:
+    def write(result: HasJson, path: Path) -> None:
         path.write_text(result.to_json() + "\n", encoding="utf-8")
 
     return write

@@ -1,0 +1,67 @@
+"""`tieproof pcf`."""
+
+import json as json_format
+from typing import Annotated, NamedTuple
+
+import typer
+
+import tieproof
+from tieproof.cli.options import Json, share_option
+from tieproof.cli.output import STANDARD_OUTPUT, outputs, show
+from tieproof.errors import InputError
+from tieproof.readers import read_embeddings
+from tieproof.readers.location import split
+from tieproof.reports.text import WIDTH, table
+
+HELP = (
+    "The principal components fraction (PCF): the share of principal components that explain a share of the "
+    "variance.\n\nFiles are those that tieproof evaluate reads; labels in them are left aside."
+)
+
+EXAMPLES = """Examples:
+
+tieproof pcf embeddings.npy
+
+tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -
+"""
+
+SHARES = [0.5]
+
+
+class Fractions(NamedTuple):
+    """The fraction for each share of the variance."""
+
+    explained: list[float]
+    pcf: list[float]
+
+    def to_json(self) -> str:
+        """Both lists."""
+        return json_format.dumps(self._asdict(), indent=2)
+
+
+def command(
+    embeddings: Annotated[str, typer.Argument(metavar="EMBEDDINGS", help="Vectors, one a row.")],
+    explained: Annotated[
+        list[float], share_option("--explained", text="A share of the variance, from 0 to 1; repeat it for more.")
+    ] = SHARES,
+    json: Json = None,
+) -> None:
+    """Read, decompose, write, show."""
+    path = split(embeddings).path
+    with outputs(json, None, [path]) as write:
+        array = read_embeddings(embeddings)
+        try:
+            fractions = Fractions(explained, tieproof.pcf(array, explained).tolist())
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        write(fractions)
+    if json == STANDARD_OUTPUT:
+        print(fractions.to_json())
+    else:
+        show(render, fractions)
+
+
+def render(fractions: Fractions, width: int | None, color: bool) -> str:
+    """A row for each share."""
+    rows = [(f"{share:g}", f"{fraction:.4f}") for share, fraction in zip(*fractions, strict=True)]
+    return table(("explained", "PCF"), [rows], width or WIDTH, color)

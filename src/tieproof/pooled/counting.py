@@ -1,0 +1,264 @@
+"""Order statistics of the pairs that are neither relevant nor excluded, and relevant pairs beyond a distance.
+
+    sample ─► histogram ─► … ─► histogram ─► table of exact keys ─► order statistic ─► relevant pairs beyond it
+              of windows around the ranks,   of the pairs in the
+              narrower each time             last windows
+
+Samples and histograms of values only guess where to look. What is found is proven by the last pass: it counts the
+pairs below a window by their values, decides those inside exactly, and checks that the result is farther from the
+window's ends than any value may be off.
+"""
+
+import math
+import operator
+import threading
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from itertools import accumulate, chain
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.exact.rows import IntArray
+from tieproof.pooled.gauges import Gauge
+from tieproof.pooled.kernels import BINS, Bins, add_bins, empty_bins, floats, histogram, inside, ordered, weight_below
+from tieproof.pooled.pool import Pool, Stripe, Table
+from tieproof.pooled.reals import Real
+
+FEW = 4096
+"""Pairs in a window from which on it need not be narrowed."""
+
+SAMPLE_ROWS = 64
+"""Query rows of a sample, evenly spread."""
+
+SAMPLE_MARGIN = 0.01
+"""The share of a sample by which a rank may be off; where it is off by more, that costs another pass."""
+
+SAMPLE_ENDS = 100
+"""So many pairs at either end of a sample say nothing of where the ends are."""
+
+MANY = 2**62
+"""As many pairs as nobody has counted."""
+
+MINUS_ONE = np.array([-1])
+
+Progress = Callable[[int], None]
+
+
+class Window(NamedTuple):
+    """Values from `low` to `high`, as ordered integers."""
+
+    low: int
+    high: int
+
+
+EVERYTHING = Window(*(int(ordered(np.array([value]))[0]) for value in (-np.finfo(float).max, np.finfo(float).max)))
+
+
+class Order(NamedTuple):
+    """An order statistic: its exact key, and how many pairs are strictly nearer and how many exactly as far."""
+
+    key: Real
+    before: int
+    equal: int
+
+
+def order_statistics(pool: Pool, ranks: Sequence[int], n_others: int, progress: Progress) -> dict[int, Order]:
+    """The pairs of these ranks, from 0 on, among all that are neither relevant nor excluded, by exact distance."""
+    windows = guesses(pool, ranks, n_others)
+    settled: dict[int, Window] = {}
+    while windows:
+        found = histograms(pool, set(windows.values()), progress)
+        narrower = {rank: narrowed(rank, window, *found[window]) for rank, window in windows.items()}
+        settled |= {
+            rank: window for rank, (window, pairs) in narrower.items() if is_settled(pool.gauge, window, pairs)
+        }
+        windows = {rank: window for rank, (window, _) in narrower.items() if rank not in settled}
+    return proven(pool, settled, progress)
+
+
+def guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window]:
+    """Windows that probably hold the ranks, from the other pairs of a few rows."""
+    if pool.gauge.stripe_rows or pool.height <= SAMPLE_ROWS:
+        return dict.fromkeys(ranks, EVERYTHING)
+    samples = [sample(pool, row) for row in np.linspace(0, pool.height - 1, SAMPLE_ROWS).astype(np.int64).tolist()]
+    values, weights = (np.concatenate(parts) for parts in zip(*samples, strict=True))
+    order = np.argsort(values)
+    values, ends = values[order], np.cumsum(weights[order])
+    windows = {}
+    for rank in ranks:
+        share = rank / n_others
+        places = np.searchsorted(ends, [(share + margin) * ends[-1] for margin in (-SAMPLE_MARGIN, SAMPLE_MARGIN)])
+        low, high = values[places.clip(0, len(values) - 1)].tolist()
+        # Beyond the first and the last few of the sample anything may follow.
+        windows[rank] = Window(
+            EVERYTHING.low if share * ends[-1] < SAMPLE_ENDS else low,
+            EVERYTHING.high if (1 - share) * ends[-1] < SAMPLE_ENDS else high,
+        )
+    return windows
+
+
+def sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
+    """The values of a distinct query row, and how many pairs that are neither relevant nor excluded have each."""
+    stripe, columns = slice(row, row + 1), slice(0, pool.width)
+    weights = pool.gauge.weight[0][row] * pool.gauge.weight[1]
+    for pairs in pool.listed(stripe):
+        for part in pairs:
+            weights -= np.bincount(part.columns, minlength=pool.width)
+    return ordered(pool.values(stripe, columns))[0], weights
+
+
+def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, Bins]]:
+    """For each window the pairs below it, and its own in equal bins."""
+    below = dict.fromkeys(windows, 0)
+    bins = {window: empty_bins() for window in windows}
+    lock = threading.Lock()
+
+    def count(stripe: Stripe) -> None:
+        columns = pool.columns(stripe)
+        block = ordered(pool.values(stripe, columns))
+        rows, items = pool.weights(stripe)
+        mine = {window: empty_bins() for window in windows}
+        before = dict.fromkeys(windows, 0)
+        taken_away = (
+            (block[row, column][None], MINUS_ONE, weight) for row, column, weight in pool.not_others(stripe)
+        )
+        for part in chain([(block, rows, items)], taken_away):
+            for window in windows:
+                before[window] += histogram(*part, window.low, window.high, shift_of(window), mine[window])
+        with lock:
+            for window in windows:
+                below[window] += before[window]
+                add_bins(bins[window], mine[window])
+        progress(block.size)
+
+    pool.each(count)
+    return {window: (below[window], bins[window]) for window in windows}
+
+
+def shift_of(window: Window) -> int:
+    """The power of two by which the window is divided into at most `BINS`."""
+    return max(0, (window.high - window.low).bit_length() - BINS.bit_length() + 1)
+
+
+def narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window, int]:
+    """What the bin that holds a rank spans, and its pairs; or what lies on the rank's side of the window."""
+    ends = below + np.cumsum(bins.weight)
+    if rank < below:
+        return Window(EVERYTHING.low, window.low - 1), below
+    if rank >= ends[-1]:
+        return Window(window.high + 1, EVERYTHING.high), MANY
+    place = int(np.searchsorted(ends, rank, side="right"))
+    return Window(int(bins.lowest[place]), int(bins.highest[place])), int(bins.weight[place])
+
+
+def is_settled(gauge: Gauge, window: Window, pairs: int) -> bool:
+    """Whether the window holds few pairs, or values can tell no more about them."""
+    low, high = floats(np.array(window)).tolist()
+    return pairs <= FEW or high - low <= (0.0 if gauge.certain else gauge.reach(low))
+
+
+def proven(pool: Pool, windows: dict[int, Window], progress: Progress) -> dict[int, Order]:
+    """The order statistics within these windows."""
+    widened = {rank: widen(pool.gauge, window) for rank, window in windows.items()}
+    below, tables = tabulated(pool, set(widened.values()), progress)
+    orders = {}
+    for rank, window in widened.items():
+        keys = sorted(tables[window])
+        ends = list(accumulate((tables[window][key] for key in keys), initial=below[window]))
+        place = bisect_right(ends, rank) - 1
+        order = Order(keys[place] * pool.gauge.unit, ends[place], ends[place + 1] - ends[place])
+        check(pool.gauge, order, window)
+        orders[rank] = order
+    return orders
+
+
+def widen(gauge: Gauge, window: Window) -> Window:
+    """The window with room for errors on both sides."""
+    if gauge.certain:
+        return window
+    low, high = floats(np.array(window)).tolist()
+    return Window(*ordered(np.array([low - gauge.reach(low), high + gauge.reach(high)])).tolist())
+
+
+def check(gauge: Gauge, order: Order, window: Window) -> None:
+    """That the pairs outside the window are what their values say: on their side of the order statistic."""
+    if gauge.certain:
+        return
+    low, high = floats(np.array(window)).tolist()
+    value = gauge.near(order.key)
+    above = math.isinf(low) or low + gauge.reach(low) / 2 <= value
+    below = math.isinf(high) or value <= high - gauge.reach(high) / 2
+    if not (above and below):
+        raise AssertionError(f"an order statistic of {value} is too near to the ends of its window, {low} to {high}")
+
+
+def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
+    """For each window the pairs below it, and a table of the exact keys of its own."""
+    below = dict.fromkeys(windows, 0)
+    tables: dict[Window, Table] = {window: Counter() for window in windows}
+    lock = threading.Lock()
+
+    def count(stripe: Stripe) -> None:
+        columns = pool.columns(stripe)
+        block = ordered(pool.values(stripe, columns))
+        rows, items = pool.weights(stripe)
+        places = {window: inside(block, *window) for window in windows}
+        weights = {
+            window: rows[place // block.shape[1]] * items[place % block.shape[1]] for window, place in places.items()
+        }
+        before = {window: weight_below(block, rows, items, window.low) for window in windows}
+        for row, column, weight in pool.not_others(stripe):
+            values = block[row, column]
+            for window in windows:
+                before[window] -= int(weight[values < window.low].sum())
+                here = (values >= window.low) & (values <= window.high)
+                place = np.searchsorted(places[window], row[here] * block.shape[1] + column[here])
+                np.subtract.at(weights[window], place, weight[here])
+        for window in windows:
+            kept = weights[window] > 0
+            place, weight = places[window][kept], weights[window][kept]
+            row, column = np.divmod(place, block.shape[1])
+            table = pool.table(floats(block[row, column]), row + stripe.start, column + columns.start, weight)
+            with lock:
+                below[window] += before[window]
+                tables[window].update(table)
+        progress(block.size)
+
+    pool.each(count)
+    return below, tables
+
+
+def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
+    """For each cut, an exact key: the relevant pairs that are strictly farther, and those exactly as far."""
+    gauge = pool.gauge
+    values = [gauge.near(cut) for cut in cuts]
+    found = np.zeros((len(cuts), 2), dtype=np.int64)
+    lock = threading.Lock()
+
+    def count(stripe: Stripe) -> None:
+        for relevant, _ in pool.listed(stripe):
+            if not len(relevant.rows):
+                continue
+            first, stop = int(relevant.columns.min()), int(relevant.columns.max()) + 1
+            block = pool.values(stripe, slice(first, stop))
+            distances = block[relevant.rows, relevant.columns - first]
+            for i, (cut, value) in enumerate(zip(cuts, values, strict=True)):
+                reach = gauge.reach(value)
+                beyond = int(np.count_nonzero(distances > value + reach))
+                near = np.abs(distances - value) <= reach
+                code, weight = np.unique(
+                    relevant.rows[near] * pool.width + relevant.columns[near], return_counts=True
+                )
+                row, column = np.divmod(code, pool.width)
+                table = pool.table(block[row, column - first], row + stripe.start, column, weight)
+                farther, equal = (
+                    sum(weight for key, weight in table.items() if compare(key * gauge.unit, cut))
+                    for compare in (operator.gt, operator.eq)
+                )
+                with lock:
+                    found[i] += beyond + farther, equal
+
+    pool.each(count)
+    return [(beyond, equal) for beyond, equal in found.tolist()]

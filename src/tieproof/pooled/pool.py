@@ -1,0 +1,173 @@
+"""All pairs of queries and items, stripe after stripe of distinct query rows; none is kept."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.engine.blas import check_products, single_threaded
+from tieproof.exact.rows import FloatArray, IntArray
+from tieproof.pooled.gauges import Gauge
+from tieproof.relevance import Judgments, Relevance, pointers
+
+BYTES_PER_ENTRY = 96
+"""What an entry of a stripe takes at most: its value, and what a table is made from."""
+
+BYTES_PER_PAIR = 128
+"""What a relevant or excluded pair takes while it is listed."""
+
+LARGEST_STRIPE = 512
+"""Rows of a stripe; more would not make the product faster."""
+
+COLUMNS = 2048
+"""Item rows that are made ready at a time."""
+
+CHUNK_ENTRIES = 2**21
+"""Entries of rows that exact arithmetic looks at together."""
+
+Stripe = slice
+Table = Counter[Any]
+"""Exact keys, each with the number of pairs that have it."""
+
+
+class Listed(NamedTuple):
+    """Pairs by the row within a stripe, and by the distinct item row."""
+
+    rows: IntArray
+    columns: IntArray
+
+
+class Pool:
+    """The (query, item) pairs of an evaluation, in blocks of values.
+
+    mirrored : (q, i) and (i, q) have one distance, and are relevant, excluded or neither alike: one of them is looked
+        at and counts twice
+    """
+
+    def __init__(self, gauge: Gauge, relevance: Relevance, memory: int, threads: int) -> None:
+        self.gauge, self.relevance = gauge, relevance
+        self.threads = threads = 1 if gauge.stripe_rows else threads  # a function need not be safe in threads
+        self.height, self.width = (len(weight) for weight in gauge.weight)
+        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded_pairs is None
+        identity = gauge.identity[0]
+        self.members = np.argsort(identity, kind="stable")
+        self.first_member = pointers(identity[self.members], self.height)
+        self.listed_at_most = relevance.at_most() + 1
+        share = memory // 4 // threads
+        self.pairs_at_a_time = max(1, share // BYTES_PER_PAIR)
+        rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // threads))
+        self.rows = gauge.stripe_rows or rows
+
+    def stripes(self) -> Iterator[Stripe]:
+        """All distinct query rows."""
+        for start in range(0, self.height, self.rows):
+            yield slice(start, min(start + self.rows, self.height))
+
+    @property
+    def entries(self) -> int:
+        """Pairs of distinct rows that a pass looks at, about."""
+        return self.height * self.width // (2 if self.mirrored else 1)
+
+    @contextmanager
+    def products(self) -> Iterator[None]:
+        """Hold matrix products to one thread each; refuse those that are less exact than their type."""
+        check_products()
+        with single_threaded():
+            yield
+
+    def totals(self) -> tuple[int, int]:
+        """How many pairs are relevant, and how many neither relevant nor excluded."""
+        found = [
+            (len(relevant.rows), len(excluded.rows))
+            for stripe in self.stripes()
+            for relevant, excluded in self.listed(stripe)
+        ]
+        relevant, excluded = (sum(column) for column in zip(*found, strict=True))
+        return relevant, self.relevance.n_queries * self.relevance.n_items - relevant - excluded
+
+    def each(self, work: Callable[[Stripe], None]) -> None:
+        """Do the work of every stripe, in threads; an interruption stops them after the stripes in progress."""
+        with ThreadPoolExecutor(self.threads) as pool:
+            tasks = [pool.submit(work, stripe) for stripe in self.stripes()]
+            try:
+                for task in tasks:
+                    task.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def columns(self, stripe: Stripe) -> slice:
+        """The item rows that are looked at for a stripe."""
+        return slice(stripe.start if self.mirrored else 0, self.width)
+
+    def values(self, stripe: Stripe, columns: slice) -> FloatArray:
+        """The values of a stripe."""
+        if self.gauge.stripe_rows:
+            return self.gauge.values(stripe, columns)
+        values = np.empty((stripe.stop - stripe.start, columns.stop - columns.start))
+        for start in range(columns.start, columns.stop, COLUMNS):
+            span = slice(start, min(start + COLUMNS, columns.stop))
+            values[:, start - columns.start : span.stop - columns.start] = self.gauge.values(stripe, span)
+        return values
+
+    def weights(self, stripe: Stripe) -> tuple[IntArray, IntArray]:
+        """Weights of the rows and of the columns that are looked at; a pair counts as often as their product."""
+        columns = np.arange(self.columns(stripe).start, self.width)
+        return self.gauge.weight[0][stripe], self.gauge.weight[1][columns] * self.multiplicity(stripe, columns)
+
+    def multiplicity(self, stripe: Stripe, columns: IntArray) -> IntArray:
+        """How often a pair of each column counts."""
+        return np.where(self.mirrored & (columns >= stripe.stop), 2, 1)
+
+    def listed(self, stripe: Stripe) -> Iterator[tuple[Listed, Listed]]:
+        """The relevant and the excluded pairs of a stripe, some queries at a time."""
+        queries = self.members[self.first_member[stripe.start] : self.first_member[stripe.stop]]
+        ends = np.cumsum(self.listed_at_most[queries])
+        start = 0
+        while start < len(queries):
+            done = ends[start - 1] if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, done + self.pairs_at_a_time, side="right")))
+            some = queries[start:stop]
+            block = self.relevance.block(some)
+            rows = self.gauge.identity[0][some] - stripe.start
+            yield (
+                Listed(np.repeat(rows, np.diff(block.pointer)), self.gauge.identity[1][block.items]),
+                Listed(np.repeat(rows, np.diff(block.excluded_pointer)), self.gauge.identity[1][block.excluded]),
+            )
+            start = stop
+
+    def not_others(self, stripe: Stripe) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """The listed pairs that are looked at: rows, columns from the first one on, and how often each counts."""
+        first = self.columns(stripe).start
+        for relevant, excluded in self.listed(stripe):
+            rows = np.concatenate([relevant.rows, excluded.rows])
+            columns = np.concatenate([relevant.columns, excluded.columns])
+            here = columns >= first
+            yield rows[here], columns[here] - first, self.multiplicity(stripe, columns[here])
+
+    def table(self, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> Table:
+        """Count pairs by their exact keys.
+
+        Pairs whose values have no error are grouped by these, and one of each group is looked at exactly.
+        """
+        found: Table = Counter()
+        known = np.full(len(values), self.gauge.certain) | ((values == 0) & (self.gauge.absolute == 0))
+        if known.any():
+            distinct, place, inverse = np.unique(values[known], return_index=True, return_inverse=True)
+            total = np.zeros(len(distinct), dtype=np.int64)
+            np.add.at(total, inverse, weights[known])
+            self.add(found, distinct, rows[known][place], columns[known][place], total)
+        if not known.all():
+            self.add(found, values[~known], rows[~known], columns[~known], weights[~known])
+        return found
+
+    def add(self, table: Table, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> None:
+        """Add pairs to a table, some at a time."""
+        size = max(1, CHUNK_ENTRIES // self.gauge.dimensions)
+        for start in range(0, len(values), size):
+            span = slice(start, start + size)
+            keys = self.gauge.exact(values[span], rows[span], columns[span])
+            for key, weight in zip(keys, weights[span].tolist(), strict=True):
+                table[key] += weight
