@@ -3,8 +3,8 @@
     python benchmarks/degenerate.py
 
 No float32 product can tell such rows apart, so nearly all pairs have to be decided exactly. Leave-one-out, all
-default measures. Ratios are of medians of runs in turns. Figures are kept in degenerate.json unless sizes or cases are
-chosen.
+default measures. Ratios are of medians of runs in turns. Figures are kept in degenerate.json unless sizes or cases
+are chosen.
 """
 
 from collections.abc import Callable

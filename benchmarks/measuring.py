@@ -70,7 +70,7 @@ def product(queries: Array, gallery: Array) -> None:
 
 
 def evaluation(rows: int = 1500, **arguments: Any) -> Call:
-    """`evaluate` with these arguments, compiled by an evaluation of some rows with as many relevant items per query."""
+    """`evaluate` with these arguments, compiled by one of the first rows with as many relevant items per query."""
     relevant = len(arguments["labels"]) / len(np.unique(arguments["labels"]))
     part = dict(arguments)
     for vectors, labels in (("embeddings", "labels"), ("gallery", "gallery_labels")):

@@ -13,6 +13,7 @@ import argparse
 import multiprocessing
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -62,8 +63,8 @@ def measure(name: str, data: Data) -> list[Measured]:
         for file, array in zip(("embeddings", "labels"), clustered(*data), strict=True):
             np.save(Path(folder, file), array)
         for budget in BUDGETS:
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                found = pool.apply(peak, (folder, budget))
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+                found = pool.submit(peak, folder, budget).result()
             allowed = parse_memory(budget)
             row = {"case": name, "count": data.items, "dimensions": data.dimensions, "budget": allowed}
             rows.append(row | found)

@@ -9,6 +9,7 @@ kept in product.json unless sizes or cases are chosen.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,7 @@ LEAVE_ONE_OUT: dict[str, tuple[Make, float]] = {
 }
 """How the data is made, and how many times the product it may take."""
 
-QUERY_GALLERY = "half the items query the others, about 5 relevant"
+QUERY_GALLERY = "query/gallery in halves, about 5 relevant"
 MOST_QUERY_GALLERY = 1.25
 
 DUPLICATES: dict[str, Make] = {
@@ -116,7 +117,7 @@ def query_gallery(count: int, dimensions: int) -> tuple[Call, Call]:
     half = count // 2
     embeddings, labels = clustered(count, dimensions, max(2, count // 10))
     vectors = white(count, dimensions)
-    halves = {"embeddings": embeddings[:half], "labels": labels[:half]}
+    halves: dict[str, Any] = {"embeddings": embeddings[:half], "labels": labels[:half]}
     halves |= {"gallery": embeddings[half:], "gallery_labels": labels[half:]}
     return lambda: product(vectors[:half], vectors[half:]), evaluation(**halves)
 
