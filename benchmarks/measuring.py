@@ -29,7 +29,7 @@ Call = Callable[[], object]
 RUNS = 3
 """Of which the median counts."""
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 """Seconds after which a case is not run again, so that all benchmarks together end in time."""
 
 WIDTH = 118
