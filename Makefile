@@ -21,8 +21,11 @@ lint: $(VENV)/installed-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/installed
-	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+# measuring.py is what the others share.
+BENCHMARKS = $(filter-out benchmarks/measuring.py, $(sort $(wildcard benchmarks/*.py)))
+
+bench: $(VENV)/installed-bench
+	for script in $(BENCHMARKS); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tieproof needs Python 3.11 or later")'
@@ -37,6 +40,11 @@ $(VENV)/installed-lint: $(VENV)/installed
 $(VENV)/installed-heavy: $(VENV)/installed
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --editable '.[heavy]'
+	touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --editable '.[bench]'
 	touch $@
 
 clean:

@@ -1,99 +1,167 @@
-"""The cost of exact evaluation in units of the float32 matrix product, which every evaluator pays.
+"""What exact evaluation costs in units of the float32 matrix product, which every evaluator pays.
 
-Each row is measured in one process with the product beside it, alternating, compiled beforehand; ratios of medians.
+    python benchmarks/product.py
+
+From arrays to the result, all default measures, compiled beforehand. Each case takes turns with the product of as
+many random vectors; duplicates with an evaluation of as many vectors without any. Ratios are of medians. Figures are
+kept in product.json unless sizes or cases are chosen.
 """
 
-import argparse
-import io
-import json
-import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import rich.box
-from rich.console import Console
-from rich.table import Table
 
-import tieproof as tp
+from measuring import (
+    Array,
+    Call,
+    Case,
+    Measured,
+    clustered,
+    compare,
+    evaluation,
+    keep,
+    parse,
+    product,
+    render_ratios,
+    setting,
+    white,
+)
 
-Array = npt.NDArray[Any]
-RUNS = 3
+SIZES = {"count": 20_000, "dimensions": 512}
+
+Make = Callable[[int, int], tuple[Array, Array]]
+"""Embeddings and labels for a count and a number of dimensions."""
 
 
-def clustered(random: np.random.Generator, count: int, dimensions: int, classes: int) -> tuple[Array, Array]:
-    """Class centres with noise around them, float32."""
-    labels = random.integers(0, classes, size=count)
-    noise = random.normal(size=(count, dimensions)) * 2
-    return (random.normal(size=(classes, dimensions))[labels] + noise).astype(np.float32), labels
+def relevant(wanted: int) -> Make:
+    """Clusters of about as many items."""
+    return lambda count, dimensions: clustered(count, dimensions, max(2, count // wanted))
 
 
-def product(x: Array) -> None:
-    """The product of all rows with all rows, in blocks."""
-    for start in range(0, len(x), 2000):
-        x[start : start + 2000] @ x.T
+def classes(wanted: int) -> Make:
+    return lambda count, dimensions: clustered(count, dimensions, wanted)
 
 
-def cases(count: int, dimensions: int) -> dict[str, tuple[Array, Array, dict[str, Any]]]:
-    """Embeddings, labels and options by name."""
-    random = np.random.default_rng(0)
-    white = random.normal(size=(count, dimensions)).astype(np.float32)
-    hundred = np.arange(count) // 100
-    made: dict[str, tuple[Array, Array, dict[str, Any]]] = {
-        f"about {relevant} relevant": (*clustered(random, count, dimensions, count // relevant), {})
-        for relevant in (5, 100)
-    }
-    made["10 classes"] = (*clustered(random, count, dimensions, 10), {})
-    made["random, 100 relevant"] = (white, hundred, {})
-    made["int8, 100 relevant"] = (np.clip(white * 40, -127, 127).astype(np.int8), hundred, {})
-    made["±1, 100 relevant"] = (np.sign(white), hundred, {})
-    made["every row four times"] = (np.repeat(white[: count // 4], 4, axis=0), hundred, {})
-    made["zeros"] = (np.zeros_like(white), hundred, {})
-    made["64 bits, Hamming"] = (white[:, :64] > 0, hundred, {"distance": "hamming"})
+def random(change: Callable[[Array], Array] = np.asarray) -> Make:
+    """Vectors without structure, changed; a hundred items to a label."""
+    return lambda count, dimensions: (change(white(count, dimensions)), np.arange(count) // 100)
+
+
+def int8(x: Array) -> Array:
+    rounded: Array = np.clip(x * 40, -127, 127).astype(np.int8)
+    return rounded
+
+
+def signs(x: Array) -> Array:
+    signs: Array = np.sign(x)
+    return signs
+
+
+def bits(x: Array) -> Array:
+    return (x > 0).astype(np.float32)
+
+
+def normalised_signs(x: Array) -> Array:
+    return signs(x) / np.float32(np.sqrt(x.shape[1]))
+
+
+def normalised_bits(x: Array) -> Array:
+    """Each row has a length of its own."""
+    lengths: Array = np.linalg.norm(bits(x), axis=1, keepdims=True)
+    return bits(x) / lengths
+
+
+def four_times(x: Array) -> Array:
+    return np.repeat(x[: -(-len(x) // 4)], 4, axis=0)[: len(x)]
+
+
+def constant(x: Array) -> Array:
+    return np.full_like(x, 0.1)
+
+
+LEAVE_ONE_OUT: dict[str, tuple[Make, float]] = {
+    "about 5 relevant": (relevant(5), 1.0),
+    "about 100 relevant": (relevant(100), 1.5),
+    "10 classes": (classes(10), 2.5),
+    "random, 100 relevant": (random(), 2.0),
+    "int8": (random(int8), 2.0),
+    "±1": (random(signs), 2.0),
+    "0/1": (random(bits), 2.0),
+    "±1, normalised": (random(normalised_signs), 2.0),
+    "0/1, normalised": (random(normalised_bits), 2.0),
+}
+"""How the data is made, and how many times the product it may take."""
+
+QUERY_GALLERY = "query/gallery in halves, about 5 relevant"
+MOST_QUERY_GALLERY = 1.25
+
+DUPLICATES: dict[str, Make] = {
+    "every row four times": random(four_times),
+    "constant vectors": random(constant),
+    "zeros": random(np.zeros_like),
+}
+MOST_DUPLICATES = 1.0
+
+
+def beside_product(make: Make, count: int, dimensions: int) -> tuple[Call, Call]:
+    """Leave-one-out, and the product."""
+    embeddings, labels = make(count, dimensions)
+    vectors = white(count, dimensions)
+    return lambda: product(vectors, vectors), evaluation(embeddings=embeddings, labels=labels)
+
+
+def query_gallery(count: int, dimensions: int) -> tuple[Call, Call]:
+    """The first half of the items as queries, the others as gallery."""
+    half = count // 2
+    embeddings, labels = clustered(count, dimensions, max(2, count // 10))
+    vectors = white(count, dimensions)
+    halves: dict[str, Any] = {"embeddings": embeddings[:half], "labels": labels[:half]}
+    halves |= {"gallery": embeddings[half:], "gallery_labels": labels[half:]}
+    return lambda: product(vectors[:half], vectors[half:]), evaluation(**halves)
+
+
+def beside_distinct(make: Make, count: int, dimensions: int) -> tuple[Call, Call]:
+    """Data with duplicates, and data without."""
+    embeddings, labels = make(count, dimensions)
+    return evaluation(embeddings=white(count, dimensions), labels=labels), evaluation(
+        embeddings=embeddings, labels=labels
+    )
+
+
+def cases(count: int, dimensions: int) -> list[Case]:
+    """All of them, in the order of the table."""
+    made = [
+        Case(name, "product", most, partial(beside_product, make, count, dimensions))
+        for name, (make, most) in LEAVE_ONE_OUT.items()
+    ]
+    made.insert(3, Case(QUERY_GALLERY, "product", MOST_QUERY_GALLERY, partial(query_gallery, count, dimensions)))
+    made += [
+        Case(name, "no duplicates", MOST_DUPLICATES, partial(beside_distinct, make, count, dimensions))
+        for name, make in DUPLICATES.items()
+    ]
     return made
 
 
-def seconds(function: Callable[..., object], *arguments: Any, **options: Any) -> float:
-    """Wall time of a call."""
-    start = time.perf_counter()
-    function(*arguments, **options)
-    return time.perf_counter() - start
-
-
-def render(measured: dict[str, Any]) -> str:
+def render(measured: Measured) -> str:
     """The table that the README shows."""
-    table = Table(
-        title=f"leave-one-out, N = {measured['count']:,}, D = {measured['dimensions']}, all default measures",
-        box=rich.box.ASCII,
-        title_justify="left",
-    )
-    for heading in ("case", "product, s", "evaluate, s", "ratio"):
-        table.add_column(heading, justify="left" if heading == "case" else "right")
-    for row in measured["cases"]:
-        table.add_row(row["case"], *(f"{row[key]:.2f}" for key in ("product", "evaluate", "ratio")))
-    with io.StringIO() as text:
-        Console(width=100, file=text).print(table)
-        return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
+    title = f"leave-one-out, N = {measured['count']:,}, D = {measured['dimensions']}, all default measures"
+    return render_ratios(title, measured["cases"])
 
 
 def main() -> None:
-    """Measure, print, write product.json beside this script."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=20000)
-    parser.add_argument("--dimensions", type=int, default=512)
-    options = parser.parse_args()
-    measured: dict[str, Any] = {"count": options.count, "dimensions": options.dimensions, "cases": []}
-    for name, (x, labels, choices) in cases(options.count, options.dimensions).items():
-        white = np.random.default_rng(1).normal(size=(options.count, options.dimensions)).astype(np.float32)
-        tp.evaluate(x[:300], labels[:300] % 7, **choices)
-        times = [(seconds(product, white), seconds(tp.evaluate, x, labels, **choices)) for _ in range(RUNS)]
-        base, found = (statistics.median(column) for column in zip(*times, strict=True))
-        measured["cases"].append({"case": name, "product": base, "evaluate": found, "ratio": found / base})
+    options, whole = parse(__doc__, SIZES, [case.name for case in cases(0, 0)])
+    chosen = [case for case in cases(options.count, options.dimensions) if case.name in options.only]
+    measured = {
+        "count": options.count,
+        "dimensions": options.dimensions,
+        "cases": compare(chosen),
+        "setting": setting(),
+    }
     print(render(measured), end="")
-    Path(__file__).with_suffix(".json").write_text(json.dumps(measured, indent=2) + "\n")
+    if whole:
+        keep(__file__, measured)
 
 
 if __name__ == "__main__":

@@ -6,20 +6,16 @@ A thousand queries with a thousand documents each, scores with three decimals (m
 The table is printed, and its numbers are written to runs.json.
 """
 
+import argparse
 import gzip
-import json
-import os
-import platform
 import resource
 import statistics
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
-from tieproof.files import atomic_write
+from measuring import Call, Measured, keep, seconds, setting, table
 from tieproof.readers import trec
 from tieproof.runs import evaluate_run
 
@@ -30,12 +26,12 @@ REPETITIONS = 5
 MOST_SECONDS = 5.0
 
 
-def generate(folder: Path) -> tuple[Path, Path, Path]:
+def generate(folder: Path, queries: int) -> tuple[Path, Path, Path]:
     """Write qrels, a run, and the run packed."""
     random = np.random.default_rng(0)
     qrels, run, packed = folder / "qrels.txt", folder / "run.txt", folder / "run.txt.gz"
     with qrels.open("w") as judgments, run.open("w") as ranking:
-        for query in range(QUERIES):
+        for query in range(queries):
             documents = random.choice(COLLECTION, DEPTH, replace=False)
             scores = np.sort(random.gamma(2.0, 3.0, DEPTH).round(3))[::-1]
             judged = np.unique(np.concatenate([documents[:JUDGMENTS:2], random.choice(COLLECTION, JUDGMENTS // 2)]))
@@ -51,47 +47,41 @@ def generate(folder: Path) -> tuple[Path, Path, Path]:
     return qrels, run, packed
 
 
-def seconds(function: Callable[[], object]) -> float:
-    """The median of some calls."""
-    times = []
-    for _ in range(REPETITIONS):
-        start = perf_counter()
-        function()
-        times.append(perf_counter() - start)
-    return statistics.median(times)
+def median(call: Call) -> float:
+    """The median of some runs, in seconds."""
+    return statistics.median(seconds(call) for _ in range(REPETITIONS))
 
 
 def measure() -> dict[str, float]:
     """Seconds by what was done."""
     with tempfile.TemporaryDirectory() as folder:
-        qrels, run, packed = generate(Path(folder))
+        qrels, run, packed = generate(Path(folder), QUERIES)
         evaluate_run(qrels, run)  # tables of weights are made once
         return {
-            "read the run": seconds(lambda: trec.read(run, trec.RUN, trec.numbering(), trec.numbering())),
-            "read the run, gzip": seconds(lambda: trec.read(packed, trec.RUN, trec.numbering(), trec.numbering())),
-            "files to result": seconds(lambda: evaluate_run(qrels, run)),
-            "files to result, truncated": seconds(lambda: evaluate_run(qrels, run, truncated=True)),
+            "read the run": median(lambda: trec.read(run, trec.RUN, trec.numbering(), trec.numbering())),
+            "read the run, gzip": median(lambda: trec.read(packed, trec.RUN, trec.numbering(), trec.numbering())),
+            "files to result": median(lambda: evaluate_run(qrels, run)),
+            "files to result, truncated": median(lambda: evaluate_run(qrels, run, truncated=True)),
         }
 
 
+def render(measured: Measured) -> str:
+    rows = [(name, f"{spent:.2f}", f"{measured['at_most']:.1f}") for name, spent in measured["seconds"].items()]
+    title = f"{measured['setting']['lines']:,} lines, {QUERIES:,} queries, all default measures"
+    peak = f"peak memory of the process {measured['peak_megabytes']:.0f} MB\n"
+    return table(title, ("", "seconds", "at most"), rows) + peak
+
+
 def main() -> None:
-    found = measure()
-    print(f"{QUERIES * DEPTH:,} lines, {QUERIES:,} queries, the default measures\n")
-    print(f"{'':32}{'seconds':>10}{'at most':>10}")
-    for name, time in found.items():
-        print(f"{name:32}{time:10.2f}{MOST_SECONDS:10.1f}")
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"\npeak memory {megabytes:.0f} MB")
-    setting = {
-        "lines": QUERIES * DEPTH,
-        "machine": platform.machine(),
-        "processors": os.cpu_count(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    measured = {
+        "setting": {"lines": QUERIES * DEPTH, **setting()},
+        "seconds": measure(),
+        "at_most": MOST_SECONDS,
+        "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
-    with atomic_write(Path(__file__).with_suffix(".json")) as file:
-        result = {"setting": setting, "seconds": found, "at_most": MOST_SECONDS, "peak_megabytes": megabytes}
-        file.write_text(json.dumps(result, indent=2) + "\n")
+    print(render(measured), end="")
+    keep(__file__, measured)
 
 
 if __name__ == "__main__":

@@ -6,20 +6,17 @@ Everything is measured in fresh processes. Targets: `import tieproof` takes at m
 and kernels compile for at most 5 s in all. The table is printed, and its numbers are written to startup.json.
 """
 
-import json
+import argparse
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import numba
-import numpy as np
 
-from tieproof.files import atomic_write
+from measuring import Measured, keep, setting, table
 
 IMPORTS, COMPILATIONS = 9, 3
 """Repetitions, of which the median counts."""
@@ -85,17 +82,6 @@ def evaluations(case: dict[str, str]) -> dict[str, float]:
     return {"cold": statistics.median(cold), "warm": statistics.median(warm)}
 
 
-def setting() -> dict[str, object]:
-    """Where it was measured."""
-    return {
-        "machine": platform.machine(),
-        "processors": os.cpu_count(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
-
-
 def rows(start: dict[str, float], first: dict[str, dict[str, float]]) -> Iterator[tuple[str, float, float | None]]:
     """What was measured, its seconds, and how many it may be."""
     for module, time in start.items():
@@ -107,14 +93,23 @@ def rows(start: dict[str, float], first: dict[str, dict[str, float]]) -> Iterato
         yield "  compilation", times["cold"] - times["warm"], MOST_COMPILATION
 
 
+def render(measured: Measured) -> str:
+    body = [
+        (name, f"{time:.3f}", "" if most is None else f"{most:.1f}")
+        for name, time, most in rows(measured["import"], measured["first evaluation"])
+    ]
+    return table("starting, in fresh processes", ("", "seconds", "at most"), body)
+
+
 def main() -> None:
-    start, first = imports(), {name: evaluations(case) for name, case in CASES.items()}
-    print(f"{'seconds':<54}{'measured':>10}{'at most':>10}")
-    for name, time, most in rows(start, first):
-        print(f"{name:<54}{time:>10.3f}{'' if most is None else most:>10}".rstrip())
-    figures = {"import": start, "first evaluation": first, "setting": setting()}
-    with atomic_write(Path(__file__).with_suffix(".json")) as unfinished:
-        unfinished.write_text(json.dumps(figures, indent=2) + "\n")
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    measured = {
+        "import": imports(),
+        "first evaluation": {name: evaluations(case) for name, case in CASES.items()},
+        "setting": setting() | {"numba": numba.__version__},
+    }
+    print(render(measured), end="")
+    keep(__file__, measured)
 
 
 if __name__ == "__main__":

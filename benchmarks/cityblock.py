@@ -1,0 +1,51 @@
+"""What exact evaluation by city-block distance costs beside SciPy's cdist of the same matrix, which sorts nothing.
+
+    python benchmarks/cityblock.py
+
+cdist uses one thread; the evaluation uses all. Ratios are of medians of runs in turns. Figures are kept in
+cityblock.json unless sizes or cases are chosen.
+"""
+
+from functools import partial
+
+from measuring import Call, Case, Measured, clustered, compare, evaluation, keep, parse, render_ratios, setting
+
+SIZES = {"count": 5_000, "dimensions": 512}
+CASES = {"about 5 relevant": 5, "about 100 relevant": 100}
+MOST = 0.5
+
+
+def prepare(count: int, dimensions: int, relevant: int) -> tuple[Call, Call]:
+    from scipy.spatial.distance import cdist
+
+    embeddings, labels = clustered(count, dimensions, max(2, count // relevant))
+    evaluate = evaluation(embeddings=embeddings, labels=labels, distance="cityblock")
+    return lambda: cdist(embeddings, embeddings, "cityblock"), evaluate
+
+
+def render(measured: Measured) -> str:
+    title = (
+        f"city-block, leave-one-out, N = {measured['count']:,}, D = {measured['dimensions']}, all default measures"
+    )
+    return render_ratios(title, measured["cases"])
+
+
+def main() -> None:
+    options, whole = parse(__doc__, SIZES, list(CASES))
+    chosen = [
+        Case(name, "cdist", MOST, partial(prepare, options.count, options.dimensions, CASES[name]))
+        for name in options.only
+    ]
+    measured = {
+        "count": options.count,
+        "dimensions": options.dimensions,
+        "cases": compare(chosen),
+        "setting": setting(),
+    }
+    print(render(measured), end="")
+    if whole:
+        keep(__file__, measured)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""What the benchmarks share: data, clocks, tables and files. Not a benchmark itself."""
+
+import argparse
+import io
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import rich.box
+from rich.console import Console
+from rich.table import Table
+
+import tieproof as tp
+from tieproof.files import atomic_write
+from tieproof.settings import parse_threads
+
+Array = npt.NDArray[Any]
+Measured = dict[str, Any]
+Call = Callable[[], object]
+
+RUNS = 3
+"""Of which the median counts."""
+
+PATIENCE = 30.0
+"""Seconds after which a case is not run again, so that all benchmarks together end in time."""
+
+WIDTH = 118
+
+
+@dataclass(frozen=True)
+class Case:
+    """An evaluation beside a reference, and how many times the reference's time it may take.
+
+    prepare : makes the data, compiles, and returns the reference and the evaluation
+    """
+
+    name: str
+    beside: str
+    at_most: float
+    prepare: Callable[[], tuple[Call, Call]]
+
+
+def white(count: int, dimensions: int) -> Array:
+    """Embeddings without any structure, float32."""
+    return np.random.default_rng(1).standard_normal((count, dimensions), dtype=np.float32)
+
+
+def clustered(count: int, dimensions: int, classes: int) -> tuple[Array, Array]:
+    """Class centres with noise around them, float32, and labels."""
+    random = np.random.default_rng(0)
+    labels = random.integers(0, classes, size=count)
+    embeddings = random.standard_normal((count, dimensions), dtype=np.float32)
+    embeddings *= 2
+    embeddings += random.standard_normal((classes, dimensions), dtype=np.float32)[labels]
+    return embeddings, labels
+
+
+def product(queries: Array, gallery: Array) -> None:
+    """The matrix product of all rows with all rows, in blocks."""
+    for start in range(0, len(queries), 2000):
+        queries[start : start + 2000] @ gallery.T
+
+
+def evaluation(rows: int = 1500, **arguments: Any) -> Call:
+    """`evaluate` with these arguments, compiled by one of the first rows with as many relevant items per query."""
+    relevant = len(arguments["labels"]) / len(np.unique(arguments["labels"]))
+    part = dict(arguments)
+    for vectors, labels in (("embeddings", "labels"), ("gallery", "gallery_labels")):
+        if vectors in arguments:
+            part[vectors] = arguments[vectors][:rows]
+            part[labels] = np.arange(len(part[vectors])) % max(2, int(rows / relevant))
+    tp.evaluate(**part)
+    return lambda: tp.evaluate(**arguments)
+
+
+def seconds(call: Call) -> float:
+    """Wall time of a call."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def take_turns(calls: Mapping[str, Call]) -> dict[str, list[float]]:
+    """Seconds of each run of each call; in turns, so that a busy moment meets all."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(RUNS):
+        for name, call in calls.items():
+            spent = times[name]
+            if not spent or sum(spent) + spent[-1] <= PATIENCE:
+                spent.append(seconds(call))
+    return times
+
+
+def compare(cases: Iterable[Case]) -> list[Measured]:
+    """One row for each case: medians, their ratio, and the number of runs."""
+    rows = []
+    for case in cases:
+        reference, evaluate = case.prepare()
+        times = take_turns({"reference": reference, "evaluate": evaluate})
+        medians = {name: statistics.median(spent) for name, spent in times.items()}
+        row = {"case": case.name, "beside": case.beside, **medians}
+        row |= {"ratio": medians["evaluate"] / medians["reference"], "at_most": case.at_most}
+        rows.append(row | {"runs": len(times["evaluate"])})
+    return rows
+
+
+def render_ratios(title: str, rows: Iterable[Measured]) -> str:
+    """The table of what `compare` found."""
+    return table(
+        title,
+        ("case", "beside", "that, s", "evaluate, s", "ratio", "at most", "runs"),
+        [
+            (
+                row["case"],
+                row["beside"],
+                *(f"{row[key]:.2f}" for key in ("reference", "evaluate", "ratio", "at_most")),
+                str(row["runs"]),
+            )
+            for row in rows
+        ],
+        words=2,
+    )
+
+
+def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """A table in ASCII under its title; the first columns, as many as `words`, hold words and the others numbers."""
+    drawn = Table(box=rich.box.ASCII)
+    for place, heading in enumerate(headings):
+        drawn.add_column(heading, justify="left" if place < words else "right")
+    for row in rows:
+        drawn.add_row(*row)
+    with io.StringIO() as text:
+        Console(width=WIDTH, file=text, color_system=None).print(drawn)
+        return f"{title}\n" + "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
+
+
+def cores() -> int:
+    """Processors that an evaluation uses."""
+    return parse_threads(None)
+
+
+def setting() -> Measured:
+    """Where it was measured."""
+    return {
+        "machine": platform.machine(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def parse(
+    description: str | None, sizes: Mapping[str, int], names: Sequence[str], arguments: Sequence[str] | None = None
+) -> tuple[argparse.Namespace, bool]:
+    """Options of a script, and whether all is measured at the usual sizes, which is when figures are kept.
+
+    The options are one for each size, and --only for some of the cases called `names`.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for size, usual in sizes.items():
+        parser.add_argument(f"--{size}", type=int, default=usual, metavar="N", help=f"usually {usual:,}")
+    parser.add_argument(
+        "--only", action="append", choices=names, metavar="CASE", help=f"some of: {'; '.join(names)}; may be repeated"
+    )
+    found = parser.parse_args(arguments)
+    whole = not found.only and all(getattr(found, size) == usual for size, usual in sizes.items())
+    found.only = found.only or list(names)
+    return found, whole
+
+
+def keep(script: str, measured: Measured) -> None:
+    """Write figures beside the script that found them."""
+    with atomic_write(Path(script).with_suffix(".json")) as file:
+        file.write_text(json.dumps(measured, indent=2) + "\n")

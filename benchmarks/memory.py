@@ -1,0 +1,107 @@
+"""What an evaluation takes at its peak beside its inputs, against the budget that it was given.
+
+    python benchmarks/memory.py
+    python benchmarks/memory.py --full
+
+Each case runs in a fresh process, which reads the embeddings from a file, evaluates a small part to load everything,
+and then lets Linux forget the peak of its resident memory. The later peak, less what was resident before, is what the
+evaluation took: thread stacks, buffers of BLAS and the result included. --full is for N = 200,000, takes minutes, and
+keeps its figures in memory-full.json; the others are in memory.json.
+"""
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from measuring import Measured, clustered, evaluation, keep, setting, table
+from tieproof.settings import parse_memory
+
+MIB = 2**20
+BUDGETS = ("256MiB", "1GiB")
+
+
+class Data(NamedTuple):
+    """Embeddings of which size, and how many classes."""
+
+    items: int
+    dimensions: int
+    classes: int
+
+
+USUAL = {"10 classes": Data(20_000, 512, 10), "about 5 relevant": Data(20_000, 512, 4_000)}
+FULL = {"about 5 relevant": Data(200_000, 64, 40_000)}
+
+
+def resident(field: str) -> int:
+    """Bytes that are (VmRSS), or at most were (VmHWM), resident in this process."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status[field].split()[0]) * 1024
+
+
+def peak(folder: str, budget: str) -> Measured:
+    """Bytes over the inputs, and seconds; in a process of its own."""
+    embeddings, labels = np.load(Path(folder, "embeddings.npy")), np.load(Path(folder, "labels.npy"))
+    evaluate = evaluation(embeddings=embeddings, labels=labels, memory=budget)
+    Path("/proc/self/clear_refs").write_text("5")
+    before, start = resident("VmRSS"), perf_counter()
+    evaluate()
+    spent = perf_counter() - start
+    return {"peak": resident("VmHWM") - before, "inputs": embeddings.nbytes + labels.nbytes, "seconds": spent}
+
+
+def measure(name: str, data: Data) -> list[Measured]:
+    """One row for each budget."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for file, array in zip(("embeddings", "labels"), clustered(*data), strict=True):
+            np.save(Path(folder, file), array)
+        for budget in BUDGETS:
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+                found = pool.submit(peak, folder, budget).result()
+            allowed = parse_memory(budget)
+            row = {"case": name, "count": data.items, "dimensions": data.dimensions, "budget": allowed}
+            rows.append(row | found)
+    return rows
+
+
+def render(measured: Measured) -> str:
+    rows = [
+        (
+            row["case"],
+            f"{row['count']:,}",
+            f"{row['dimensions']}",
+            *(f"{row[key] / MIB:,.0f}" for key in ("inputs", "budget", "peak")),
+            f"{row['peak'] / row['budget']:.2f}",
+            f"{row['seconds']:.1f}",
+        )
+        for row in measured["cases"]
+    ]
+    headings = ("case", "N", "D", "inputs, MiB", "budget, MiB", "peak over inputs, MiB", "of the budget", "seconds")
+    return table("peak memory, leave-one-out, all default measures; at most 1.00 of the budget", headings, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="N = 200,000 instead of the usual cases")
+    options = parser.parse_args()
+    if not Path("/proc/self/clear_refs").exists():
+        sys.exit("Peak memory is read from Linux's /proc, which is not here: nothing was measured.")
+    chosen = FULL if options.full else USUAL
+    measured = {
+        "cases": [row for name, data in chosen.items() for row in measure(name, data)],
+        "setting": setting(),
+    }
+    print(render(measured), end="")
+    script = Path(__file__)
+    keep(str(script.with_stem(f"{script.stem}-full") if options.full else script), measured)
+
+
+if __name__ == "__main__":
+    main()

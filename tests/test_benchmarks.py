@@ -1,0 +1,94 @@
+"""The benchmarks' scripts: that they start, that their tables show what is stored, that peers compute the same."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import tieproof as tp
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "measuring")
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a script by its name; scripts import each other as they do when they are run."""
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_help(name: str, load: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    script = load(name)
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "--help"])
+    with pytest.raises(SystemExit) as stopped:
+        script.main()
+    assert stopped.value.code == 0
+    assert f"python benchmarks/{name}.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_table_shows_what_is_stored(path: Path, load: Any) -> None:
+    measured = json.loads(path.read_text())
+    assert measured["setting"]["processors"] >= 1
+    text = load(path.stem.removesuffix("-full")).render(measured)
+    assert text.count("+-") >= 2
+    for name in names(measured):
+        assert name in text
+
+
+def names(measured: Any) -> set[str]:
+    """All that is stored under `case` and `peer`, at any depth."""
+    if isinstance(measured, list):
+        return set().union(*map(names, measured))
+    if not isinstance(measured, dict):
+        return set()
+    own = {measured[key] for key in ("case", "peer") if key in measured}
+    return own.union(*map(names, measured.values()))
+
+
+def test_every_script_has_its_figures() -> None:
+    assert {path.stem.removesuffix("-full") for path in FOLDER.glob("*.json")} == set(SCRIPTS)
+
+
+def test_what_takes_long_runs_once(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    measuring: ModuleType = load("measuring")
+    monkeypatch.setattr(measuring, "seconds", lambda call: call())
+    found = measuring.take_turns({"quick": lambda: 0.1, "slow": lambda: 50.0})
+    assert found == {"quick": [0.1, 0.1, 0.1], "slow": [50.0]}
+
+
+def test_chosen_cases_and_sizes_are_not_the_whole(load: Any) -> None:
+    parse = load("measuring").parse
+    sizes, cases = {"count": 5}, ["a", "b"]
+    assert parse("", sizes, cases, [])[1]
+    assert not parse("", sizes, cases, ["--count", "4"])[1]
+    options, whole = parse("", sizes, cases, ["--only", "b"])
+    assert not whole
+    assert options.only == ["b"]
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", ["all items", "nearest items"])
+def test_peers_compute_the_same(case: str, load: Any) -> None:
+    peers = load("peers")
+    data = peers.embeddings(400, 16)
+    values = {name: peer.score(data) for name, peer in peers.installed(peers.CASES[case][1]).items()}
+    assert list(values.values()) == pytest.approx([values["tieproof"]] * len(values), rel=1e-5), values
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_peers_on_files_stay_within_the_interval(load: Any, tmp_path: Path) -> None:
+    peers = load("peers")
+    data = peers.files(tmp_path / "data", 10)
+    interval = tp.evaluate_run(data.qrels, data.run)["AP"]
+    for name, peer in peers.installed(peers.RUN_FILES).items():
+        if name != "tie-aware-retrieval-metrics":  # relevant items outside the run do not count there
+            assert interval.lower - 1e-9 <= peer.score(data) <= interval.upper + 1e-9, name
