@@ -150,7 +150,7 @@ def test_exact_keys_have_the_exact_order(name: str, distance: str) -> None:
     space, data = space_of(name, distance, np.float32, 99)
     rows = fractions(data[space.items.first])
     for i, row in enumerate(rows):
-        keys = space.exact_keys(i, np.arange(len(rows)))
+        keys = [tuple(key) for key in space.exact_keys(np.full(len(rows), i), np.arange(len(rows)))]
         exact = [KEYS[distance](row, other) for other in rows]
         for j in range(len(rows)):
             for k in range(j):

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.exact import bounds, slices
+from tieproof.exact import bounds, digits, slices
+from tieproof.exact.exact_rows import ExactRows
 from tieproof.exact.inner import FLOAT32, FLOAT64
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
@@ -55,7 +56,7 @@ class CityBlock(Space):
         self.prepared_queries = (
             self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, keep)
         )
-        self.base = min(self.queries.lowest_exponent, self.items.lowest_exponent)
+        self.exact_rows = ExactRows(self.queries, self.items)
 
     def tile(self, rows: slice, columns: slice) -> Tile:
         """Minus the distances of ready rows."""
@@ -92,9 +93,13 @@ class CityBlock(Space):
         relative, absolute = self.inexact(FLOAT64)
         return -distances, relative * distances + absolute
 
-    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
-        """Minus the distance, in units of 2^base."""
-        x, y = self.queries.raw(np.array([row])), self.items.raw(columns)
-        sign = (x > y).astype(np.float64) - (x < y)
-        exact = slices.distances(slices.cut(x, self.base), slices.cut(y, self.base), sign, self.items.dimensions)
-        return [-int(distance) for distance in exact]
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Digits of minus the distance in units of 2^base."""
+        exact = self.exact_rows
+        keys = np.empty((len(rows), digits.count(exact.product_bits)), dtype=np.int64)
+        for span in exact.batches(rows, columns, keys.shape[1]):
+            batch = exact.batch(rows[span], columns[span])
+            distances = np.zeros((len(batch.rows), exact.places), dtype=np.int64)
+            slices.distances(*batch, exact.bits, distances)
+            keys[span] = exact.sums_in_digits(-distances)
+        return keys

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.exact import bounds, slices
+from tieproof.exact import bounds, digits, slices
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch
 from tieproof.exact.inner import FLOAT64, InnerSpace, fits
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers
-from tieproof.exact.slices import ObjectArray, Slices
 from tieproof.exact.space import Error, Resources, Tile, make_error
 
 RATIO_EXACT = 2.0**50
@@ -79,9 +80,24 @@ class Cosine(InnerSpace):
         error += bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, np.where(lengths > 0, error, 0.0)
 
-    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
-        """floor(sign(s) s^2 2^K / n), with K so large that distinct ratios have distinct floors (README, 7)."""
-        squares = slices.squares(columns, self.items.dimensions, len(dots))
-        bits = self.items.highest_exponent - self.base + 1
-        places = 2 * (2 * bits + self.items.dimensions.bit_length()) + 1
-        return [(int(s) * abs(int(s)) << places) // int(n) if n else 0 for s, n in zip(dots, squares, strict=True)]
+    @property
+    def key_length(self) -> int:
+        """Digits of a ratio, so many that distinct ratios differ in them (README, 7)."""
+        bits = self.exact_rows.product_bits
+        return digits.count(bits) + digits.count(2 * bits + 1)
+
+    def keys_of_batch(self, batch: Batch) -> Digits:
+        """The ratio sign(s) floor(s^2 2^K / n).
+
+        With x = c + a and y = c + b, s = a.b + a.c + b.c + c.c and n = |b|^2 + 2 b.c + c.c.
+        """
+        exact = self.exact_rows
+        a_with_c, b_with_c, c_with_c = (
+            slices.dots_with(side, exact.centre_slices, exact.places)
+            for side in (batch.x, batch.y, exact.centre_slices)
+        )
+        s = exact.digits(batch, 1, a_with_c + c_with_c, b_with_c)
+        n = exact.sums_in_digits(slices.squares(batch.y, exact.places) + 2 * b_with_c + c_with_c)
+        keys = np.empty((len(s), self.key_length), dtype=np.int64)
+        digits.ratios(s, n, batch.columns, keys)
+        return keys

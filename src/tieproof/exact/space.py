@@ -108,8 +108,11 @@ class Space(ABC):
         """Nearness in float64 of pairs (rows[i], columns[i]), and its error bounds."""
 
     @abstractmethod
-    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
-        """One integer for each column, in the exact order of nearness to the query row; equal only at ties."""
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Integers (m, k): among pairs of one row their lexicographic order is that of exact nearness.
+
+        The same for all calls; equal only at ties.
+        """
 
 
 class Prepared:
