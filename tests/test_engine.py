@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 import tieproof as tp
 from exact_oracle import KEYS, fractions
-from hard_sets import HARD_SETS
+from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
 from tieproof.engine import blas
 from tieproof.engine.plan import Plan
@@ -119,6 +119,34 @@ def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, dtype: type
             assert encloses(value, float(bound) + slack * abs(value), exact, power)
             pair = i * len(rows) + j
             assert encloses(float(keys[pair]), float(errors[pair]) + slack * abs(value), exact, power)
+
+
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_sharp_keys_keep_their_bounds(name: str) -> None:
+    space, data = space_of(name, "cosine", np.float32, 99)
+    rows = fractions(data[space.items.first])
+    left, right = (index.ravel() for index in np.indices((len(rows), len(rows))))
+    sharp = space.sharp_keys(left, right)
+    if sharp is None:
+        assert data.dtype.kind == "f"  # of exponents too far apart for float64
+        return
+    for i, j, key, error in zip(left, right, *sharp, strict=True):
+        x, y = rows[i], rows[j]
+        if np.isfinite(error):
+            exact = KEYS["cosine"](x, y) / (KEYS["dot"](x, x) or 1) - 1
+            assert abs(Fraction(float(key)) - exact) <= Fraction(float(error))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sharp_keys_tell_near_duplicates_apart(dtype: type) -> None:
+    random = np.random.default_rng(0)
+    data = one_ulp_apart(random, (40, 64), dtype)
+    order = np.arange(len(data))
+    space = make_space(DISTANCES["cosine"], data, None, (order, order), Resources(2**20, np.dtype(dtype), 64))
+    sharp = space.sharp_keys(np.zeros(39, dtype=np.int64), np.arange(1, 40))
+    assert sharp is not None
+    keys, errors = sharp
+    assert (np.diff(np.sort(keys)) > 2 * errors.max()).mean() > 0.9
 
 
 def true_nearness(

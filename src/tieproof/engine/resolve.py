@@ -2,60 +2,150 @@
 
 from collections.abc import Iterator
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.compiled import kernel
-from tieproof.engine.kernels import Counts, IntArray, Undecided, settle
+from tieproof.engine.kernels import Counts, FloatArray, IntArray, Undecided, add, locate, settle
+from tieproof.engine.order import make_falling
 from tieproof.engine.thresholds import Ranked
 from tieproof.exact.space import Space
 
 PAIRS = 2**17
-"""Items and thresholds that are ranked by exact keys together."""
+"""Items and thresholds whose keys are computed together."""
+
+SAMPLE = 2**10
+"""Items that tell whether float64 decides anything here; where it decides less than half, the others skip it."""
 
 
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
-    keys, errors = space.keys(ranked.targets.row[undecided.query], undecided.item)
+    sample = take(undecided, slice(0, SAMPLE))
+    rest = by_float64(space, ranked, sample, lock)
+    others = take(undecided, slice(SAMPLE, None))
+    if len(others.query) and 2 * len(rest.query) <= len(sample.query):
+        others = by_float64(space, ranked, others, lock)
+    rest = Undecided(*(np.concatenate(columns) for columns in zip(rest, others, strict=True)))
+    for items in batches(rest):
+        by_exact_keys(space, ranked, by_sharp_keys(space, ranked, items, lock), lock)
+
+
+def take(items: Undecided, chosen: slice) -> Undecided:
+    """Some of the items, as a view."""
+    return Undecided(*(column[chosen] for column in items))
+
+
+def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> Undecided:
+    """Count what float64 decides; return the rest."""
+    keys, errors = space.keys(ranked.targets.row[items.query], items.item)
     with lock:
-        rest = settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, undecided)
-    for items in batches(Undecided(*(column[:rest] for column in undecided))):
-        resolve_exactly(space, ranked, items, lock)
+        rest = settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, items)
+    return take(items, slice(0, rest))
 
 
 def batches(items: Undecided) -> Iterator[Undecided]:
     """Consecutive items, so many that they and the thresholds that they may meet are about `PAIRS`."""
-    starts = np.flatnonzero(np.diff(items.query, prepend=-1))
-    if not len(starts):
+    if not len(items.query):
         return
-    spread = np.maximum.reduceat(items.last, starts) - np.minimum.reduceat(items.first, starts)
-    ends = np.append(starts[1:], len(items.query))
-    size = np.cumsum(spread + ends - starts)
+    met = meetings(items)
+    ends = np.append(met.starts[1:], len(items.query))
+    size = np.cumsum(met.spread + ends - met.starts)
     start = done = 0
-    while start < len(starts):
+    while start < len(ends):
         stop = max(start + 1, int(np.searchsorted(size, done + PAIRS, side="right")))
-        yield Undecided(*(column[starts[start] : ends[stop - 1]] for column in items))
+        yield take(items, slice(met.starts[start], ends[stop - 1]))
         start, done = stop, size[stop - 1]
 
 
-def resolve_exactly(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
-    """Place items by exact keys, theirs and those of the thresholds between the first and last of each query."""
-    row = ranked.targets.row
+class Meetings(NamedTuple):
+    """Runs of items of one query, and the thresholds that they may meet: lowest … lowest+spread-1 of the query."""
+
+    starts: IntArray
+    lowest: IntArray
+    spread: IntArray
+
+
+def meetings(items: Undecided) -> Meetings:
+    """The runs of `items`."""
     starts = np.flatnonzero(np.diff(items.query, prepend=-1))
-    query, lowest = items.query[starts], np.minimum.reduceat(items.first, starts)
-    spread = np.maximum.reduceat(items.last, starts) - lowest
+    lowest = np.minimum.reduceat(items.first, starts)
+    return Meetings(starts, lowest, np.maximum.reduceat(items.last, starts) - lowest)
+
+
+class Pairs(NamedTuple):
+    """Items, then the thresholds that they may meet, as pairs of distinct rows.
+
+    origin: where the first threshold of each item's query is among them, or would be; query: that of each threshold.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    origin: IntArray
+    query: IntArray
+
+
+def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
+    """Items and thresholds together: keys of the same query can be compared."""
+    starts, lowest, spread = meetings(items)
+    query = items.query[starts]
     begins = np.cumsum(spread) - spread
-    in_run = np.arange(int(spread.sum())) - np.repeat(begins, spread)
-    threshold = np.repeat(ranked.thresholds.pointer[query] + lowest, spread) + in_run
-    representative = ranked.representative[threshold].astype(np.int64)
-    keys = space.exact_keys(
-        np.concatenate([row[items.query], np.repeat(row[query], spread)]),
-        np.concatenate([items.item, representative]),
+    of_threshold = np.repeat(query, spread)
+    number = np.repeat(ranked.thresholds.pointer[query] + lowest - begins, spread) + np.arange(len(of_threshold))
+    representative = ranked.representative[number].astype(np.int64)
+    return Pairs(
+        rows=ranked.targets.row[np.concatenate([items.query, of_threshold])],
+        columns=np.concatenate([items.item, representative]),
+        origin=np.repeat(len(items.query) + begins - lowest, np.diff(np.append(starts, len(items.query)))),
+        query=of_threshold,
     )
-    # Where the thresholds of an item's query stand among the keys, less the first one's number in its query.
-    origin = np.repeat(len(items.query) + begins - lowest, np.diff(np.append(starts, len(items.query))))
+
+
+def by_sharp_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> Undecided:
+    """Count what sharp keys decide, where the distance has such; return the rest."""
+    pairs = pairs_of(ranked, items)
+    found = space.sharp_keys(pairs.rows, pairs.columns)
+    if found is None:
+        return items
+    keys, errors = found
+    low, high = keys - errors, keys + errors
+    thresholds = slice(len(items.query), None)
+    make_falling(low[thresholds], high[thresholds], pairs.query)
     with lock:
-        place(keys, origin, items, ranked.thresholds.pointer, ranked.counts)
+        rest = place_intervals(low, high, pairs.origin, items, ranked.thresholds.pointer, ranked.counts)
+    return take(items, slice(0, rest))
+
+
+def by_exact_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
+    """Count the rest."""
+    if not len(items.query):
+        return
+    pairs = pairs_of(ranked, items)
+    keys = space.exact_keys(pairs.rows, pairs.columns)
+    with lock:
+        place(keys, pairs.origin, items, ranked.thresholds.pointer, ranked.counts)
+
+
+@kernel
+def place_intervals(
+    low: FloatArray, high: FloatArray, origin: IntArray, items: Undecided, pointer: IntArray, counts: Counts
+) -> int:
+    """Count each item whose interval tells its place; move the others to the front and return how many they are."""
+    rest = 0
+    for i in range(items.query.shape[0]):
+        near = slice(origin[i] + items.first[i], origin[i] + items.last[i])
+        first, last, is_equal = locate(low[i], high[i], low[near], high[near])
+        first += items.first[i]
+        last += items.first[i]
+        if is_equal or first == last:
+            start, stop = pointer[items.query[i]], pointer[items.query[i] + 1]
+            add(Counts(counts.gap[start:stop], counts.equal[start:stop]), last, is_equal, items.weight[i])
+            continue
+        for column in items:
+            column[rest] = column[i]
+        items.first[rest], items.last[rest] = first, last
+        rest += 1
+    return rest
 
 
 @kernel

@@ -99,7 +99,7 @@ class CityBlock(Space):
         keys = np.empty((len(rows), digits.count(exact.product_bits)), dtype=np.int64)
         for span in exact.batches(rows, columns, keys.shape[1]):
             batch = exact.batch(rows[span], columns[span])
-            distances = np.zeros((len(batch.rows), exact.places), dtype=np.int64)
+            distances = np.zeros((len(batch.rows), len(batch.x)), dtype=np.int64)
             slices.distances(*batch, exact.bits, distances)
             keys[span] = exact.sums_in_digits(-distances)
         return keys

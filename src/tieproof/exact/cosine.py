@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.exact import bounds, digits, slices
+from tieproof.exact import bounds, sines
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch
 from tieproof.exact.inner import FLOAT64, InnerSpace, fits
@@ -80,24 +80,21 @@ class Cosine(InnerSpace):
         error += bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, np.where(lengths > 0, error, 0.0)
 
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Minus the squared sine, from exact differences."""
+        if not sines.can_round(self.exact_rows):
+            return None
+        keys, errors = np.empty(len(rows)), np.empty(len(rows))
+        for span in self.exact_rows.batches(rows, columns, 4):
+            batch = self.exact_rows.batch(rows[span], columns[span])
+            keys[span], errors[span] = sines.minus_squared_sines(self.exact_rows, batch)
+        return keys, errors
+
     @property
     def key_length(self) -> int:
-        """Digits of a ratio, so many that distinct ratios differ in them (README, 7)."""
-        bits = self.exact_rows.product_bits
-        return digits.count(bits) + digits.count(2 * bits + 1)
+        """Digits of a ratio."""
+        return sines.ratio_length(self.exact_rows)
 
     def keys_of_batch(self, batch: Batch) -> Digits:
-        """The ratio sign(s) floor(s^2 2^K / n).
-
-        With x = c + a and y = c + b, s = a.b + a.c + b.c + c.c and n = |b|^2 + 2 b.c + c.c.
-        """
-        exact = self.exact_rows
-        a_with_c, b_with_c, c_with_c = (
-            slices.dots_with(side, exact.centre_slices, exact.places)
-            for side in (batch.x, batch.y, exact.centre_slices)
-        )
-        s = exact.digits(batch, 1, a_with_c + c_with_c, b_with_c)
-        n = exact.sums_in_digits(slices.squares(batch.y, exact.places) + 2 * b_with_c + c_with_c)
-        keys = np.empty((len(s), self.key_length), dtype=np.int64)
-        digits.ratios(s, n, batch.columns, keys)
-        return keys
+        """Ratios of integers."""
+        return sines.ratios(self.exact_rows, batch)

@@ -53,17 +53,59 @@ def of_pairs(
     out: Digits,
 ) -> None:
     """out[i] = factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], in digits."""
-    places = of_row.shape[1]
-    sums = np.empty(places + 63 // bits + 1, dtype=np.int64)
+    room_for_carry = 63 // bits + 1
+    sums = np.empty(max(pairs.shape[0], of_row.shape[1], of_column.shape[1]) + room_for_carry, dtype=np.int64)
     for i in range(out.shape[0]):
-        row, column = of_row[rows[i]], of_column[columns[i]]
-        for place in range(places):
-            sums[place] = row[place] + column[place]
-        for place in range(pairs.shape[0]):
-            sums[place] += factor * pairs[place, where[i]]
-        sums[places:] = 0
+        sums[:] = 0
+        gather(factor, pairs, where[i], of_row[rows[i]], of_column[columns[i]], sums)
         sign = carry_over(sums, bits)
         repack(sums, bits, sign, out[i])
+
+
+@kernel
+def gather(factor: int, pairs: PlaceSums, pair: int, row: IntArray, column: IntArray, sums: IntArray) -> None:
+    """Add up, place by place, what belongs to a pair."""
+    for place in range(pairs.shape[0]):
+        sums[place] += factor * pairs[place, pair]
+    for place in range(len(row)):
+        sums[place] += row[place]
+    for place in range(len(column)):
+        sums[place] += column[place]
+
+
+@kernel
+def rounded_pairs(
+    factor: int,
+    pairs: PlaceSums,
+    where: IntArray,
+    of_row: Sums,
+    rows: IntArray,
+    of_column: Sums,
+    columns: IntArray,
+    bits: int,
+    value: FloatArray,
+    size: FloatArray,
+) -> None:
+    """The same sums in float64, and the sums of the magnitudes of their places: what rounding is relative to."""
+    sums = np.empty(max(pairs.shape[0], of_row.shape[1], of_column.shape[1]), dtype=np.int64)
+    scale = np.float64(1 << bits)
+    for i in range(value.shape[0]):
+        sums[:] = 0
+        gather(factor, pairs, where[i], of_row[rows[i]], of_column[columns[i]], sums)
+        total, magnitudes = 0.0, 0.0
+        for place in range(len(sums) - 1, -1, -1):
+            here = np.float64(sums[place])
+            total = total * scale + here
+            magnitudes = magnitudes * scale + abs(here)
+        value[i], size[i] = total, magnitudes
+
+
+def rounded(numbers: Digits) -> FloatArray:
+    """Numbers (m, k) in float64: k roundings, each relative to the number itself, for its digits have one sign."""
+    total = np.zeros(len(numbers))
+    for digit in numbers.T:
+        total = total * 2.0**DIGIT + digit
+    return total
 
 
 @kernel

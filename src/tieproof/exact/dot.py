@@ -55,6 +55,4 @@ class Dot(InnerSpace):
 
     def keys_of_batch(self, batch: Batch) -> Digits:
         """x.(y - c), c being the common row: x.c is common to all items."""
-        exact = self.exact_rows
-        of_centre = slices.dots_with(batch.y, exact.centre_slices, exact.places)
-        return exact.digits(batch, 1, None, of_centre)
+        return self.exact_rows.digits(batch, 1, None, slices.dots_with(batch.y, self.exact_rows.centre_slices))

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.exact import digits, slices
+from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.pairs import distinct
-from tieproof.exact.rows import IntArray, Rows
-from tieproof.exact.slices import Slices
+from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.exact.slices import PlaceSums, Slices, Sums
 
 LARGEST_BATCH = 2**22
 """Numbers that a batch of rows, or of sums of pairs, holds at a time: 32 MiB."""
@@ -80,19 +80,28 @@ class ExactRows:
         cut_x, cut_y = self.cut(x, y)
         return Batch(cut_x, cut_y, row_places, column_places)
 
-    def digits(self, batch: Batch, factor: int, of_row: slices.Sums | None, of_column: slices.Sums) -> Digits:
+    def digits(self, batch: Batch, factor: int, of_row: Sums | None, of_column: Sums) -> Digits:
         """Digits of factor x.y + of_row + of_column of each pair; x, y less the common row."""
         out = np.empty((len(batch.rows), digits.count(self.product_bits)), dtype=np.int64)
         pairs, where = slices.dots(*batch)
-        row = np.zeros((batch.x.shape[1], self.places), dtype=np.int64) if of_row is None else of_row
+        row = np.zeros((batch.x.shape[1], 1), dtype=np.int64) if of_row is None else of_row
         digits.of_pairs(factor, pairs, where, row, batch.rows, of_column, batch.columns, self.bits, out)
         return out
 
-    def sums_in_digits(self, sums: slices.Sums) -> Digits:
+    def rounded(
+        self, batch: Batch, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same in float64, with `pairs` from `slices.dots`, and error bounds."""
+        value, size = np.empty(len(batch.rows)), np.empty(len(batch.rows))
+        digits.rounded_pairs(factor, *pairs, of_row, batch.rows, of_column, batch.columns, self.bits, value, size)
+        places = max(pairs[0].shape[0], of_row.shape[1], of_column.shape[1])
+        return value, size * bounds.gamma(places + 2, bounds.UNIT_ROUNDOFF[np.dtype(np.float64)])
+
+    def sums_in_digits(self, sums: Sums) -> Digits:
         """Sums of rows (m, places) in digits."""
         out = np.empty((len(sums), digits.count(self.product_bits)), dtype=np.int64)
         each = np.arange(len(sums))
-        no_pairs, no_row = np.zeros((0, 1), dtype=np.int64), np.zeros((1, self.places), dtype=np.int64)
+        no_pairs, no_row = np.zeros((0, 1), dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
         digits.of_pairs(0, no_pairs, each, no_row, np.zeros_like(each), sums, each, self.bits, out)
         return out
 

@@ -119,22 +119,30 @@ def dots(x: Slices, y: Slices, rows: IntArray, columns: IntArray) -> tuple[Place
     return total, rows * y.shape[1] + columns if as_block else np.arange(len(rows))
 
 
-def dots_with(x: Slices, one: Slices, places: int) -> Sums:
+def dots_with(x: Slices, one: Slices) -> Sums:
     """Exact inner products of rows with one row (s, 1, d)."""
-    total = np.zeros((x.shape[1], places), dtype=np.int64)
+    total = np.zeros((x.shape[1], len(x) + len(one) - 1), dtype=np.int64)
     for place, piece in enumerate(x):
         for other, other_piece in enumerate(one):
             total[:, place + other] += (piece @ other_piece[0]).astype(np.int64)
     return total
 
 
-def squares(x: Slices, places: int) -> Sums:
+def squares(x: Slices) -> Sums:
     """Exact squared norms."""
-    total = np.zeros((x.shape[1], places), dtype=np.int64)
+    total = np.zeros((x.shape[1], 2 * len(x) - 1), dtype=np.int64)
     for place, piece in enumerate(x):
         for other, other_piece in enumerate(x[: place + 1]):
             square = np.einsum("ij,ij->i", piece, other_piece).astype(np.int64)
             total[:, place + other] += square if other == place else 2 * square
+    return total
+
+
+def added(*summands: Sums) -> Sums:
+    """Sums of as many places as the longest; those of one row are added to all."""
+    total = np.zeros((max(map(len, summands)), max(sums.shape[1] for sums in summands)), dtype=np.int64)
+    for sums in summands:
+        total[:, : sums.shape[1]] += sums
     return total
 
 

@@ -107,6 +107,13 @@ class Space(ABC):
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Nearness in float64 of pairs (rows[i], columns[i]), and its error bounds."""
 
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Keys as those of `keys`, on a scale of their own, with errors that near-duplicates do not drown in.
+
+        None: exact keys are as quick to compute.
+        """
+        return None
+
     @abstractmethod
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Integers (m, k): among pairs of one row their lexicographic order is that of exact nearness.
