@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.compiled import kernel
-from tieproof.engine.kernels import Counts, FloatArray, IntArray, Undecided, add, locate, settle
+from tieproof.engine.kernels import Counts, FloatArray, IntArray, Undecided, settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.thresholds import Ranked
 from tieproof.exact.space import Space
@@ -133,19 +133,40 @@ def place_intervals(
     """Count each item whose interval tells its place; move the others to the front and return how many they are."""
     rest = 0
     for i in range(items.query.shape[0]):
-        near = slice(origin[i] + items.first[i], origin[i] + items.last[i])
-        first, last, is_equal = locate(low[i], high[i], low[near], high[near])
-        first += items.first[i]
-        last += items.first[i]
+        shift = origin[i]
+        start, stop = shift + items.first[i], shift + items.last[i]
+        first = nearer(low, start, stop, high[i], False)
+        last = nearer(high, first, stop, low[i], True)
+        is_equal = last - first == 1 and low[i] == high[i] and low[first] == high[first]
         if is_equal or first == last:
-            start, stop = pointer[items.query[i]], pointer[items.query[i] + 1]
-            add(Counts(counts.gap[start:stop], counts.equal[start:stop]), last, is_equal, items.weight[i])
+            count(items, i, last - shift, is_equal, pointer, counts)
             continue
-        for column in items:
-            column[rest] = column[i]
-        items.first[rest], items.last[rest] = first, last
+        items.query[rest], items.item[rest], items.weight[rest] = items.query[i], items.item[i], items.weight[i]
+        items.first[rest], items.last[rest] = first - shift, last - shift
         rest += 1
     return rest
+
+
+@kernel
+def nearer(falling: FloatArray, start: int, stop: int, value: float, or_equal: bool) -> int:
+    """Where in start … stop the falling numbers that are larger than `value`, or at least as large, end."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if falling[middle] > value or (or_equal and falling[middle] == value):
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@kernel
+def count(items: Undecided, i: int, place: int, is_equal: bool, pointer: IntArray, counts: Counts) -> None:
+    """Count item i, with `place` thresholds as near or nearer; the last of them is equal where so."""
+    start = pointer[items.query[i]] + place
+    if start < pointer[items.query[i] + 1]:
+        counts.gap[start] += items.weight[i]
+    if is_equal:
+        counts.equal[start - 1] += items.weight[i]
 
 
 @kernel
@@ -156,24 +177,19 @@ def place(keys: IntArray, origin: IntArray, items: Undecided, pointer: IntArray,
         is_equal = False
         while start < stop and not is_equal:
             middle = (start + stop) >> 1
-            order = compare(keys[i], keys[origin[i] + middle])
+            order = compare(keys, i, origin[i] + middle)
             is_equal = order == 0
             if order > 0:
                 stop = middle
             else:
                 start = middle + 1
-        # `start` thresholds are as near as the item or nearer.
-        query_start = pointer[items.query[i]]
-        if query_start + start < pointer[items.query[i] + 1]:
-            counts.gap[query_start + start] += items.weight[i]
-        if is_equal:
-            counts.equal[query_start + start - 1] += items.weight[i]
+        count(items, i, start, is_equal, pointer, counts)
 
 
 @kernel
-def compare(a: IntArray, b: IntArray) -> int:
-    """The sign of a - b in lexicographic order."""
-    for d in range(a.shape[0]):
-        if a[d] != b[d]:
-            return 1 if a[d] > b[d] else -1
+def compare(keys: IntArray, a: int, b: int) -> int:
+    """The sign of key a - key b in lexicographic order."""
+    for digit in range(keys.shape[1]):
+        if keys[a, digit] != keys[b, digit]:
+            return 1 if keys[a, digit] > keys[b, digit] else -1
     return 0

@@ -1,13 +1,13 @@
 """Integers of any length, many at a time: rows of digits whose lexicographic order is that of the numbers.
 
-The digits of a number are those of its magnitude in base 2^30, most significant first, each with the number's sign.
+The digits are those in base 2^30, most significant first; the first one has a sign, the others are not negative.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.exact.slices import IntArray, PlaceSums, Sums
+from tieproof.exact.slices import IntArray, Sums
 
 FloatArray = npt.NDArray[np.float64]
 Digits = npt.NDArray[np.int64]
@@ -22,105 +22,45 @@ def count(bits: int) -> int:
 
 
 @kernel
-def carry_over(sums: IntArray, bits: int) -> int:
-    """Turn one number's sums into digits in base 2^bits, lowest first, of its magnitude; return its sign.
-
-    The highest entries must be zero where carries may go.
-    """
-    carry = 0
-    for place in range(len(sums)):
-        carry = (carry + sums[place]) >> bits
-    sign = -1 if carry < 0 else 1
-    mask = (1 << bits) - 1
-    carry = 0
-    for place in range(len(sums)):
-        carry += sign * sums[place]
-        sums[place] = carry & mask
-        carry >>= bits
-    return sign
-
-
-@kernel
-def of_pairs(
-    factor: int,
-    pairs: PlaceSums,
-    where: IntArray,
-    of_row: Sums,
-    rows: IntArray,
-    of_column: Sums,
-    columns: IntArray,
-    bits: int,
-    out: Digits,
-) -> None:
-    """out[i] = factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], in digits."""
-    room_for_carry = 63 // bits + 1
-    sums = np.empty(max(pairs.shape[0], of_row.shape[1], of_column.shape[1]) + room_for_carry, dtype=np.int64)
+def of_sums(sums: Sums, bits: int, out: Digits) -> None:
+    """Make out[i] the digits of the number that sums[i] stands for, in base 2^bits."""
+    mask, digit_mask, places = (1 << bits) - 1, (1 << DIGIT) - 1, sums.shape[1]
     for i in range(out.shape[0]):
-        sums[:] = 0
-        gather(factor, pairs, where[i], of_row[rows[i]], of_column[columns[i]], sums)
-        sign = carry_over(sums, bits)
-        repack(sums, bits, sign, out[i])
+        carry = gathered = filled = place = 0
+        for digit in range(out.shape[1] - 1, -1, -1):
+            while filled < DIGIT:
+                if place < places:
+                    carry += sums[i, place]
+                gathered |= (carry & mask) << filled
+                carry >>= bits
+                filled += bits
+                place += 1
+            out[i, digit] = gathered & digit_mask
+            gathered >>= DIGIT
+            filled -= DIGIT
+        if carry < 0:
+            out[i, 0] -= 1 << DIGIT
 
 
 @kernel
-def gather(factor: int, pairs: PlaceSums, pair: int, row: IntArray, column: IntArray, sums: IntArray) -> None:
-    """Add up, place by place, what belongs to a pair."""
-    for place in range(pairs.shape[0]):
-        sums[place] += factor * pairs[place, pair]
-    for place in range(len(row)):
-        sums[place] += row[place]
-    for place in range(len(column)):
-        sums[place] += column[place]
-
-
-@kernel
-def rounded_pairs(
-    factor: int,
-    pairs: PlaceSums,
-    where: IntArray,
-    of_row: Sums,
-    rows: IntArray,
-    of_column: Sums,
-    columns: IntArray,
-    bits: int,
-    value: FloatArray,
-    size: FloatArray,
-) -> None:
-    """The same sums in float64, and the sums of the magnitudes of their places: what rounding is relative to."""
-    sums = np.empty(max(pairs.shape[0], of_row.shape[1], of_column.shape[1]), dtype=np.int64)
+def rounded_sums(sums: Sums, bits: int, value: FloatArray, size: FloatArray) -> None:
+    """Sums in float64, and the sums of the magnitudes of their places: what rounding is relative to."""
     scale = np.float64(1 << bits)
-    for i in range(value.shape[0]):
-        sums[:] = 0
-        gather(factor, pairs, where[i], of_row[rows[i]], of_column[columns[i]], sums)
+    for i in range(sums.shape[0]):
         total, magnitudes = 0.0, 0.0
-        for place in range(len(sums) - 1, -1, -1):
-            here = np.float64(sums[place])
+        for place in range(sums.shape[1] - 1, -1, -1):
+            here = np.float64(sums[i, place])
             total = total * scale + here
             magnitudes = magnitudes * scale + abs(here)
         value[i], size[i] = total, magnitudes
 
 
 def rounded(numbers: Digits) -> FloatArray:
-    """Numbers (m, k) in float64: k roundings, each relative to the number itself, for its digits have one sign."""
+    """Numbers (m, k) that are not negative, in float64: k roundings, each relative to the number itself."""
     total = np.zeros(len(numbers))
     for digit in numbers.T:
         total = total * 2.0**DIGIT + digit
     return total
-
-
-@kernel
-def repack(sums: IntArray, bits: int, sign: int, out: Digits) -> None:
-    """Digits in base 2^bits, lowest first, as signed digits in base 2^30, highest first."""
-    gathered, filled = 0, 0
-    place = 0
-    for digit in range(len(out) - 1, -1, -1):
-        while filled < DIGIT and place < len(sums):
-            gathered |= sums[place] << filled
-            filled += bits
-            place += 1
-        out[digit] = sign * (gathered & ((1 << DIGIT) - 1))
-        gathered >>= DIGIT
-        filled = max(filled - DIGIT, 0)
 
 
 @kernel
@@ -134,18 +74,16 @@ def ratios(s: Digits, n: Digits, columns: IntArray, out: Digits) -> None:
     mask = base - 1
     length, shifted = s.shape[1], out.shape[1] - s.shape[1]
     dividend = np.empty(2 * length + shifted + 1, dtype=np.int64)
-    divisor = np.empty(length, dtype=np.int64)
+    divisor, numerator = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
     for i in range(s.shape[0]):
         out[i] = 0
         denominator = n[columns[i]]
         used = length
         while used > 0 and denominator[length - used] == 0:
             used -= 1
-        sign = 0
-        for digit in s[i]:
-            sign = sign if digit == 0 else (1 if digit > 0 else -1)
-        if used == 0 or sign == 0:
+        if used == 0:
             continue
+        sign = magnitude(s[i], numerator)
         # 1. Lowest digits first; both numbers times the power of two that makes the divisor's top digit large.
         up = 0
         while denominator[length - used] << up < base >> 1:
@@ -155,7 +93,7 @@ def ratios(s: Digits, n: Digits, columns: IntArray, out: Digits) -> None:
             carry += denominator[length - 1 - place] << up
             divisor[place] = carry & mask
             carry >>= DIGIT
-        square(s[i], up, dividend, shifted)
+        square(numerator, up, dividend, shifted)
         # 2. One digit of the quotient after the other.
         top = divisor[used - 1]
         second = divisor[used - 2] if used > 1 else 0
@@ -184,7 +122,30 @@ def ratios(s: Digits, n: Digits, columns: IntArray, out: Digits) -> None:
                     dividend[place + j] = carry & mask
                     carry >>= DIGIT
             if place < out.shape[1]:
-                out[i, out.shape[1] - 1 - place] = sign * guess
+                out[i, out.shape[1] - 1 - place] = guess
+        if sign < 0:
+            negate(out[i])
+
+
+@kernel
+def magnitude(number: IntArray, out: IntArray) -> int:
+    """Make `out` the digits of a number without its sign; return that."""
+    out[:] = number
+    if number[0] >= 0:
+        return 1
+    negate(out)
+    return -1
+
+
+@kernel
+def negate(number: IntArray) -> None:
+    """Make it minus itself: digits but the first are complements, with a carry."""
+    carry = 0
+    for digit in range(len(number) - 1, 0, -1):
+        carry -= number[digit]
+        number[digit] = carry & ((1 << DIGIT) - 1)
+        carry >>= DIGIT
+    number[0] = carry - number[0]
 
 
 @kernel
@@ -194,10 +155,10 @@ def square(s: IntArray, up: int, out: IntArray, shifted: int) -> None:
     length = len(s)
     out[:] = 0
     for a in range(length):
-        digit = abs(s[length - 1 - a])
+        digit = s[length - 1 - a]
         carry = 0
         for b in range(length):
-            carry += out[shifted + a + b] + digit * abs(s[length - 1 - b])
+            carry += out[shifted + a + b] + digit * s[length - 1 - b]
             out[shifted + a + b] = carry & mask
             carry >>= DIGIT
         out[shifted + a + length] = carry

@@ -55,4 +55,5 @@ class Dot(InnerSpace):
 
     def keys_of_batch(self, batch: Batch) -> Digits:
         """x.(y - c), c being the common row: x.c is common to all items."""
-        return self.exact_rows.digits(batch, 1, None, slices.dots_with(batch.y, self.exact_rows.centre_slices))
+        b_with_c = slices.dots_with(batch.y, self.exact_rows.centre_slices)
+        return self.exact_rows.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))

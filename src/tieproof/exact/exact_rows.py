@@ -23,6 +23,10 @@ class Batch(NamedTuple):
     rows: IntArray
     columns: IntArray
 
+    def sums(self, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums) -> Sums:
+        """Sums factor a.b + of_row + of_column of each pair; `pairs` are from `slices.dots`."""
+        return slices.sums_of_pairs(factor, *pairs, of_row, self.rows, of_column, self.columns)
+
 
 class ExactRows:
     """Query rows and items as multiples of 2^base, less a common row of theirs.
@@ -80,30 +84,17 @@ class ExactRows:
         cut_x, cut_y = self.cut(x, y)
         return Batch(cut_x, cut_y, row_places, column_places)
 
-    def digits(self, batch: Batch, factor: int, of_row: Sums | None, of_column: Sums) -> Digits:
-        """Digits of factor x.y + of_row + of_column of each pair; x, y less the common row."""
-        out = np.empty((len(batch.rows), digits.count(self.product_bits)), dtype=np.int64)
-        pairs, where = slices.dots(*batch)
-        row = np.zeros((batch.x.shape[1], 1), dtype=np.int64) if of_row is None else of_row
-        digits.of_pairs(factor, pairs, where, row, batch.rows, of_column, batch.columns, self.bits, out)
-        return out
-
-    def rounded(
-        self, batch: Batch, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums
-    ) -> tuple[FloatArray, FloatArray]:
-        """The same in float64, with `pairs` from `slices.dots`, and error bounds."""
-        value, size = np.empty(len(batch.rows)), np.empty(len(batch.rows))
-        digits.rounded_pairs(factor, *pairs, of_row, batch.rows, of_column, batch.columns, self.bits, value, size)
-        places = max(pairs[0].shape[0], of_row.shape[1], of_column.shape[1])
-        return value, size * bounds.gamma(places + 2, bounds.UNIT_ROUNDOFF[np.dtype(np.float64)])
-
-    def sums_in_digits(self, sums: Sums) -> Digits:
-        """Sums of rows (m, places) in digits."""
+    def digits(self, sums: Sums) -> Digits:
+        """Sums as digits, as many for all sums."""
         out = np.empty((len(sums), digits.count(self.product_bits)), dtype=np.int64)
-        each = np.arange(len(sums))
-        no_pairs, no_row = np.zeros((0, 1), dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-        digits.of_pairs(0, no_pairs, each, no_row, np.zeros_like(each), sums, each, self.bits, out)
+        digits.of_sums(sums, self.bits, out)
         return out
+
+    def rounded(self, sums: Sums) -> tuple[FloatArray, FloatArray]:
+        """Sums in float64, with error bounds."""
+        value, size = np.empty(len(sums)), np.empty(len(sums))
+        digits.rounded_sums(sums, self.bits, value, size)
+        return value, size * bounds.gamma(sums.shape[1] + 2, bounds.UNIT_ROUNDOFF[np.dtype(np.float64)])
 
 
 def present(values: IntArray, rows: Rows) -> int:

@@ -38,8 +38,8 @@ def ratios(exact: ExactRows, batch: Batch) -> Digits:
     a_with_c, b_with_c, c_with_c = (
         slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y, exact.centre_slices)
     )
-    s = exact.digits(batch, 1, slices.added(a_with_c, c_with_c), b_with_c)
-    n = exact.sums_in_digits(squared_norms(exact, batch.y))
+    s = exact.digits(batch.sums(slices.dots(*batch), 1, slices.added(a_with_c, c_with_c), b_with_c))
+    n = exact.digits(squared_norms(exact, batch.y))
     keys = np.empty((len(s), ratio_length(exact)), dtype=np.int64)
     digits.ratios(s, n, batch.columns, keys)
     return keys
@@ -54,11 +54,9 @@ def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, Flo
     a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
     a_with_c, b_with_c = (slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y))
     pairs = slices.dots(*batch)
-    e, e_error = exact.rounded(batch, pairs, -2, a_squared, b_squared)
-    f, f_error = exact.rounded(batch, pairs, 1, -slices.added(a_with_c, a_squared), b_with_c)
-    x_square, y_square = (
-        digits.rounded(exact.sums_in_digits(squared_norms(exact, side))) for side in (batch.x, batch.y)
-    )
+    e, e_error = exact.rounded(batch.sums(pairs, -2, a_squared, b_squared))
+    f, f_error = exact.rounded(batch.sums(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c))
+    x_square, y_square = (digits.rounded(exact.digits(squared_norms(exact, side))) for side in (batch.x, batch.y))
     relative = 32 * digits.count(exact.product_bits) * FLOAT64_ROUNDOFF
     combine(e, e_error, f, f_error, x_square[batch.rows], y_square[batch.columns], relative)
     return e, e_error

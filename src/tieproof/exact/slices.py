@@ -128,6 +128,11 @@ def dots_with(x: Slices, one: Slices) -> Sums:
     return total
 
 
+def nothing(x: Slices) -> Sums:
+    """Zeros for each row."""
+    return np.zeros((x.shape[1], 1), dtype=np.int64)
+
+
 def squares(x: Slices) -> Sums:
     """Exact squared norms."""
     total = np.zeros((x.shape[1], 2 * len(x) - 1), dtype=np.int64)
@@ -143,6 +148,29 @@ def added(*summands: Sums) -> Sums:
     total = np.zeros((max(map(len, summands)), max(sums.shape[1] for sums in summands)), dtype=np.int64)
     for sums in summands:
         total[:, : sums.shape[1]] += sums
+    return total
+
+
+@kernel
+def sums_of_pairs(
+    factor: int,
+    pairs: PlaceSums,
+    where: IntArray,
+    of_row: Sums,
+    rows: IntArray,
+    of_column: Sums,
+    columns: IntArray,
+) -> Sums:
+    """Add up factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], place by place."""
+    total = np.zeros((len(where), max(pairs.shape[0], of_row.shape[1], of_column.shape[1])), dtype=np.int64)
+    for i in range(len(where)):
+        pair, row, column = where[i], rows[i], columns[i]
+        for place in range(pairs.shape[0]):
+            total[i, place] = factor * pairs[place, pair]
+        for place in range(of_row.shape[1]):
+            total[i, place] += of_row[row, place]
+        for place in range(of_column.shape[1]):
+            total[i, place] += of_column[column, place]
     return total
 
 
