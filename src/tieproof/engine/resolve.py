@@ -21,14 +21,17 @@ SAMPLE = 2**10
 
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
-    sample = take(undecided, slice(0, SAMPLE))
-    rest = by_float64(space, ranked, sample, lock)
-    others = take(undecided, slice(SAMPLE, None))
-    if len(others.query) and 2 * len(rest.query) <= len(sample.query):
-        others = by_float64(space, ranked, others, lock)
-    rest = Undecided(*(np.concatenate(columns) for columns in zip(rest, others, strict=True)))
-    for items in batches(rest):
-        by_exact_keys(space, ranked, by_sharp_keys(space, ranked, items, lock), lock)
+    end = min(SAMPLE, len(undecided.query))
+    rest = by_float64(space, ranked, take(undecided, slice(0, end)), lock)
+    # What is left of the sample, moved up to the others.
+    start = end - rest
+    for column in undecided:
+        column[start:end] = column[:rest].copy()
+    if end < len(undecided.query):
+        others = take(undecided, slice(end, None))
+        end += by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
+    for items in batches(take(undecided, slice(start, end))):
+        by_later_keys(space, ranked, items, lock)
 
 
 def take(items: Undecided, chosen: slice) -> Undecided:
@@ -36,12 +39,11 @@ def take(items: Undecided, chosen: slice) -> Undecided:
     return Undecided(*(column[chosen] for column in items))
 
 
-def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> Undecided:
-    """Count what float64 decides; return the rest."""
+def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> int:
+    """Count what float64 decides; move the rest to the front and return how many they are."""
     keys, errors = space.keys(ranked.targets.row[items.query], items.item)
     with lock:
-        rest = settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, items)
-    return take(items, slice(0, rest))
+        return settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, items)
 
 
 def batches(items: Undecided) -> Iterator[Undecided]:
@@ -68,7 +70,9 @@ class Meetings(NamedTuple):
 
 def meetings(items: Undecided) -> Meetings:
     """The runs of `items`."""
-    starts = np.flatnonzero(np.diff(items.query, prepend=-1))
+    is_start = np.ones(len(items.query), dtype=np.bool_)
+    np.not_equal(items.query[1:], items.query[:-1], out=is_start[1:])
+    starts = np.flatnonzero(is_start)
     lowest = np.minimum.reduceat(items.first, starts)
     return Meetings(starts, lowest, np.maximum.reduceat(items.last, starts) - lowest)
 
@@ -101,26 +105,19 @@ def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
     )
 
 
-def by_sharp_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> Undecided:
-    """Count what sharp keys decide, where the distance has such; return the rest."""
+def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
+    """Count items by sharp keys, where the distance has such, and those that they leave open by exact keys."""
     pairs = pairs_of(ranked, items)
-    found = space.sharp_keys(pairs.rows, pairs.columns)
-    if found is None:
-        return items
-    keys, errors = found
-    low, high = keys - errors, keys + errors
-    thresholds = slice(len(items.query), None)
-    make_falling(low[thresholds], high[thresholds], pairs.query)
-    with lock:
-        rest = place_intervals(low, high, pairs.origin, items, ranked.thresholds.pointer, ranked.counts)
-    return take(items, slice(0, rest))
-
-
-def by_exact_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
-    """Count the rest."""
-    if not len(items.query):
-        return
-    pairs = pairs_of(ranked, items)
+    sharp = space.sharp_keys(pairs.rows, pairs.columns)
+    if sharp is not None:
+        low, high = sharp[0] - sharp[1], sharp[0] + sharp[1]
+        make_falling(low[len(items.query) :], high[len(items.query) :], pairs.query)
+        with lock:
+            rest = place_intervals(low, high, pairs.origin, items, ranked.thresholds.pointer, ranked.counts)
+        if not rest:
+            return
+        items = take(items, slice(0, rest))
+        pairs = pairs_of(ranked, items)
     keys = space.exact_keys(pairs.rows, pairs.columns)
     with lock:
         place(keys, pairs.origin, items, ranked.thresholds.pointer, ranked.counts)

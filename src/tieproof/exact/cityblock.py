@@ -96,10 +96,5 @@ class CityBlock(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of minus the distance in units of 2^base."""
         exact = self.exact_rows
-        keys = np.empty((len(rows), digits.count(exact.product_bits)), dtype=np.int64)
-        for span in exact.batches(rows, columns, keys.shape[1]):
-            batch = exact.batch(rows[span], columns[span])
-            distances = np.zeros((len(batch.rows), len(batch.x)), dtype=np.int64)
-            slices.distances(*batch, exact.bits, distances)
-            keys[span] = exact.digits(-distances)
-        return keys
+        batches = exact.batches(rows, columns, digits.count(exact.product_bits))
+        return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])

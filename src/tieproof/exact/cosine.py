@@ -84,10 +84,8 @@ class Cosine(InnerSpace):
         """Minus the squared sine, from exact differences."""
         if not sines.can_round(self.exact_rows):
             return None
-        keys, errors = np.empty(len(rows)), np.empty(len(rows))
-        for span in self.exact_rows.batches(rows, columns, 4):
-            batch = self.exact_rows.batch(rows[span], columns[span])
-            keys[span], errors[span] = sines.minus_squared_sines(self.exact_rows, batch)
+        found = [sines.minus_squared_sines(self.exact_rows, b) for b in self.exact_rows.batches(rows, columns, 4)]
+        keys, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return keys, errors
 
     @property

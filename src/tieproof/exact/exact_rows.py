@@ -54,8 +54,8 @@ class ExactRows:
         top = max(slices.top_place(summands, self.base, self.bits) for summands in sides)
         return [slices.cut(summands, self.base, self.bits, top) for summands in sides]
 
-    def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[slice]:
-        """Consecutive pairs that fit into memory together."""
+    def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[Batch]:
+        """The pairs, as many together as fit into memory, with so many digits each."""
         of_row = (self.largest_top + 1) * self.items.dimensions
         of_pair = 4 * self.places + key_length
         pending = [slice(0, len(rows))]
@@ -67,7 +67,7 @@ class ExactRows:
                 or of_row * (present(rows[span], self.queries) + present(columns[span], self.items)) <= LARGEST_BATCH
             )
             if fits or count <= 1:
-                yield span
+                yield self.batch(rows[span], columns[span])
             else:
                 middle = span.start + count // 2
                 pending += [slice(middle, span.stop), slice(span.start, middle)]

@@ -67,10 +67,8 @@ class InnerSpace(Space):
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of integers made of exact inner products."""
-        keys = np.empty((len(rows), self.key_length), dtype=np.int64)
-        for span in self.exact_rows.batches(rows, columns, self.key_length):
-            keys[span] = self.keys_of_batch(self.exact_rows.batch(rows[span], columns[span]))
-        return keys
+        found = [self.keys_of_batch(batch) for batch in self.exact_rows.batches(rows, columns, self.key_length)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     @abstractmethod
     def keys_of_batch(self, batch: Batch) -> Digits:

@@ -175,8 +175,8 @@ def sums_of_pairs(
 
 
 @kernel
-def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int, total: Sums) -> None:
-    """Make total[i] the exact sum of |x[rows[i]] - y[columns[i]]|: of each place's differences, with their signs.
+def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int) -> Sums:
+    """Return the exact sums of |x[rows[i]] - y[columns[i]]|: of each place's differences, with their signs.
 
     That sign is told from the top: past 4 units of a place, the differences below, each less than 4 units of their
     own place, cannot turn it.
@@ -184,6 +184,7 @@ def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int
     places, dimensions = x.shape[0], x.shape[2]
     scale = np.float64(1 << bits)
     sign = np.empty(dimensions)
+    total = np.zeros((len(rows), places), dtype=np.int64)
     for i in range(rows.shape[0]):
         sign[:] = 0.0
         for place in range(places - 1, -1, -1):
@@ -198,3 +199,4 @@ def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int
             for d in range(dimensions):
                 total_here += sign[d] * (a[d] - b[d])
             total[i, place] = np.int64(total_here)
+    return total
