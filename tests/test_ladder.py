@@ -10,7 +10,7 @@ import pytest
 
 import tieproof as tp
 from hard_sets import HARD_SETS
-from tieproof.engine import resolve
+from tieproof.engine import order, resolve
 from tieproof.exact import exact_rows
 from tieproof.exact.cityblock import CityBlock
 from tieproof.exact.cosine import Cosine
@@ -85,6 +85,7 @@ FORCED: dict[str, Patch] = {
     "no sample": lambda patch: patch.setattr(resolve, "SAMPLE", 2**40),
     "a sample of one": lambda patch: patch.setattr(resolve, "SAMPLE", 1),
     "few pairs at a time": lambda patch: patch.setattr(resolve, "PAIRS", 30),
+    "few pairs ranked at a time": lambda patch: patch.setattr(order, "PAIRS", 5),
     "few rows at a time": lambda patch: patch.setattr(exact_rows, "LARGEST_BATCH", 500),
     "no sharp keys": lambda patch: patch.setattr(Cosine, "sharp_keys", Space.sharp_keys),
     "nothing decided in float64": undecided_in_float64,

@@ -1,5 +1,7 @@
 """Pairs of a query and an item in exact order of nearness, with the intervals that enclose it."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -8,6 +10,9 @@ from tieproof.engine.kernels import FloatArray, IntArray
 from tieproof.exact.space import Space
 
 Flags = npt.NDArray[np.bool_]
+
+PAIRS = 2**16
+"""Pairs that are ranked by exact keys together."""
 
 NARROW = 1 + 2.0**-40
 """Covers the rounding of a difference of two keys."""
@@ -55,17 +60,28 @@ def rank_runs(
     is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0) if len(run) else length > 1
     number = np.repeat(np.arange(len(run)), length)
     place = np.flatnonzero(is_open[number])
-    if not len(place):
-        return
-    number, pair = number[place], order[place]
-    exact = space.exact_keys(rows[query[place]], item[pair])
-    # Nearest first: the complement of every digit turns the lexicographic order round.
-    varying = [~digit for digit in exact.T[::-1] if (digit != digit[0]).any()]
-    sorting = np.lexsort((*varying, number))
-    for column in (order, keys, errors):
-        column[place] = column[place[sorting]]
-    exact = exact[sorting]
-    starts_tie[place[1:]] = (exact[1:] != exact[:-1]).any(axis=1) | (number[1:] != number[:-1])
+    for span in spans_of_runs(number[place]):
+        chosen = place[span]
+        exact = space.exact_keys(rows[query[chosen]], item[order[chosen]])
+        # Nearest first: the complement of every digit turns the lexicographic order round.
+        varying = [~digit for digit in exact.T[::-1] if (digit != digit[0]).any()]
+        sorting = np.lexsort((*varying, number[chosen]))
+        for column in (order, keys, errors):
+            column[chosen] = column[chosen[sorting]]
+        exact = exact[sorting]
+        new_run = number[chosen[1:]] != number[chosen[:-1]]
+        starts_tie[chosen[1:]] = (exact[1:] != exact[:-1]).any(axis=1) | new_run
+
+
+def spans_of_runs(number: IntArray) -> Iterator[slice]:
+    """Whole runs, about `PAIRS` pairs together; `number` is that of each pair's run, ascending."""
+    start = 0
+    while start < len(number):
+        last = number[min(start + PAIRS, len(number)) - 1]
+        begin, end = np.searchsorted(number, last), np.searchsorted(number, last, side="right")
+        stop = int(begin if end > start + PAIRS and begin > start else end)
+        yield slice(start, stop)
+        start = stop
 
 
 def by_key(keys: FloatArray, query: IntArray) -> IntArray:
