@@ -15,7 +15,7 @@ from tieproof.exact.space import Space
 PAIRS = 2**17
 """Items and thresholds whose keys are computed together."""
 
-SAMPLE = 2**10
+SAMPLE = 2**8
 """Items that tell whether float64 decides anything here; where it decides less than half, the others skip it."""
 
 
