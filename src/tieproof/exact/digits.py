@@ -130,7 +130,8 @@ def ratios(s: Digits, n: Digits, columns: IntArray, out: Digits) -> None:
 @kernel
 def magnitude(number: IntArray, out: IntArray) -> int:
     """Make `out` the digits of a number without its sign; return that."""
-    out[:] = number
+    for digit in range(len(number)):
+        out[digit] = number[digit]
     if number[0] >= 0:
         return 1
     negate(out)
