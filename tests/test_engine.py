@@ -1,9 +1,11 @@
 """What the bounds stand on: the machine's product, the arithmetic of the kernels, the exact integers."""
 
 import ast
+import itertools
 from fractions import Fraction
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +14,14 @@ from threadpoolctl import threadpool_info
 
 import tieproof as tp
 from exact_oracle import KEYS, fractions
-from hard_sets import HARD_SETS
+from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
 from tieproof.engine import blas
+from tieproof.engine.buckets import widen
+from tieproof.engine.kernels import lowest_entry
 from tieproof.engine.plan import Plan
+from tieproof.engine.structures import Thresholds
+from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.exact.space import Resources, Space
 
 SOURCE = Path(tp.__file__).parent
@@ -100,14 +106,28 @@ def space_of(name: str, distance: str, dtype: type, chunk: int) -> tuple[Space, 
     return space, data
 
 
-@pytest.mark.parametrize(("dtype", "chunk"), [(np.float32, 99), (np.float32, 2), (np.float64, 99)])
+def nearness(space: Space, entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What the kernels make of a tile of all rows and items."""
+    form = space.form
+    assert entries.dtype == space.tile_type == form.factor.dtype == form.shift.dtype
+    if form.ratio:
+        wide = entries.astype(np.float64)
+        return np.asarray(wide * np.abs(wide) / form.square)
+    return np.asarray(entries * form.factor - form.shift)
+
+
+HARD = [(name, distance) for name in HARD_SETS for distance in ("cosine", "euclidean", "cityblock", "dot")]
+TILES = [(np.float32, 99), (np.float32, 2), (np.float64, 99)]
+
+
+@pytest.mark.parametrize(("dtype", "chunk"), TILES)
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, dtype: type, chunk: int) -> None:
     space, data = space_of(name, distance, dtype, chunk)
     rows = fractions(data[space.items.first])
     everything = slice(0, len(rows))
-    tile = space.nearness(space.tile(everything, everything), everything)
+    tile = nearness(space, space.tile(everything, everything))
     error = space.error(everything, everything)
     left, right = (index.ravel() for index in np.indices(tile.shape))
     keys, errors = space.keys(left, right)
@@ -119,6 +139,112 @@ def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, dtype: type
             assert encloses(value, float(bound) + slack * abs(value), exact, power)
             pair = i * len(rows) + j
             assert encloses(float(keys[pair]), float(errors[pair]) + slack * abs(value), exact, power)
+
+
+@pytest.mark.parametrize(("dtype", "chunk"), TILES)
+@pytest.mark.parametrize(("name", "distance"), HARD)
+def test_key_blocks_keep_their_bounds(name: str, distance: str, dtype: type, chunk: int) -> None:
+    space, data = space_of(name, distance, dtype, chunk)
+    rows = fractions(data[space.items.first])
+    everything = np.arange(len(rows))
+    keys, errors = space.fine.key_block(everything, slice(0, len(rows)))
+    assert keys.dtype == np.float64
+    assert errors.shape == everything.shape
+    assert np.isfinite(errors).all()
+    # They are compared with tiles of the space itself, so on its scale; blocks do not change them.
+    for i, j in np.ndindex(keys.shape):
+        exact, power, slack = true_nearness(distance, space, i, j, rows[i], rows[j])
+        assert encloses(float(keys[i, j]), float(errors[i]) + slack * abs(float(keys[i, j])), exact, power)
+    some = everything[1::3]
+    part, part_errors = space.fine.key_block(some, some)
+    if space.integers:
+        assert (part == keys[np.ix_(some, some)]).all()
+    assert (part_errors <= errors[some]).all()
+
+
+@pytest.mark.parametrize(("dtype", "chunk"), TILES)
+@pytest.mark.parametrize(("name", "distance"), HARD)
+def test_margins_cover_what_a_tile_shows(name: str, distance: str, dtype: type, chunk: int) -> None:
+    space, data = space_of(name, distance, dtype, chunk)
+    rows = fractions(data[space.items.first])
+    count = len(rows)
+    everything = slice(0, count)
+    entries = space.tile(everything, everything)
+    shown = entries * space.form.factor - space.form.shift
+    ratio = space.form.ratio
+    for half in (slice(0, count // 2 + 1), everything):
+        keys, errors = space.fine.key_block(everything, half)
+        # What an item at a threshold shows in a tile, and what another of the same nearness may show.
+        reach = np.where(errors > 0, errors * SAFETY + ARITHMETIC * np.abs(keys).max(axis=1), 0.0)
+        margin = space.margins(np.arange(count), np.abs(keys).max(axis=1) + reach)
+        assert np.isfinite(margin).all()
+        pointer = np.arange(count + 1) * keys.shape[1]
+        falling = -np.sort(-keys, axis=1)
+        thresholds = Thresholds(pointer[:-1], pointer[1:], falling.ravel(), reach, margin)
+        low, high = np.empty(falling.shape, shown.dtype), np.empty(falling.shape, shown.dtype)
+        for i in range(count):
+            widen(thresholds, i, ratio, low[i], high[i])
+            assert shown.dtype.type(lowest_entry(thresholds, i, ratio)) <= low[i, -1]
+        for i, j in np.ndindex(keys.shape):
+            exact, power, _ = true_nearness(distance, space, i, j, rows[i], rows[j])
+            power = 2 if ratio else power
+            assert encloses(float(shown[i, j]), float(margin[i]), exact, power)
+            t = int(np.flatnonzero(falling[i] == keys[i, j])[0])
+            assert low[i, t] <= shown[i, j] <= high[i, t]
+
+
+def test_some_hard_sets_are_ratios() -> None:
+    found = set()
+    for name, dtype in itertools.product(HARD_SETS, (np.float32, np.float64)):
+        space, _ = space_of(name, "cosine", dtype, 99)
+        if space.form.ratio:
+            found.add((space.tile_type.name, space.error(slice(0, 1), slice(0, 1)).certain))
+    assert {("float32", True), ("float32", False), ("float64", False)} <= found
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_equal_ratios_and_no_others_have_equal_keys(name: str, dtype: type) -> None:
+    space, data = space_of(name, "cosine", dtype, 99)
+    if not space.form.ratio or not space.error(slice(0, 1), slice(0, 1)).certain:
+        return
+    rows = fractions(data[space.items.first])
+    everything = slice(0, len(rows))
+    block, _ = space.fine.key_block(everything, everything)
+    for keys in (block, nearness(space, space.tile(everything, everything))):
+        for x, row in zip(rows, keys, strict=True):
+            exact = [KEYS["cosine"](x, y) for y in rows]
+            for j, k in itertools.combinations(range(len(rows)), 2):
+                assert (row[j] > row[k]) == (exact[j] > exact[k])
+                assert (row[j] == row[k]) == (exact[j] == exact[k])
+
+
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_sharp_keys_keep_their_bounds(name: str) -> None:
+    space, data = space_of(name, "cosine", np.float32, 99)
+    rows = fractions(data[space.items.first])
+    left, right = (index.ravel() for index in np.indices((len(rows), len(rows))))
+    sharp = space.sharp_keys(left, right)
+    if sharp is None:
+        assert data.dtype.kind == "f"  # of exponents too far apart for float64
+        return
+    for i, j, key, error in zip(left, right, *sharp, strict=True):
+        x, y = rows[i], rows[j]
+        if np.isfinite(error):
+            exact = KEYS["cosine"](x, y) / (KEYS["dot"](x, x) or 1) - 1
+            assert abs(Fraction(float(key)) - exact) <= Fraction(float(error))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sharp_keys_tell_near_duplicates_apart(dtype: type) -> None:
+    random = np.random.default_rng(0)
+    data = one_ulp_apart(random, (40, 64), dtype)
+    order = np.arange(len(data))
+    space = make_space(DISTANCES["cosine"], data, None, (order, order), Resources(2**20, np.dtype(dtype), 64))
+    sharp = space.sharp_keys(np.zeros(39, dtype=np.int64), np.arange(1, 40))
+    assert sharp is not None
+    keys, errors = sharp
+    assert (np.diff(np.sort(keys)) > 2 * errors.max()).mean() > 0.9
 
 
 def true_nearness(
@@ -150,7 +276,7 @@ def test_exact_keys_have_the_exact_order(name: str, distance: str) -> None:
     space, data = space_of(name, distance, np.float32, 99)
     rows = fractions(data[space.items.first])
     for i, row in enumerate(rows):
-        keys = space.exact_keys(i, np.arange(len(rows)))
+        keys = [tuple(key) for key in space.exact_keys(np.full(len(rows), i), np.arange(len(rows)))]
         exact = [KEYS[distance](row, other) for other in rows]
         for j in range(len(rows)):
             for k in range(j):

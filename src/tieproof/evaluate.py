@@ -142,8 +142,7 @@ def space_parts(
 
         return parts_by_level(), 0
     plan = Plan(*limits)
-    resources = plan.resources(relevance.at_most())
-    space = make_space(distance, queries, gallery, relevance.order(), resources)
+    space = make_space(distance, queries, gallery, relevance.order(), plan.resources)
     sides = [space.queries] if space.symmetric else [space.queries, space.items]
     zero_vectors = 0 if distance.bits else sum(int(side.weight[side.largest == 0].sum()) for side in sides)
 

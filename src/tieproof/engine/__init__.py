@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.engine.blas import check_products, single_threaded
+from tieproof.engine.choice import cheapest, with_margins
 from tieproof.engine.levels import few_levels, ties_by_level
 from tieproof.engine.plan import Plan
 from tieproof.engine.thresholds import rank
@@ -27,7 +28,9 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
         spans = [order[part] for part in parts]
         with single_threaded():
             ranked = rank(space, relevance, spans, plan.threads)
-            TileLoop(space, ranked, plan.side, progress).run(plan.threads)
+            chosen = cheapest(space, ranked)
+            ranked = with_margins(ranked, chosen)
+            TileLoop(chosen, ranked, plan.side, progress).run(plan.threads)
         start = 0
         for queries in spans:
             yield queries, ranked.ties(start, start + len(queries))

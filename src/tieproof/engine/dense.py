@@ -56,7 +56,9 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
         grades=grades,
         partial=no_items(),
         n_items=width - np.diff(block.excluded_pointer),
-        items=lambda query: block.items[order][slice(*block.pointer[query : query + 2])],
+        item=block.items[order].astype(np.int32),
+        known=np.ones(count, dtype=np.bool_),
+        find_items=lambda queries: None,
     )
     count_matrix(nearness, ranked)
     return ranked.ties()

@@ -1,7 +1,7 @@
 """The counting: how many items of a tile fall into each gap between thresholds, and onto each threshold.
 
-Items farther than all thresholds need no counting. They are passed over many at a time; what remains is placed item by
-item (`intervals.py`), or, where much remains, by buckets (`buckets.py`).
+Items farther than all thresholds need no counting. They are passed over many at a time; what remains is placed item
+by item (`intervals.py`), or, where much remains, by buckets (`buckets.py`).
 """
 
 import numpy as np
@@ -32,8 +32,9 @@ LIST = 2**12
 def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> tuple[int, int]:
     """Count a tile for the queries `query` … stop-1.
 
-    dense: items per threshold, as near as the last, from which buckets pay. Returns the query to go on with (`stop` when done) and the
-    number of undecided items. It stops early where the next query might have more than there is room for.
+    dense: items per threshold, as near as the last, from which buckets pay. Returns the query to go on with (`stop`
+    when done) and the number of undecided items. It stops early where the next query might have more than there is
+    room for.
     """
     entries, factor, shift = tile.entries, tile.form.factor, tile.form.shift
     targets, thresholds = work.targets, work.thresholds
@@ -137,7 +138,7 @@ def count_columns(tile: Tile, work: Work, item: int, query: int, stop: int) -> t
 
 @kernel
 def is_crowded(tile: Tile, work: Work, query: int, stop: int, share: float) -> bool:
-    """Whether more than a share of a transposed tile is nearer than the queries' last thresholds, by its first rows."""
+    """Whether more than a share of a transposed tile is nearer than the last thresholds, by its first rows."""
     entries, factor, shift = tile.entries, tile.form.factor, tile.form.shift
     rows, width = min(16, entries.shape[0]), entries.shape[1]
     lowest, _ = lowest_entries(tile, work, query, stop)

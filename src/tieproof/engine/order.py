@@ -1,9 +1,18 @@
 """Pairs of a query and an item in exact order of nearness, with the intervals that enclose it."""
 
-import numpy as np
+from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.compiled import kernel
 from tieproof.engine.structures import FloatArray, IntArray
 from tieproof.exact.space import Space
+
+Flags = npt.NDArray[np.bool_]
+
+PAIRS = 2**16
+"""Pairs that are ranked by exact keys together."""
 
 NARROW = 1 + 2.0**-40
 """Covers the rounding of a difference of two keys."""
@@ -11,7 +20,7 @@ NARROW = 1 + 2.0**-40
 
 def exact_order(
     space: Space, rows: IntArray, query: IntArray, item: IntArray
-) -> tuple[IntArray, np.ndarray, FloatArray, FloatArray]:
+) -> tuple[IntArray, Flags, FloatArray, FloatArray]:
     """Order pairs (query ascending, item) by exact nearness within each query.
 
     Returns the order, whether a new tie starts at each place of it, and the interval of nearness of each tie.
@@ -27,25 +36,52 @@ def exact_order(
     touches = np.zeros(len(query), dtype=np.bool_)
     touches[1:] = ~starts_query[1:] & (keys[:-1] - keys[1:] <= reach[1:])
     starts_tie = ~touches
-    # Runs of pairs that touch are ranked by exact keys, unless nothing in them has an error.
-    run = np.flatnonzero(~touches)
-    if len(run):
-        inexact = np.add.reduceat(errors > 0, run, dtype=np.int64) > 0
-        length = np.diff(np.append(run, len(query)))
-        for start, stop in zip(run[inexact & (length > 1)], (run + length)[inexact & (length > 1)], strict=True):
-            span = slice(start, stop)
-            exact = np.empty(stop - start, dtype=object)
-            exact[:] = space.exact_keys(int(rows[query[start]]), item[order[span]])
-            sorting = sorted(range(stop - start), key=lambda i, exact=exact: -exact[i])  # type: ignore[misc]
-            order[span] = order[span][sorting]
-            keys[span], errors[span] = keys[span][sorting], errors[span][sorting]
-            exact = exact[sorting]
-            starts_tie[start + 1 : stop] = exact[1:] != exact[:-1]
+    rank_runs(space, rows, query, item, order, keys, errors, starts_tie)
     first = np.flatnonzero(starts_tie)
     low = np.maximum.reduceat(keys - errors, first) if len(first) else keys
     high = np.minimum.reduceat(keys + errors, first) if len(first) else keys
     make_falling(low, high, query[first])
     return order, starts_tie, low, high
+
+
+def rank_runs(
+    space: Space,
+    rows: IntArray,
+    query: IntArray,
+    item: IntArray,
+    order: IntArray,
+    keys: FloatArray,
+    errors: FloatArray,
+    starts_tie: Flags,
+) -> None:
+    """Rank the pairs of each run, which touch, by exact keys, unless nothing in it has an error."""
+    run = np.flatnonzero(starts_tie)
+    length = np.diff(np.append(run, len(query)))
+    is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0) if len(run) else length > 1
+    number = np.repeat(np.arange(len(run)), length)
+    place = np.flatnonzero(is_open[number])
+    for span in spans_of_runs(number[place]):
+        chosen = place[span]
+        exact = space.exact_keys(rows[query[chosen]], item[order[chosen]])
+        # Nearest first: the complement of every digit turns the lexicographic order round.
+        varying = [~digit for digit in exact.T[::-1] if (digit != digit[0]).any()]
+        sorting = np.lexsort((*varying, number[chosen]))
+        for column in (order, keys, errors):
+            column[chosen] = column[chosen[sorting]]
+        exact = exact[sorting]
+        new_run = number[chosen[1:]] != number[chosen[:-1]]
+        starts_tie[chosen[1:]] = (exact[1:] != exact[:-1]).any(axis=1) | new_run
+
+
+def spans_of_runs(number: IntArray) -> Iterator[slice]:
+    """Whole runs, about `PAIRS` pairs together; `number` is that of each pair's run, ascending."""
+    start = 0
+    while start < len(number):
+        last = number[min(start + PAIRS, len(number)) - 1]
+        begin, end = np.searchsorted(number, last), np.searchsorted(number, last, side="right")
+        stop = int(begin if end > start + PAIRS and begin > start else end)
+        yield slice(start, stop)
+        start = stop
 
 
 def by_key(keys: FloatArray, query: IntArray) -> IntArray:
@@ -59,11 +95,12 @@ def by_key(keys: FloatArray, query: IntArray) -> IntArray:
     return order
 
 
+@kernel
 def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:
     """Where intervals of neighbouring thresholds overlap: each is below the one before and above the one after."""
-    follows = query[1:] == query[:-1]
-    crossing = follows & ((low[:-1] < low[1:]) | (high[:-1] < high[1:]))
-    for crossed in np.unique(query[1:][crossing]):
-        span = slice(np.searchsorted(query, crossed), np.searchsorted(query, crossed, side="right"))
-        low[span] = np.maximum.accumulate(low[span][::-1])[::-1]
-        high[span] = np.minimum.accumulate(high[span])
+    for i in range(1, len(query)):
+        if query[i] == query[i - 1]:
+            high[i] = min(high[i], high[i - 1])
+    for i in range(len(query) - 2, -1, -1):
+        if query[i] == query[i + 1]:
+            low[i] = max(low[i], low[i + 1])

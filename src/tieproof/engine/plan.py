@@ -6,25 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.engine.choice import LONG
 from tieproof.exact.space import Resources
 
-BYTES_PER_PAIR_RANKED = 16
-"""What a (query, relevant item) pair takes while tiles are counted: its key and two counts."""
+BYTES_PER_PAIR_RANKED = 20
+"""What a (query, relevant item) pair takes while tiles are counted: its key, its item and two counts."""
 
 BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""
 
 LARGEST_SIDE, SMALLEST_SIDE = 1008, 64
 """Rows of a tile. Not a power of two: rows that are 4,096 bytes apart would share a place in the cache."""
-
-SHORT_SUMS = 40
-"""Relevant items per query from which products are summed up in short chunks of dimensions, not in long ones."""
-
-SHORT_CHUNK, LONG_CHUNK = 128, 2**16
-"""Dimensions of such a chunk; a long one is all of them, unless that leaves the bound no room."""
-
-FLOAT64_TILES = 200
-"""Relevant items per query from which float32 tiles would leave so much undecided that float64 is faster."""
 
 SMALLEST_BUDGET = 8 * 2**20
 """Smaller budgets are treated as this: below it nothing is left to save."""
@@ -48,17 +40,15 @@ class Plan:
         entries = self.memory / 8 / self.threads / 24
         return int(np.clip(int(entries**0.5), SMALLEST_SIDE, LARGEST_SIDE))
 
-    def resources(self, at_most: npt.NDArray[np.int64]) -> Resources:
-        """A quarter of the budget for rows made ready, and the smaller errors the more thresholds there are."""
-        thresholds, keep_bytes = at_most.mean(), self.memory // 4
-        if thresholds >= FLOAT64_TILES:
-            return Resources(keep_bytes, np.dtype(np.float64), LONG_CHUNK)
-        return Resources(keep_bytes, np.dtype(np.float32), SHORT_CHUNK if thresholds >= SHORT_SUMS else LONG_CHUNK)
+    @property
+    def resources(self) -> Resources:
+        """Up to an eighth of the budget for rows made ready once, in each type that tiles may have."""
+        return Resources(self.memory // 8, np.dtype(np.float32), LONG)
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
         """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query."""
         part_size = self.memory // 8 // BYTES_PER_PAIR_RANKING // self.threads
-        block_size = self.memory * 5 // 8 // BYTES_PER_PAIR_RANKED
+        block_size = self.memory * 3 // 4 // BYTES_PER_PAIR_RANKED
         block: list[slice] = []
         in_block = 0
         for part in cut(pairs, part_size):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.compiled import kernel
 from tieproof.engine.structures import (
@@ -26,7 +27,8 @@ class Ranked:
     grades : one per threshold, falling within a tie; None: all are 1
     partial : distinct items of which only some are excluded: no tile can weigh them
     n_items : (Q,) items ranked for each query
-    items : the distinct items of the entries of a query, nearest first; kept nowhere, since it is rarely asked for
+    item : the distinct item of each threshold, of those queries for which `known` (Q,) says so
+    find_items : fills in `item` for some queries; it is rarely asked for
     """
 
     targets: Targets
@@ -35,7 +37,16 @@ class Ranked:
     grades: FloatArray | None
     partial: Undecided
     n_items: IntArray
-    items: Callable[[int], IntArray]
+    item: SmallIntArray
+    known: npt.NDArray[np.bool_]
+    find_items: Callable[[IntArray], None]
+
+    def items_of(self, queries: IntArray) -> SmallIntArray:
+        """`item`, filled in for these queries at least."""
+        unknown = queries[~self.known[queries]]
+        if len(unknown):
+            self.find_items(unknown)
+        return self.item
 
     def ties(self, start: int = 0, stop: int | None = None) -> Ties:
         """What was counted for the queries start … stop-1, as ties."""

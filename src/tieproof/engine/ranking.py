@@ -22,6 +22,7 @@ class Entries(NamedTuple):
     reach: FloatArray  # (Q,)
     gap: SmallIntArray
     equal: SmallIntArray
+    item: SmallIntArray | None  # distinct items, if they are known
     grades: FloatArray | None
     n_items: IntArray  # (Q,)
 
@@ -51,6 +52,7 @@ def rank_shared(
         reach=reach[clear],
         gap=gap if everything else gap[chosen],
         equal=np.zeros(length * np.count_nonzero(clear), dtype=np.int32),
+        item=None,
         grades=None,
         n_items=np.full(np.count_nonzero(clear), relevance.n_items - relevance.leave_one_out),
     )
@@ -122,6 +124,7 @@ def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Entr
         reach=reach,
         gap=entry_gap,
         equal=entry_equal,
+        item=np.repeat(item[order], relevant[order]).astype(np.int32),
         grades=grades_by_tie(block.grades, of_item, order, starts_tie),
         n_items=len(identity) - np.diff(block.excluded_pointer),
     )
@@ -137,14 +140,6 @@ def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Entr
     )
     masked = np.sort(np.concatenate([code, rest_code]))
     return entries, masks_of(masked // distinct, masked % distinct, count), partial
-
-
-def ranked_items(space: Space, rows: IntArray, block: RelevantBlock) -> IntArray:
-    """The distinct items of the entries of one query, in exact order."""
-    item = np.sort(space.items.identity[block.items])
-    distinct, relevant = np.unique(item, return_counts=True)
-    order, *_ = exact_order(space, rows, np.zeros_like(distinct), distinct)
-    return np.repeat(distinct[order], relevant[order])
 
 
 def centred(low: FloatArray, high: FloatArray, query: IntArray, count: int) -> tuple[FloatArray, FloatArray]:

@@ -1,54 +1,195 @@
-"""What a tile could not decide: float64 for each pair, then exact integers."""
+"""What a tile could not decide: float64 for each pair, then exact integers, many pairs at a time."""
 
+from collections.abc import Iterator
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.compiled import kernel
+from tieproof.engine.buckets import add_equal
 from tieproof.engine.intervals import settle
+from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import IntArray, SmallIntArray, Undecided
+from tieproof.engine.structures import CONTINUED, Counts, FloatArray, IntArray, Thresholds, Undecided
 from tieproof.exact.space import Space
 
-EXACT_ENTRIES = 2**21
-"""Entries of rows that are cut into exact slices together."""
+PAIRS = 2**17
+"""Items and thresholds whose keys are computed together."""
+
+SAMPLE = 2**8
+"""Items that tell whether float64 decides anything here; where it decides less than half, the others skip it."""
 
 
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
-    keys, errors = space.keys(ranked.targets.row[undecided.query], undecided.item)
+    end = min(SAMPLE, len(undecided.query))
+    rest = by_float64(space, ranked, take(undecided, slice(0, end)), lock)
+    # What is left of the sample, moved up to the others.
+    start = end - rest
+    for column in undecided:
+        column[start:end] = column[:rest].copy()
+    if end < len(undecided.query):
+        others = take(undecided, slice(end, None))
+        end += by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
+    for items in batches(take(undecided, slice(start, end))):
+        by_later_keys(space, ranked, items, lock)
+
+
+def take(items: Undecided, chosen: slice) -> Undecided:
+    """Some of the items, as a view."""
+    return Undecided(*(column[chosen] for column in items))
+
+
+def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> int:
+    """Count what float64 decides; move the rest to the front and return how many they are."""
+    keys, errors = space.keys(ranked.targets.row[items.query], items.item)
     with lock:
-        rest = settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, undecided)
-    if not rest:
+        return settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, items)
+
+
+def batches(items: Undecided) -> Iterator[Undecided]:
+    """Consecutive items, so many that they and the thresholds that they may meet are about `PAIRS`."""
+    if not len(items.query):
         return
-    open_items = Undecided(*(column[:rest] for column in undecided))
-    order = np.argsort(open_items.query, kind="stable")
-    queries, starts = np.unique(open_items.query[order], return_index=True)
-    for query, chosen in zip(queries, np.split(order, starts[1:]), strict=True):
-        resolve_exactly(space, ranked, int(query), Undecided(*(column[chosen] for column in open_items)), lock)
+    met = meetings(items)
+    ends = np.append(met.starts[1:], len(items.query))
+    size = np.cumsum(met.spread + ends - met.starts)
+    start = done = 0
+    while start < len(ends):
+        stop = max(start + 1, int(np.searchsorted(size, done + PAIRS, side="right")))
+        yield take(items, slice(met.starts[start], ends[stop - 1]))
+        start, done = stop, size[stop - 1]
 
 
-def resolve_exactly(space: Space, ranked: Ranked, query: int, items: Undecided, lock: Lock) -> None:
-    """Place the items of one query by exact keys."""
-    row = int(ranked.targets.row[query])
-    start, stop = ranked.thresholds.start[query], ranked.thresholds.stop[query]
-    lowest, highest = int(items.first.min()), int(items.last.max())
-    thresholds = exact_keys(space, row, ranked.items(query)[lowest:highest])
-    keys = exact_keys(space, row, items.item)
-    # Searching needs ascending keys; thresholds come nearest first.
-    ascending = -np.array(thresholds, dtype=object)
-    searched = -np.array(keys, dtype=object)
-    first = lowest + np.searchsorted(ascending, searched, side="left")
-    place = lowest + np.searchsorted(ascending, searched, side="right")
-    is_equal = first < place
-    weight = items.weight.astype(np.int32)
-    inside = start + place < stop
+class Meetings(NamedTuple):
+    """Runs of items of one query, and the thresholds that they may meet: lowest … lowest+spread-1 of the query."""
+
+    starts: IntArray
+    lowest: IntArray
+    spread: IntArray
+
+
+def meetings(items: Undecided) -> Meetings:
+    """The runs of `items`."""
+    is_start = np.ones(len(items.query), dtype=np.bool_)
+    np.not_equal(items.query[1:], items.query[:-1], out=is_start[1:])
+    starts = np.flatnonzero(is_start)
+    lowest = np.minimum.reduceat(items.first, starts)
+    return Meetings(starts, lowest, np.maximum.reduceat(items.last, starts) - lowest)
+
+
+class Pairs(NamedTuple):
+    """Items, then the thresholds that they may meet, as pairs of distinct rows.
+
+    origin: where the first threshold of each item's query is among them, or would be; query: that of each threshold.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    origin: IntArray
+    query: IntArray
+
+
+def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
+    """Items and thresholds together: keys of the same query can be compared."""
+    starts, lowest, spread = meetings(items)
+    query = items.query[starts]
+    begins = np.cumsum(spread) - spread
+    of_threshold = np.repeat(query, spread)
+    number = np.repeat(ranked.thresholds.start[query] + lowest - begins, spread) + np.arange(len(of_threshold))
+    representative = ranked.items_of(query)[number].astype(np.int64)
+    return Pairs(
+        rows=ranked.targets.row[np.concatenate([items.query, of_threshold])],
+        columns=np.concatenate([items.item, representative]),
+        origin=np.repeat(len(items.query) + begins - lowest, np.diff(np.append(starts, len(items.query)))),
+        query=of_threshold,
+    )
+
+
+def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
+    """Count items by sharp keys, where the distance has such, and those that they leave open by exact keys."""
+    pairs = pairs_of(ranked, items)
+    sharp = space.sharp_keys(pairs.rows, pairs.columns)
+    if sharp is not None:
+        low, high = sharp[0] - sharp[1], sharp[0] + sharp[1]
+        make_falling(low[len(items.query) :], high[len(items.query) :], pairs.query)
+        with lock:
+            rest = place_intervals(low, high, pairs.origin, items, ranked.thresholds, ranked.counts)
+        if not rest:
+            return
+        items = take(items, slice(0, rest))
+        pairs = pairs_of(ranked, items)
+    keys = space.exact_keys(pairs.rows, pairs.columns)
     with lock:
-        np.add.at(ranked.counts.gap, (start + place)[inside], weight[inside])
-        np.add.at(ranked.counts.equal, (start + first)[is_equal], weight[is_equal])
+        place(keys, pairs.origin, items, ranked.thresholds, ranked.counts)
 
 
-def exact_keys(space: Space, row: int, items: IntArray | SmallIntArray) -> list[int]:
-    """Exact keys of any number of items, a bounded number at a time."""
-    size = max(1, EXACT_ENTRIES // space.items.dimensions)
-    parts = (items[i : i + size].astype(np.int64) for i in range(0, len(items), size))
-    return [key for part in parts for key in space.exact_keys(row, part)]
+@kernel
+def place_intervals(
+    low: FloatArray, high: FloatArray, origin: IntArray, items: Undecided, thresholds: Thresholds, counts: Counts
+) -> int:
+    """Count each item whose interval tells its place; move the others to the front and return how many they are."""
+    query, item, weight, firsts, lasts = items
+    starts, stops, gap = thresholds.start, thresholds.stop, counts.gap
+    rest = 0
+    for i in range(query.shape[0]):
+        q, shift = query[i], origin[i]
+        start, stop = shift + firsts[i], shift + lasts[i]
+        first = nearer(low, start, stop, high[i], False)
+        last = nearer(high, first, stop, low[i], True)
+        if first == last:
+            if starts[q] + last - shift < stops[q]:
+                gap[starts[q] + last - shift] += weight[i]
+            continue
+        query[rest], item[rest], weight[rest] = q, item[i], weight[i]
+        firsts[rest], lasts[rest] = first - shift, last - shift
+        rest += 1
+    return rest
+
+
+@kernel
+def nearer(falling: FloatArray, start: int, stop: int, value: float, or_equal: bool) -> int:
+    """Where in start … stop the falling numbers that are larger than `value`, or at least as large, end."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if falling[middle] > value or (or_equal and falling[middle] == value):
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@kernel
+def place(keys: IntArray, origin: IntArray, items: Undecided, thresholds: Thresholds, counts: Counts) -> None:
+    """Search each item among the thresholds it may meet, and count it there."""
+    query, _, weight, firsts, lasts = items
+    starts, stops, gap = thresholds.start, thresholds.stop, counts.gap
+    for i in range(query.shape[0]):
+        own, end = starts[query[i]], stops[query[i]]
+        start, stop = firsts[i], lasts[i]
+        is_equal = False
+        while start < stop and not is_equal:
+            middle = (start + stop) >> 1
+            order = compare(keys, i, origin[i] + middle)
+            is_equal = order == 0
+            if order >= 0:
+                stop = middle
+            else:
+                start = middle + 1
+        if is_equal:
+            head = own + stop
+            while gap[head] == CONTINUED:
+                head -= 1
+            add_equal(Counts(gap[own:end], counts.equal[own:end]), head - own, weight[i])
+        elif own + start < end:
+            gap[own + start] += weight[i]
+
+
+@kernel
+def compare(keys: IntArray, a: int, b: int) -> int:
+    """The sign of key a - key b in lexicographic order."""
+    for digit in range(keys.shape[1]):
+        if keys[a, digit] != keys[b, digit]:
+            return 1 if keys[a, digit] > keys[b, digit] else -1
+    return 0

@@ -78,7 +78,7 @@ class Candidates(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """Raw entries of distinct query rows and items, from `row` and `column` on; the queries' rows are `entries`' rows.
+    """Raw entries of distinct query rows and items, from `row` and `column` on; a row of `entries` is a query's row.
 
     `count_columns` takes a tile whose columns are the queries' rows.
     """

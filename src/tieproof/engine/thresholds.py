@@ -1,16 +1,17 @@
-"""The relevant items of a block of queries in exact order: the thresholds that all other items are counted against."""
+"""The relevant items of a block of queries in exact order: the thresholds that others are counted against."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.engine.masks import Masks, join, runs_of
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.ranking import Entries, rank_pairs, rank_shared, ranked_items
+from tieproof.engine.ranking import Entries, rank_pairs, rank_shared
 from tieproof.engine.structures import Counts, FloatArray, IntArray, SmallIntArray, Targets, Thresholds, Undecided
 from tieproof.exact.space import Space
-from tieproof.relevance import Relevance
+from tieproof.relevance import Relevance, ranges
 
 SHARED = 16
 """Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""
@@ -25,6 +26,8 @@ class Block(NamedTuple):
     reach: FloatArray
     gap: SmallIntArray
     equal: SmallIntArray
+    item: SmallIntArray
+    known: npt.NDArray[np.bool_]
     grades: FloatArray | None
     n_items: IntArray
 
@@ -34,15 +37,22 @@ class Block(NamedTuple):
         self.stop[places] = self.start[places] + length
         self.reach[places] = entries.reach
         self.n_items[places] = entries.n_items
+        self.known[places] = entries.item is not None
         if not total:
             return
-        first, last = self.start[places[0]], self.stop[places[-1]]
-        to: slice | IntArray = slice(first, last)
-        if last - first != total:
-            to = np.repeat(self.start[places] - entries.pointer[:-1], length) + np.arange(total)
+        to = self.places_of(places)
         self.key[to], self.gap[to], self.equal[to] = entries.key, entries.gap, entries.equal
+        if entries.item is not None:
+            self.item[to] = entries.item
         if self.grades is not None and entries.grades is not None:
             self.grades[to] = entries.grades
+
+    def places_of(self, queries: IntArray) -> slice | IntArray:
+        """Where the entries of some queries are, one query after the other."""
+        start, length = self.start[queries], self.stop[queries] - self.start[queries]
+        if start[0] + length.sum() == self.stop[queries[-1]] and len(queries) == queries[-1] - queries[0] + 1:
+            return slice(start[0], self.stop[queries[-1]])
+        return ranges(start, length)[1]
 
 
 def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int) -> Ranked:
@@ -57,6 +67,8 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int
         reach=np.empty(len(queries)),
         gap=np.empty(ends[-1], dtype=np.int32),
         equal=np.empty(ends[-1], dtype=np.int32),
+        item=np.empty(ends[-1], dtype=np.int32),
+        known=np.zeros(len(queries), dtype=np.bool_),
         grades=np.ones(ends[-1]) if relevance.graded else None,
         n_items=np.empty_like(ends),
     )
@@ -70,29 +82,22 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int
         masks, partial = zip(*pool.map(rank_span, range(len(spans))), strict=True)
     mask = join(list(masks))
 
-    def items(query: int) -> IntArray:
-        return ranked_items(space, rows[[query]], relevance.block(queries[[query]]))
+    def find_items(places: IntArray) -> None:
+        entries, *_ = rank_pairs(space, rows[places], relevance.block(queries[places]))
+        block.item[block.places_of(places)] = entries.item
+        block.known[places] = True
 
     return Ranked(
         targets=Targets(rows, mask.first, mask.last, mask.run),
-        thresholds=Thresholds(
-            block.start, block.stop, block.key, block.reach, space.margins(rows, largest_of(block))
-        ),
+        thresholds=Thresholds(block.start, block.stop, block.key, block.reach, np.zeros(len(queries))),
         counts=Counts(block.gap, block.equal),
         grades=block.grades,
         partial=Undecided(*(np.concatenate(column) for column in zip(*partial, strict=True))),
         n_items=block.n_items,
-        items=items,
+        item=block.item,
+        known=block.known,
+        find_items=find_items,
     )
-
-
-def largest_of(block: Block) -> FloatArray:
-    """The largest magnitude of nearness among the thresholds of each query."""
-    largest = np.zeros(len(block.start))
-    filled = np.flatnonzero(block.stop > block.start)
-    for end in (block.start[filled], block.stop[filled] - 1):
-        largest[filled] = np.maximum(largest[filled], np.abs(block.key[end]) + block.reach[filled])
-    return largest
 
 
 def rank_part(

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.exact import bounds, slices
+from tieproof.exact import bounds, digits, slices
+from tieproof.exact.exact_rows import ExactRows
 from tieproof.exact.inner import FLOAT32, FLOAT64
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
@@ -43,6 +44,7 @@ class CityBlock(Space):
         self.integers = bool(largest <= bounds.EXACT_INTEGERS[FLOAT64])
         divided = found if found is not None and self.integers else share_divisor(*sides)
         self.queries, self.items = divided[0], divided[-1]
+        self.resources = resources
         if self.integers:
             self.dtype = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
         else:
@@ -55,7 +57,7 @@ class CityBlock(Space):
         self.prepared_queries = (
             self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, keep)
         )
-        self.base = min(self.queries.lowest_exponent, self.items.lowest_exponent)
+        self.exact_rows = ExactRows(self.queries, self.items)
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Minus the distances of ready rows."""
@@ -93,9 +95,8 @@ class CityBlock(Space):
         relative, absolute = self.inexact(FLOAT64)
         return -distances, relative * distances + absolute
 
-    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
-        """Minus the distance, in units of 2^base."""
-        x, y = self.queries.raw(np.array([row])), self.items.raw(columns)
-        sign = (x > y).astype(np.float64) - (x < y)
-        exact = slices.distances(slices.cut(x, self.base), slices.cut(y, self.base), sign, self.items.dimensions)
-        return [-int(distance) for distance in exact]
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Digits of minus the distance in units of 2^base."""
+        exact = self.exact_rows
+        batches = exact.batches(rows, columns, digits.count(exact.product_bits))
+        return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])

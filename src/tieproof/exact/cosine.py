@@ -4,11 +4,12 @@ from functools import cached_property
 
 import numpy as np
 
-from tieproof.exact import bounds, slices
+from tieproof.exact import bounds, sines
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch
 from tieproof.exact.inner import FLOAT64, InnerSpace, fits
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers
-from tieproof.exact.slices import ObjectArray, Slices
 from tieproof.exact.space import Error, Form, Resources, make_error
 
 RATIO_EXACT = 2.0**50
@@ -80,9 +81,19 @@ class Cosine(InnerSpace):
         error += bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, np.where(lengths > 0, error, 0.0)
 
-    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
-        """floor(sign(s) s^2 2^K / n), with K so large that distinct ratios have distinct floors (README, 7)."""
-        squares = slices.squares(columns, self.items.dimensions, len(dots))
-        bits = self.items.highest_exponent - self.base + 1
-        places = 2 * (2 * bits + self.items.dimensions.bit_length()) + 1
-        return [(int(s) * abs(int(s)) << places) // int(n) if n else 0 for s, n in zip(dots, squares, strict=True)]
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Minus the squared sine, from exact differences."""
+        if not sines.can_round(self.exact_rows):
+            return None
+        found = [sines.minus_squared_sines(self.exact_rows, b) for b in self.exact_rows.batches(rows, columns, 4)]
+        keys, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return keys, errors
+
+    @property
+    def key_length(self) -> int:
+        """Digits of a ratio."""
+        return sines.ratio_length(self.exact_rows)
+
+    def keys_of_batch(self, batch: Batch) -> Digits:
+        """Ratios of integers."""
+        return sines.ratios(self.exact_rows, batch)

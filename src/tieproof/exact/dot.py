@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from tieproof.exact import bounds
+from tieproof.exact import bounds, slices
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch
 from tieproof.exact.inner import FLOAT64, InnerSpace, fits
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
-from tieproof.exact.slices import ObjectArray, Slices
 from tieproof.exact.space import Error, Resources, make_error
 
 
@@ -52,6 +53,7 @@ class Dot(InnerSpace):
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
 
-    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
-        """The product itself."""
-        return [int(dot) for dot in dots]
+    def keys_of_batch(self, batch: Batch) -> Digits:
+        """x.(y - c), c being the common row: x.c is common to all items."""
+        b_with_c = slices.dots_with(batch.y, self.exact_rows.centre_slices)
+        return self.exact_rows.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from tieproof.exact import bounds, slices
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch
 from tieproof.exact.inner import FLOAT64, InnerSpace
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
-from tieproof.exact.slices import ObjectArray, Slices
 from tieproof.exact.space import Error, Form, Resources, make_error
 
 
@@ -69,7 +70,7 @@ class Euclidean(InnerSpace):
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
 
-    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
-        """2 x.y - |y|^2."""
-        squares = slices.squares(columns, self.items.dimensions, len(dots))
-        return [2 * int(s) - int(n) for s, n in zip(dots, squares, strict=True)]
+    def keys_of_batch(self, batch: Batch) -> Digits:
+        """2 x.y - |y|^2, both less the common row, which changes no distance."""
+        sums = batch.sums(slices.dots(*batch), 2, slices.nothing(batch.x), -slices.squares(batch.y))
+        return self.exact_rows.digits(sums)

@@ -40,6 +40,7 @@ class Hamming(Space):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items
+        self.resources = resources
         self.item_words = distinct_words(items)
         self.query_words = self.item_words if queries is items else distinct_words(queries)
 
@@ -65,10 +66,9 @@ class Hamming(Space):
         differing = np.bitwise_count(self.query_words[rows] ^ self.item_words[columns])
         return -(differing.sum(axis=1).astype(np.float64)), np.zeros(len(rows))
 
-    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Minus the distance; the tile has already decided everything."""
-        keys, _ = self.keys(np.full(len(columns), row), columns)
-        return [int(key) for key in keys]
+        return self.keys(rows, columns)[0][:, None].astype(np.int64)
 
 
 def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.exact import bounds, slices
+from tieproof.exact import bounds, digits
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.rows import IntArray, Rows
-from tieproof.exact.slices import ObjectArray, Slices
 from tieproof.exact.space import Prepared, Resources, Space, Tile
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
@@ -31,6 +32,7 @@ class InnerSpace(Space):
         fit: Callable[[Rows, Rows, np.dtype[Any]], bool] | None = None,
     ) -> None:
         self.queries, self.items, self.integers = queries, items, integers
+        self.resources = resources
         self.dtype = integer_type(queries, items, fit or fits) if integers else resources.dtype
         self.chunk = items.dimensions if integers else min(resources.chunk, items.dimensions)
         self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.dtype)
@@ -40,7 +42,7 @@ class InnerSpace(Space):
         self.prepared_queries = (
             self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, keep)
         )
-        self.base = min(queries.lowest_exponent, items.lowest_exponent)
+        self.exact_rows = ExactRows(queries, items)
         # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
             min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
@@ -59,17 +61,19 @@ class InnerSpace(Space):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
 
-    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
-        """Integers from exact inner products."""
-        dimensions = self.items.dimensions
-        cut_row = slices.cut(self.queries.raw(np.array([row])), self.base)
-        cut_columns = slices.cut(self.items.raw(columns), self.base)
-        dots = slices.dots(cut_row, cut_columns, dimensions, len(columns))
-        return self.integer_keys(dots, cut_columns)
+    @property
+    def key_length(self) -> int:
+        """Digits of an exact key."""
+        return digits.count(self.exact_rows.product_bits)
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Digits of integers made of exact inner products."""
+        found = [self.keys_of_batch(batch) for batch in self.exact_rows.batches(rows, columns, self.key_length)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     @abstractmethod
-    def integer_keys(self, dots: ObjectArray, columns: Slices) -> list[int]:
-        """The keys, from exact inner products in units of 2^(2 base)."""
+    def keys_of_batch(self, batch: Batch) -> Digits:
+        """The exact keys of pairs of cut rows."""
 
 
 def integer_type(queries: Rows, items: Rows, fit: Callable[[Rows, Rows, np.dtype[Any]], bool]) -> np.dtype[Any]:

@@ -126,7 +126,21 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
 
     numpy.unique sorts for this, which takes longer than the products.
     """
-    present = np.zeros(size, dtype=np.bool_)
-    present[values] = True
-    place = np.cumsum(present) - 1
-    return np.flatnonzero(present), place[values]
+    place = np.empty(len(values), dtype=np.int64)
+    return distinct_values(values, np.zeros(size, dtype=np.int64), place), place
+
+
+@kernel
+def distinct_values(values: IntArray, number: IntArray, place: IntArray) -> IntArray:
+    """The distinct values; `number` are zeros for all values that there may be."""
+    for value in values:
+        number[value] = 1
+    count = 0
+    for value in range(len(number)):
+        count += number[value]
+        number[value] *= count
+    found = np.empty(count, dtype=np.int64)
+    for i in range(len(values)):
+        place[i] = number[values[i]] - 1
+        found[place[i]] = values[i]
+    return found

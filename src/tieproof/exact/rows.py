@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import BLOCK_BYTES, Embeddings
-from tieproof.exact import slices
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.exact.identity import identities
 from tieproof.exact.scan import beyond, common_unit, scan, units
@@ -91,13 +90,16 @@ class Rows:
 
     @cached_property
     def lowest_exponent(self) -> int:
-        """B such that every entry is a multiple of 2^b."""
+        """Some b such that every entry is a multiple of 2^b."""
         smallest = self.smallest.min()
-        return slices.lowest_exponent(self.embeddings, smallest if np.isfinite(smallest) else 0.0)
+        if self.embeddings.dtype.kind != "f" or not np.isfinite(smallest):
+            return 0
+        mantissa_bits = np.finfo(self.embeddings.dtype).nmant + 1
+        return max(int(np.frexp(smallest)[1]) - mantissa_bits, -1074)
 
     @cached_property
     def highest_exponent(self) -> int:
-        """B such that every entry is below 2^b."""
+        """Some b such that every entry is below 2^b."""
         return int(np.frexp(self.largest.max())[1])
 
 

@@ -1,9 +1,9 @@
-"""Exact inner products: floats cut into short integers whose products and sums are exact in float64.
+"""Exact sums and products: floats cut into short integers whose products and sums are exact in float64.
 
 A float is an integer times a power of two. Cut at fixed places of w bits, x = sum_s x_s 2^(b + w s) with
-integers |x_s| < 2^w; the inner product of two slices is below D 2^(2w) <= 2^53, so that float64 holds it exactly
-in any order of summation. Python's integers put the slices together. (Ozaki et al. 2012, "Error-free
-transformations of matrix multiplication", with integers for the last step.)
+integers |x_s| < 2^(w + 1); the inner product of two slices is below D 2^(2w + 2) <= 2^53, so that float64 holds it
+exactly in any order of summation, and a matrix product of slices is exact. What belongs to one place is added up in
+int64 (Ozaki et al. 2012, "Error-free transformations of matrix multiplication", with integers for the last step).
 """
 
 from typing import Any
@@ -11,24 +11,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.compiled import kernel
+from tieproof.exact.pairs import products
+
 FloatMatrix = npt.NDArray[np.float64]
-ObjectArray = npt.NDArray[np.object_]
-Slices = list[tuple[int, FloatMatrix]]
+IntArray = npt.NDArray[np.int64]
+
+Slices = npt.NDArray[np.float64]
+"""(s, m, d): the slices of m rows, lowest place first."""
+
+Sums = npt.NDArray[np.int64]
+"""(m, p): m exact sums, each the sum over places p of entry * 2^(w p)."""
+
+PlaceSums = npt.NDArray[np.int64]
+"""(p, m): the same, one place after the other."""
 
 
 def width(dimensions: int) -> int:
     """Bits of a slice so that a sum of `dimensions` products of two slices stays within 53 bits."""
-    return (53 - int(dimensions).bit_length()) // 2
-
-
-def lowest_exponent(array: npt.NDArray[Any], smallest: float) -> int:
-    """An exponent b such that every entry is a multiple of 2^b, from the `smallest` nonzero magnitude."""
-    if array.dtype.kind != "f":
-        return 0
-    if smallest == 0:
-        return 0
-    mantissa_bits = np.finfo(array.dtype).nmant + 1
-    return max(int(np.frexp(smallest)[1]) - mantissa_bits, -1074)
+    return (51 - int(dimensions).bit_length()) // 2
 
 
 def parts(rows: npt.NDArray[Any]) -> list[FloatMatrix]:
@@ -40,65 +41,162 @@ def parts(rows: npt.NDArray[Any]) -> list[FloatMatrix]:
     return [rows.astype(np.float64)]
 
 
-def cut(rows: npt.NDArray[Any], base: int) -> Slices:
-    """The slices of `rows` (m, d), each with its place s; rows = sum over s of slice * 2^(base + w s)."""
-    bits = width(rows.shape[1])
-    slices: Slices = []
-    for part in parts(rows):
-        largest = np.abs(part).max(initial=0.0)
-        # The highest place whose unit is at most `largest`: no unit overflows.
-        place = (int(np.frexp(largest)[1]) - 1 - base) // bits
-        while part.any():
-            unit = np.ldexp(1.0, base + bits * place)
-            piece = np.trunc(part / unit)
-            part = part - piece * unit
-            if piece.any():
-                slices.append((place, piece))
-            place -= 1
+def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any]) -> list[FloatMatrix]:
+    """Float64 matrices whose exact sum is rows (m, d) - centre (d,), of one type and below 2^1023."""
+    found: list[FloatMatrix] = []
+    for part, of_centre in zip(parts(rows), parts(centre), strict=True):
+        rest = np.empty_like(part)
+        is_rounded = subtract(part, of_centre, rest)
+        found += [part, rest] if is_rounded else [part]
+    return found
+
+
+@kernel
+def subtract(rows: FloatMatrix, centre: npt.NDArray[np.float64], rest: FloatMatrix) -> bool:
+    """Leave rows - centre, rounded, in `rows` and what rounding cost in `rest`; return whether it cost any (TwoSum).
+
+    The rest is exact: a sum of two floats and its rounding error are floats, subnormal or not.
+    """
+    is_rounded = False
+    for i in range(rows.shape[0]):
+        row, error = rows[i], rest[i]
+        for d in range(row.shape[0]):
+            value = row[d]
+            difference = value - centre[d]
+            minus = difference - value
+            error[d] = (value - (difference - minus)) - (centre[d] + minus)
+            row[d] = difference
+        is_rounded |= error.any()
+    return is_rounded
+
+
+def top_place(summands: list[FloatMatrix], base: int, bits: int) -> int:
+    """The highest place that the largest entry reaches; 0 for zeros."""
+    largest = max(max(part.max(initial=0.0), -part.min(initial=0.0)) for part in summands)
+    return max(0, (int(np.frexp(largest)[1]) - 1 - base) // bits) if largest > 0 else 0
+
+
+def cut(summands: list[FloatMatrix], base: int, bits: int, top: int) -> Slices:
+    """Slices of the sum of matrices (m, d) of multiples of 2^base, up to the place `top`; `summands` are used up.
+
+    One summand has slices below 2^bits, and of two that TwoSum made, or of the two halves of an integer, those of
+    one place add up to less than twice that.
+    """
+    slices = np.zeros((top + 1, *summands[0].shape))
+    for part in summands:
+        for place in range(top, -1, -1):
+            cut_off(part, np.ldexp(1.0, base + bits * place), slices[place])
     return slices
 
 
-Sums = dict[int, npt.NDArray[np.int64]]
-"""Exact sums by their place s: each stands for itself times 2^(w s)."""
+@kernel
+def cut_off(rows: FloatMatrix, unit: float, piece: FloatMatrix) -> None:
+    """Move whole multiples of `unit`, a power of two, from `rows` to `piece`: both steps are exact."""
+    for i in range(rows.shape[0]):
+        for d in range(rows.shape[1]):
+            whole = np.trunc(rows[i, d] / unit)
+            rows[i, d] -= whole * unit
+            piece[i, d] += whole
 
 
-def add(sums: Sums, place: int, values: FloatMatrix) -> None:
-    """Add integers below 2^53 at a place; int64 has room for a thousand of them."""
-    whole = values.astype(np.int64)
-    sums[place] = sums[place] + whole if place in sums else whole
+def dots(x: Slices, y: Slices, rows: IntArray, columns: IntArray) -> tuple[PlaceSums, IntArray]:
+    """Exact inner products: that of x[rows[i]] and y[columns[i]] stands at the second result's entry i of the first.
+
+    Many pairs of few rows are computed by matrix products, of all x with all y.
+    """
+    as_block = x.shape[1] * y.shape[1] <= 4 * len(rows)
+    total = np.zeros((len(x) + len(y) - 1, x.shape[1] * y.shape[1] if as_block else len(rows)), dtype=np.int64)
+    out = np.empty(len(rows))
+    used = [(place, piece) for place, piece in enumerate(y) if piece.any()]
+    for place, piece in enumerate(x):
+        if piece.any():
+            for other, other_piece in used:
+                if as_block:
+                    total[place + other] += (piece @ other_piece.T).ravel().astype(np.int64)
+                else:
+                    products(piece, other_piece, rows, columns, out)
+                    total[place + other] += out.astype(np.int64)
+    return total, rows * y.shape[1] + columns if as_block else np.arange(len(rows))
 
 
-def join(sums: Sums, bits: int, length: int) -> ObjectArray:
-    """The Python integers that `length` sums of all places make together."""
-    total: ObjectArray = np.zeros(length, dtype=object)
-    for place, values in sums.items():
-        total = total + values.astype(object) * (1 << (bits * place))
+def dots_with(x: Slices, one: Slices) -> Sums:
+    """Exact inner products of rows with one row (s, 1, d)."""
+    total = np.zeros((x.shape[1], len(x) + len(one) - 1), dtype=np.int64)
+    for place, piece in enumerate(x):
+        for other, other_piece in enumerate(one):
+            total[:, place + other] += (piece @ other_piece[0]).astype(np.int64)
     return total
 
 
-def dots(row: Slices, rows: Slices, dimensions: int, length: int) -> ObjectArray:
-    """Exact inner products of one cut row (1, d) with `length` cut rows (length, d), in units of 2^(2 base)."""
-    sums: Sums = {}
-    for place, piece in row:
-        for other, pieces in rows:
-            add(sums, place + other, pieces @ piece[0])
-    return join(sums, width(dimensions), length)
+def nothing(x: Slices) -> Sums:
+    """Zeros for each row."""
+    return np.zeros((x.shape[1], 1), dtype=np.int64)
 
 
-def squares(rows: Slices, dimensions: int, length: int) -> ObjectArray:
-    """Exact squared norms of `length` cut rows, in units of 2^(2 base)."""
-    sums: Sums = {}
-    for place, piece in rows:
-        for other, pieces in rows:
-            add(sums, place + other, np.einsum("ij,ij->i", piece, pieces))
-    return join(sums, width(dimensions), length)
+def squares(x: Slices) -> Sums:
+    """Exact squared norms."""
+    total = np.zeros((x.shape[1], 2 * len(x) - 1), dtype=np.int64)
+    for place, piece in enumerate(x):
+        for other, other_piece in enumerate(x[: place + 1]):
+            square = np.einsum("ij,ij->i", piece, other_piece).astype(np.int64)
+            total[:, place + other] += square if other == place else 2 * square
+    return total
 
 
-def distances(row: Slices, rows: Slices, sign: FloatMatrix, dimensions: int) -> ObjectArray:
-    """Exact sums of |x - y| of one cut row with cut rows, in units of 2^base; `sign` (length, d) is that of x - y."""
-    sums: Sums = {}
-    for place, piece in row:
-        add(sums, place, sign @ piece[0])
-    for place, pieces in rows:
-        add(sums, place, -np.einsum("ij,ij->i", sign, pieces))
-    return join(sums, width(dimensions), len(sign))
+def added(*summands: Sums) -> Sums:
+    """Sums of as many places as the longest; those of one row are added to all."""
+    total = np.zeros((max(map(len, summands)), max(sums.shape[1] for sums in summands)), dtype=np.int64)
+    for sums in summands:
+        total[:, : sums.shape[1]] += sums
+    return total
+
+
+@kernel
+def sums_of_pairs(
+    factor: int,
+    pairs: PlaceSums,
+    where: IntArray,
+    of_row: Sums,
+    rows: IntArray,
+    of_column: Sums,
+    columns: IntArray,
+) -> Sums:
+    """Add up factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], place by place."""
+    total = np.zeros((len(where), max(pairs.shape[0], of_row.shape[1], of_column.shape[1])), dtype=np.int64)
+    for i in range(len(where)):
+        pair, row, column = where[i], rows[i], columns[i]
+        for place in range(pairs.shape[0]):
+            total[i, place] = factor * pairs[place, pair]
+        for place in range(of_row.shape[1]):
+            total[i, place] += of_row[row, place]
+        for place in range(of_column.shape[1]):
+            total[i, place] += of_column[column, place]
+    return total
+
+
+@kernel
+def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int) -> Sums:
+    """Return the exact sums of |x[rows[i]] - y[columns[i]]|: of each place's differences, with their signs.
+
+    That sign is told from the top: past 4 units of a place, the differences below, each less than 4 units of their
+    own place, cannot turn it.
+    """
+    places, dimensions = x.shape[0], x.shape[2]
+    scale = np.float64(1 << bits)
+    sign = np.empty(dimensions)
+    total = np.zeros((len(rows), places), dtype=np.int64)
+    for i in range(rows.shape[0]):
+        sign[:] = 0.0
+        for place in range(places - 1, -1, -1):
+            a, b = x[place, rows[i]], y[place, columns[i]]
+            for d in range(dimensions):
+                sign[d] = min(max(sign[d], -8.0), 8.0) * scale + (a[d] - b[d])
+        for d in range(dimensions):
+            sign[d] = np.float64(sign[d] > 0.0) - np.float64(sign[d] < 0.0)
+        for place in range(places):
+            a, b = x[place, rows[i]], y[place, columns[i]]
+            total_here = 0.0
+            for d in range(dimensions):
+                total_here += sign[d] * (a[d] - b[d])
+            total[i, place] = np.int64(total_here)
+    return total

@@ -1,5 +1,6 @@
 """`Space`: what the engine asks of a distance, from a float32 tile down to exact integers."""
 
+import threading
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -103,6 +104,10 @@ class Space(ABC):
     queries: Rows
     items: Rows
     integers: bool  # the raw entries of tiles are exact integers
+    resources: Resources
+
+    @abstractmethod
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None: ...
 
     @property
     def symmetric(self) -> bool:
@@ -162,7 +167,11 @@ class Space(ABC):
         """The same space with tiles that are exact or float64."""
         if self.integers or self.tile_type == np.float64:
             return self
-        return type(self)(self.queries, self.items, Resources(0, np.dtype(np.float64), self.items.dimensions))
+        return self.variant(np.dtype(np.float64), self.items.dimensions)
+
+    def variant(self, dtype: np.dtype[Any], chunk: int) -> "Space":
+        """The same space with other tiles, where they are not exact anyway."""
+        return type(self)(self.queries, self.items, self.resources._replace(dtype=dtype, chunk=chunk))
 
     def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:
         """`keys` of all pairs of some rows and columns from a tile, and one error bound for each row."""
@@ -184,9 +193,19 @@ class Space(ABC):
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Nearness in float64 of pairs (rows[i], columns[i]), and its error bounds."""
 
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Keys as those of `keys`, on a scale of their own, with errors that near-duplicates do not drown in.
+
+        None: exact keys are as quick to compute.
+        """
+        return None
+
     @abstractmethod
-    def exact_keys(self, row: int, columns: IntArray) -> list[int]:
-        """One integer for each column, in the exact order of nearness to the query row; equal only at ties."""
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Integers (m, k): among pairs of one row their lexicographic order is that of exact nearness.
+
+        The same for all calls; equal only at ties.
+        """
 
 
 class Prepared:
@@ -196,12 +215,16 @@ class Prepared:
         self.rows = rows
         self.dtype = dtype
         self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalise else None
-        self.kept: Tile | None = None
-        if len(rows) * rows.dimensions * dtype.itemsize <= keep_bytes:
-            kept = np.empty((len(rows), rows.dimensions), dtype=dtype)
-            for span in spans(len(rows), rows.dimensions):
-                kept[span] = self.make(span)
-            self.kept = kept
+        self.keeps = len(rows) * rows.dimensions * dtype.itemsize <= keep_bytes
+        self.lock = threading.Lock()
+
+    @cached_property
+    def kept(self) -> Tile:
+        """All rows, made ready when the first are asked for."""
+        kept = np.empty((len(self.rows), self.rows.dimensions), dtype=self.dtype)
+        for span in spans(len(self.rows), self.rows.dimensions):
+            kept[span] = self.make(span)
+        return kept
 
     def make(self, span: slice | IntArray) -> Tile:
         """The rows of `span`, computed from the embeddings."""
@@ -212,4 +235,8 @@ class Prepared:
 
     def __getitem__(self, span: slice | IntArray) -> Tile:
         """The rows of `span`."""
-        return self.make(span) if self.kept is None else self.kept[span]
+        if not self.keeps:
+            return self.make(span)
+        with self.lock:
+            kept = self.kept
+        return kept[span]

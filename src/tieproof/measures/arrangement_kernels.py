@@ -45,7 +45,7 @@ def trapezoid_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
 
 @kernel
 def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -> float:
-    """Var Z from a and b at the first places of a tie of l items; beyond them they are 0. `row` is room for as many."""
+    """Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many numbers."""
     size = a.shape[0]
     beyond = l - size
     others = max(l - 2, 1)

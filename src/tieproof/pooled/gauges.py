@@ -19,7 +19,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.exact import bounds
 from tieproof.exact.cityblock import CityBlock
@@ -98,10 +97,6 @@ class SpaceGauge(Gauge):
         """The key in units of the divisors."""
         return rounded(key / self.scale)
 
-    def pairs(self, rows: IntArray, columns: IntArray) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
-        """The entries of pairs of rows as given, and an exponent that all are multiples of."""
-        return self.space.queries.raw(rows), self.space.items.raw(columns), self.space.base
-
     def divisors(self) -> tuple[Fraction, Fraction]:
         """What all queries, and all items, are divided by."""
         first, second = (float(side.divisor[0]) for side in (self.space.queries, self.space.items))
@@ -121,7 +116,7 @@ class DotGauge(SpaceGauge):
     def __init__(self, space: Dot) -> None:
         super().__init__(space)
         of_queries, of_items = self.divisors()
-        self.scale, self.unit = of_queries * of_items, Fraction(2) ** (2 * space.base)
+        self.scale, self.unit = of_queries * of_items, Fraction(2) ** (2 * space.exact_rows.base)
         self.certain = space.integers
         if not space.integers:
             error = space.product_error * bounds.SAFETY
@@ -137,7 +132,7 @@ class DotGauge(SpaceGauge):
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """Minus the exact products."""
-        return [-product for product in exact_pairs.dots(*self.pairs(rows, columns))]
+        return exact_pairs.keys(exact_pairs.minus_products, self.space.exact_rows, rows, columns)
 
 
 class CosineGauge(SpaceGauge):
@@ -170,13 +165,7 @@ class CosineGauge(SpaceGauge):
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """Minus the signed squares of the similarities."""
-        x, y, base = self.pairs(rows, columns)
-        squares = (
-            first * second
-            for first, second in zip(exact_pairs.squares(x, base), exact_pairs.squares(y, base), strict=True)
-        )
-        products = exact_pairs.dots(x, y, base)
-        return [Fraction(-s * abs(s), n) if n else Fraction(0) for s, n in zip(products, squares, strict=True)]
+        return exact_pairs.keys(exact_pairs.minus_squared_cosines, self.space.exact_rows, rows, columns)
 
     def near(self, key: Real) -> float:
         """The similarity without its square, where the space has it so."""
@@ -204,7 +193,7 @@ class SquaredEuclideanGauge(SpaceGauge):
     def __init__(self, space: Euclidean) -> None:
         super().__init__(space)
         divisor, _ = self.divisors()
-        self.scale, self.unit = divisor**2, Fraction(2) ** (2 * space.base)
+        self.scale, self.unit = divisor**2, Fraction(2) ** (2 * space.exact_rows.base)
         first, second = self.largest_norms()
         largest = (first + second) ** 2
         self.certain = space.integers and largest <= LARGEST_INTEGER
@@ -224,9 +213,7 @@ class SquaredEuclideanGauge(SpaceGauge):
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The same, exactly."""
-        x, y, base = self.pairs(rows, columns)
-        parts = (exact_pairs.squares(x, base), exact_pairs.squares(y, base), exact_pairs.dots(x, y, base))
-        return [first + second - 2 * product for first, second, product in zip(*parts, strict=True)]
+        return exact_pairs.keys(exact_pairs.squared_distances, self.space.exact_rows, rows, columns)
 
 
 class EuclideanGauge(SquaredEuclideanGauge):
@@ -249,7 +236,7 @@ class CityBlockGauge(SpaceGauge):
     def __init__(self, space: CityBlock) -> None:
         super().__init__(space)
         self.scale, _ = self.divisors()
-        self.unit = Fraction(2) ** space.base
+        self.unit = Fraction(2) ** space.exact_rows.base
         self.certain = space.integers
         if not space.integers:
             self.relative, self.absolute = space.inexact(FLOAT64)
@@ -260,7 +247,7 @@ class CityBlockGauge(SpaceGauge):
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """Exact distances."""
-        return exact_pairs.city_blocks(*self.pairs(rows, columns))
+        return exact_pairs.keys(exact_pairs.city_blocks, self.space.exact_rows, rows, columns)
 
 
 class HammingGauge(SpaceGauge):
