@@ -83,9 +83,14 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     return array
 
 
+def rows_of_block(array: Embeddings) -> int:
+    """How many rows make a block in float64."""
+    return max(1, BLOCK_BYTES // (8 * max(1, array.shape[1])))
+
+
 def blocks(array: Embeddings) -> Iterator[tuple[int, npt.NDArray[np.float64]]]:
     """The rows of `array` in float64, block after block, each with the index of its first row."""
-    size = max(1, BLOCK_BYTES // (8 * max(1, array.shape[1])))
+    size = rows_of_block(array)
     for start in range(0, len(array), size):
         yield start, np.ascontiguousarray(array[start : start + size], dtype=np.float64)
 

@@ -97,7 +97,7 @@ def make_space(
     from tieproof.exact.rows import distinct_rows
 
     def rows(array: Embeddings, name: str, order: IntArray) -> "Rows":
-        return distinct_rows(array, name, distance.up_to_factor, order)
+        return distinct_rows(array, name, distance.up_to_factor, order, resources.threads)
 
     query_rows = rows(queries, "embeddings" if gallery is None else "queries", orders[0])
     item_rows = query_rows if gallery is None else rows(gallery, "gallery", orders[1])

@@ -42,8 +42,8 @@ class Plan:
 
     @property
     def resources(self) -> Resources:
-        """Up to an eighth of the budget for rows made ready once, in each type that tiles may have."""
-        return Resources(self.memory // 8, np.dtype(np.float32), LONG)
+        """Up to a twelfth of the budget for rows made ready once, of each side and in each type that tiles may have."""
+        return Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
         """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query."""

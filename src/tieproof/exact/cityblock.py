@@ -52,10 +52,9 @@ class CityBlock(Space):
             in_float32 = all(side.exact_in_float32 for side in divided)
             in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
             self.dtype = resources.dtype if in_float32 else FLOAT64
-        keep = resources.keep_bytes // len(sides)
-        self.prepared_items = Prepared(self.items, self.dtype, False, keep)
+        self.prepared_items = Prepared(self.items, self.dtype, False, resources)
         self.prepared_queries = (
-            self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, keep)
+            self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, resources)
         )
         self.exact_rows = ExactRows(self.queries, self.items)
 

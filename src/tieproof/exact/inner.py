@@ -37,10 +37,9 @@ class InnerSpace(Space):
         self.chunk = items.dimensions if integers else min(resources.chunk, items.dimensions)
         self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.dtype)
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
-        keep = resources.keep_bytes // (1 if queries is items else 2)
-        self.prepared_items = Prepared(items, self.dtype, normalise, keep)
+        self.prepared_items = Prepared(items, self.dtype, normalise, resources)
         self.prepared_queries = (
-            self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, keep)
+            self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, resources)
         )
         self.exact_rows = ExactRows(queries, items)
         # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).

@@ -103,13 +103,13 @@ class Rows:
         return int(np.frexp(self.largest.max())[1])
 
 
-def distinct_rows(embeddings: Embeddings, name: str, up_to_factor: bool, order: IntArray) -> Rows:
+def distinct_rows(embeddings: Embeddings, name: str, up_to_factor: bool, order: IntArray, threads: int = 1) -> Rows:
     """Scan `embeddings` and number its distinct rows by their first appearance in `order`.
 
     `up_to_factor`: rows that are positive multiples of each other are the same (cosine). Every row is divided by
     a power of two of its own.
     """
-    statistics = scan(embeddings, name, up_to_factor)
+    statistics = scan(embeddings, name, up_to_factor, threads)
     leaders = identities(embeddings, statistics.checksum, up_to_factor)
     first, appearance, inverse, weight = np.unique(
         leaders[order], return_index=True, return_inverse=True, return_counts=True

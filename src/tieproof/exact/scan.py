@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, blocks, not_finite
+from tieproof.arrays import Embeddings, blocks, not_finite, rows_of_block
 from tieproof.compiled import kernel
+from tieproof.threads import in_order
 
 FloatArray = npt.NDArray[np.float64]
 Checksums = npt.NDArray[np.uint64]
@@ -66,7 +67,7 @@ def scan_block(
     return -1
 
 
-def scan(embeddings: Embeddings, name: str, up_to_factor: bool) -> Statistics:
+def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1) -> Statistics:
     """Read every row once; refuse NaN and infinity by the first row that holds one."""
     count, dimensions = embeddings.shape
     # Random odd multipliers: nobody can prepare rows that collide. They never reach a result.
@@ -78,10 +79,16 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool) -> Statistics:
         np.empty(count, dtype=np.bool_),
         np.empty(count, dtype=np.uint64),
     )
-    for start, block in blocks(embeddings):
+
+    def look(start: int) -> None:
+        block = np.ascontiguousarray(embeddings[start : start + size], dtype=np.float64)
         bad = scan_block(block, multipliers, up_to_factor, start, statistics)
         if bad >= 0:
             raise not_finite(name, start + bad, block[bad])
+
+    size = rows_of_block(embeddings)
+    for _ in in_order(look, range(0, count, size), threads):
+        pass
     return statistics
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.rows import FloatArray, IntArray, Rows, spans
+from tieproof.threads import in_order
 
 Tile = npt.NDArray[np.floating[Any]]
 
@@ -90,9 +91,10 @@ class Form(NamedTuple):
 class Resources(NamedTuple):
     """What the plan grants a space."""
 
-    keep_bytes: int  # for rows made ready once instead of tile by tile
+    keep_bytes: int  # for rows of each side made ready once instead of tile by tile
     dtype: np.dtype[Any]  # of tiles that are not exact
     chunk: int  # dimensions that a product sums up at once; fewer have a smaller bound
+    threads: int = 1  # for passes over all rows
 
 
 class Space(ABC):
@@ -169,9 +171,9 @@ class Space(ABC):
             return self
         return self.variant(np.dtype(np.float64), self.items.dimensions)
 
-    def variant(self, dtype: np.dtype[Any], chunk: int) -> "Space":
-        """The same space with other tiles, where they are not exact anyway."""
-        return type(self)(self.queries, self.items, self.resources._replace(dtype=dtype, chunk=chunk))
+    def variant(self, dtype: np.dtype[Any], chunk: int, **resources: Any) -> "Space":
+        """The same space with other tiles, where they are not exact anyway, and other resources."""
+        return type(self)(self.queries, self.items, self.resources._replace(dtype=dtype, chunk=chunk, **resources))
 
     def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:
         """`keys` of all pairs of some rows and columns from a tile, and one error bound for each row."""
@@ -211,19 +213,23 @@ class Space(ABC):
 class Prepared:
     """Rows ready for a tile: divided, rounded to the tile's type, and kept if memory allows."""
 
-    def __init__(self, rows: Rows, dtype: np.dtype[Any], normalise: bool, keep_bytes: int) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, dtype: np.dtype[Any], normalise: bool, resources: Resources) -> None:
+        self.rows, self.threads = rows, resources.threads
         self.dtype = dtype
         self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalise else None
-        self.keeps = len(rows) * rows.dimensions * dtype.itemsize <= keep_bytes
+        self.keeps = len(rows) * rows.dimensions * dtype.itemsize <= resources.keep_bytes
         self.lock = threading.Lock()
 
     @cached_property
     def kept(self) -> Tile:
         """All rows, made ready when the first are asked for."""
         kept = np.empty((len(self.rows), self.rows.dimensions), dtype=self.dtype)
-        for span in spans(len(self.rows), self.rows.dimensions):
+
+        def fill(span: slice) -> None:
             kept[span] = self.make(span)
+
+        for _ in in_order(fill, spans(len(self.rows), self.rows.dimensions), self.threads):
+            pass
         return kept
 
     def make(self, span: slice | IntArray) -> Tile:

@@ -16,9 +16,11 @@ from collections.abc import Callable
 import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.numbers import add_by_query, sum_by_query
+from tieproof.measures.numbers import Pair, add_by_query, sum_by_query
 from tieproof.measures.rank_weights import UNIFORM, Geometric, Weights, spread_in_tie, sums_of_runs
 from tieproof.ties import FloatArray, IntArray, Ties
+
+NOTHING = np.zeros(0, dtype=np.int64)
 
 
 def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimates:
@@ -29,9 +31,11 @@ def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimat
         query, k, l, m = query[rows], k[rows], l[rows], m[rows]
     end = k + l if last is None else np.minimum(last[query], k + l)
     bound = ideal_sum(ties.n_relevant, weights, last)
-    certain = np.flatnonzero(m == l)
-    some = np.flatnonzero(m < l)
-    base = sum_by_query(query[certain], sums_of_runs(weights, k[certain], end[certain]), bound)
+    certain, some = (np.flatnonzero(m == l), np.flatnonzero(m < l)) if ties.ambiguous.size else (slice(None), NOTHING)
+    if weights is UNIFORM:  # whole numbers need no digits beyond float64
+        base = Pair.of(add_by_query(query[certain], end[certain] - k[certain], ties.n_queries))
+    else:
+        base = sum_by_query(query[certain], sums_of_runs(weights, k[certain], end[certain]), bound)
     if not some.size:
         return Estimates(base.hi, base.hi, base.hi, np.zeros(ties.n_queries))
 
