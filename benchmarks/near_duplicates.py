@@ -1,105 +1,75 @@
-"""What data cost that float64 cannot rank: near-duplicates, and true ties that no identity catches.
+"""What data cost that float64 cannot rank: near-duplicates, and true ties of rows that are not equal.
 
-Each case is measured in one process beside random data of the same size and type, compiled beforehand; ratios of
-the best of the runs. Wall and processor time: on a busy machine the latter is the steadier one.
+    python benchmarks/near_duplicates.py
+
+Near-duplicates are one random row, every entry moved by -1, 0 or 1 unit in the last place: nearly all pairs have to
+be decided exactly. Leave-one-out, all default measures, beside as many random vectors under the same distance. Ratios
+are of medians of runs in turns. Figures are kept in near_duplicates.json unless sizes or cases are chosen.
 """
 
-import argparse
-import io
-import json
-import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
-import rich.box
-from rich.console import Console
-from rich.table import Table
 
-import tieproof as tp
+from measuring import Array, Call, Case, Measured, compare, evaluation, keep, parse, render_ratios, setting, white
 
-Array = npt.NDArray[Any]
-Random = np.random.Generator
-RUNS = 2
+SIZES = {"count": 5_000, "dimensions": 128}
+RELEVANT = 100
+MOST = 20.0
 DISTANCES = ("cosine", "euclidean", "dot", "cityblock")
-COLUMNS = ("dimensions", "relevant", "distance", "data", "wall", "processor", "wall_ratio", "processor_ratio")
 
 
-def one_ulp_apart(random: Random, shape: tuple[int, int], dtype: type) -> Array:
-    """One random row, every entry moved by -1, 0 or 1 unit in the last place."""
-    row: Array = random.normal(size=shape[1]).astype(dtype)
-    up, down = np.nextafter(row, dtype(np.inf)), np.nextafter(row, dtype(-np.inf))
-    return np.stack([down, row, up])[random.integers(0, 3, size=shape), np.arange(shape[1])]
+def one_ulp_apart(rows: Array, dtype: type) -> Array:
+    """The first row, every entry of it moved by -1, 0 or 1 unit in the last place."""
+    row = rows[0].astype(dtype)
+    near = np.stack([np.nextafter(row, dtype(-np.inf)), row, np.nextafter(row, dtype(np.inf))])
+    return np.asarray(near[np.random.default_rng(2).integers(0, 3, size=rows.shape), np.arange(rows.shape[1])])
 
 
-DATA: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
-    "random float32": lambda random, shape: random.normal(size=shape).astype(np.float32),
-    "one ulp apart, float32": lambda random, shape: one_ulp_apart(random, shape, np.float32),
-    "one ulp apart, float64": lambda random, shape: one_ulp_apart(random, shape, np.float64),
-    "0.1, 0.2, 0.3 float32": lambda random, shape: random.choice([0.1, 0.2, 0.3], size=shape).astype(np.float32),
+def tenths(rows: Array) -> Array:
+    """0.1, 0.2 and 0.3 in float32, which have no common unit."""
+    return np.random.default_rng(2).choice(np.array([0.1, 0.2, 0.3], dtype=np.float32), size=rows.shape)
+
+
+DATA: dict[str, Callable[[Array], Array]] = {
+    "one ulp apart, float32": lambda rows: one_ulp_apart(rows, np.float32),
+    "one ulp apart, float64": lambda rows: one_ulp_apart(rows, np.float64),
+    "0.1, 0.2, 0.3": tenths,
 }
-"""The first is what the others are compared with."""
+CASES = {f"{name}, {distance}": (change, distance) for name, change in DATA.items() for distance in DISTANCES}
 
 
-def seconds(function: Callable[..., object], *arguments: Any, **options: Any) -> tuple[float, float]:
-    """Wall and processor time of a call."""
-    wall, processor = time.perf_counter(), time.process_time()
-    function(*arguments, **options)
-    return time.perf_counter() - wall, time.process_time() - processor
-
-
-def measure(count: int, dimensions: int, relevant: int, distance: str) -> list[dict[str, Any]]:
-    """All data sets of one size."""
-    labels = np.arange(count) // relevant
-    found: list[dict[str, Any]] = []
-    for name, make in DATA.items():
-        x = make(np.random.default_rng(0), (count, dimensions))
-        tp.evaluate(x[:300], labels[:300] % 7, distance=distance)
-        times = [seconds(tp.evaluate, x, labels, distance=distance) for _ in range(RUNS)]
-        wall, processor = (min(column) for column in zip(*times, strict=True))
-        first = found[0] if found else {"wall": wall, "processor": processor}
-        ratios = (wall / first["wall"], processor / first["processor"])
-        values = (dimensions, relevant, distance, name, wall, processor, *ratios)
-        found.append(dict(zip(COLUMNS, values, strict=True)))
-    return found
-
-
-def render(measured: dict[str, Any]) -> str:
-    """The table."""
-    table = Table(
-        title=f"leave-one-out, N = {measured['count']:,}, all default measures; seconds, and ratios to random data",
-        box=rich.box.ASCII,
-        title_justify="left",
+def prepare(count: int, dimensions: int, case: str) -> tuple[Call, Call]:
+    """Random vectors, and those of the case."""
+    change, distance = CASES[case]
+    ordinary, labels = white(count, dimensions), np.arange(count) // RELEVANT
+    return evaluation(embeddings=ordinary, labels=labels, distance=distance), evaluation(
+        rows=200, embeddings=change(ordinary), labels=labels, distance=distance
     )
-    for heading in COLUMNS:
-        table.add_column(heading.replace("_", " "), justify="left" if heading in ("distance", "data") else "right")
-    for row in measured["cases"]:
-        cells = (f"{row[key]:.2f}" if isinstance(row[key], float) else str(row[key]) for key in COLUMNS)
-        table.add_row(*cells)
-    with io.StringIO() as text:
-        Console(width=120, file=text).print(table)
-        return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
+
+
+def render(measured: Measured) -> str:
+    count, dimensions = measured["count"], measured["dimensions"]
+    title = f"leave-one-out, N = {count:,}, D = {dimensions}, {RELEVANT} relevant, all default measures"
+    return render_ratios(title, measured["cases"])
 
 
 def main() -> None:
-    """Measure, print, write near_duplicates.json beside this script."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--dimensions", type=int, nargs="+", default=[64, 512])
-    parser.add_argument("--relevant", type=int, nargs="+", default=[5, 100])
-    options = parser.parse_args()
-    cases = [
-        row
-        for dimensions in options.dimensions
-        for relevant in options.relevant
-        for distance in DISTANCES
-        for row in measure(options.count, dimensions, relevant, distance)
+    options, whole = parse(__doc__, SIZES, list(CASES))
+    chosen = [
+        Case(name, "random vectors", MOST, partial(prepare, options.count, options.dimensions, name))
+        for name in options.only
     ]
-    measured = {"count": options.count, "cases": cases}
+    measured = {
+        "count": options.count,
+        "dimensions": options.dimensions,
+        "cases": compare(chosen),
+        "setting": setting(),
+    }
     print(render(measured), end="")
-    Path(__file__).with_suffix(".json").write_text(json.dumps(measured, indent=2) + "\n")
+    if whole:
+        keep(__file__, measured)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
 
 def rows_of_block(array: Embeddings) -> int:
     """How many rows make a block in float64."""
-    return max(1, BLOCK_BYTES // (8 * max(1, array.shape[1])))
+    return max(1, BLOCK_BYTES // (8 * max(1, int(array.shape[1]))))
 
 
 def blocks(array: Embeddings) -> Iterator[tuple[int, npt.NDArray[np.float64]]]:

@@ -8,7 +8,7 @@ relevant items in neither were never retrieved.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,8 @@ def cut_off(
                 f"{missing[query]} more are relevant. Count all items that are not excluded, in the list or not."
             )
     others[others > MOST_OTHERS] = np.inf
-    return CutOffTies(**{**vars(ties), "n_relevant": n_relevant, "end": ListEnd(*end, others=others)})
+    known = {field.name: getattr(ties, field.name) for field in fields(ties)}
+    return CutOffTies(**known | {"n_relevant": n_relevant, "end": ListEnd(*end, others=others)})
 
 
 def estimate(measure: Measure, ties: Ties) -> Estimates:

@@ -47,7 +47,7 @@ class Ties:
         """Indices of the ties that begin above the last rank of their query, `last` (Q,)."""
         if not len(last) or last[0] > TOP or (last != last[0]).any():
             return np.flatnonzero(self.k < last[self.query])
-        return self._top[self.k[self._top] < last[0]]
+        return np.asarray(self._top[self.k[self._top] < last[0]])
 
     @cached_property
     def _top(self) -> IntArray:
@@ -63,7 +63,7 @@ class Ties:
     def first(self) -> IntArray:
         """Indices of the first tie of each query that has one, and the number of ties."""
         starts = np.searchsorted(self.query, np.arange(self.n_queries + 1))
-        return starts[np.append(starts[1:] > starts[:-1], True)]
+        return np.asarray(starts[np.append(starts[1:] > starts[:-1], True)])
 
     @cached_property
     def several(self) -> IntArray:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.engine.structures import CONTINUED, Counts, Places, Row, SmallIntArray, Thresholds, Tile, Work
+from tieproof.engine.structures import CONTINUED, Counts, Int, Places, Row, SmallIntArray, Thresholds, Tile, Work
 
 BUCKETS = 8
 """Buckets per threshold (measured)."""
@@ -67,7 +67,7 @@ def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> in
     if not -np.inf < lowest <= highest < np.inf:
         for c in range(scratch.value.shape[0]):
             scratch.close[c] = c
-        return scratch.value.shape[0]
+        return len(scratch.value)
     near = sort_into_buckets(low, high, form.weight, scratch)
     return look_closer(near, low, high, form.weight, tile.error.certain and not form.ratio, here, scratch)
 
@@ -128,7 +128,7 @@ def buckets_of(values: Row, origin: float, scale: float, top: float, bucket: Pla
 
 
 @kernel
-def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scratch) -> int:
+def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scratch) -> Int:
     """Count all items as their buckets suggest; list those that a threshold may be near to, return how many.
 
     An entry of the table is the number of thresholds above its bucket and, in the highest bit, whether a
@@ -175,7 +175,7 @@ def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scrat
 
 @kernel
 def look_closer(
-    found: int, low: Row, high: Row, weight: SmallIntArray, exact: bool, counts: Counts, scratch: Scratch
+    found: Int, low: Row, high: Row, weight: SmallIntArray, exact: bool, counts: Counts, scratch: Scratch
 ) -> int:
     """Compare the items in touched buckets with the thresholds next to them; list those that may be equal to one.
 
@@ -204,7 +204,7 @@ def look_closer(
 
 
 @kernel
-def first_at_most(low: Row, value: float, t: int) -> int:
+def first_at_most(low: Row, value: float, t: Int) -> Int:
     """The first of the falling bounds, from `t` on, that is at most `value`: mostly one of the next few."""
     stop = min(t + 8, low.shape[0])
     while t < stop:
@@ -222,7 +222,7 @@ def first_at_most(low: Row, value: float, t: int) -> int:
 
 
 @kernel
-def add_equal(counts: Counts, t: int, weight: int) -> None:
+def add_equal(counts: Counts, t: Int, weight: int) -> None:
     """Count an item as equal to the tie that starts at `t`, and as nearer than the one behind it."""
     gap = counts.gap
     counts.equal[t] += weight

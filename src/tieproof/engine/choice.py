@@ -52,9 +52,8 @@ def cheapest(space: Space, ranked: Ranked) -> Space:
 
 def nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:
     """How far the items of a sample are from the nearest threshold of each query."""
-    keys, _ = space.variant(np.dtype(np.float64), LONG, keep_bytes=0).key_block(
-        ranked.targets.row[queries], evenly(len(space.items), ITEMS)
-    )
+    precise = space.variant(np.dtype(np.float64), LONG, keep_bytes=0)
+    keys, _ = precise.key_block(ranked.targets.row[queries], evenly(len(space.items), ITEMS))
     distances = np.empty_like(keys)
     for i, query in enumerate(queries):
         rising = ranked.thresholds.key[ranked.thresholds.start[query] : ranked.thresholds.stop[query]][::-1]

@@ -11,6 +11,7 @@ from tieproof.engine.buckets import MOST, count_by_buckets, make_scratch
 from tieproof.engine.intervals import first_below
 from tieproof.engine.structures import (
     Candidates,
+    Int,
     IntArray,
     Places,
     Row,
@@ -46,6 +47,7 @@ def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> t
     value, close = scratch.value, scratch.close
     flag = np.zeros(width + 8, dtype=np.uint8)
     near = make_candidates(width, value)
+    near_query, near_row, near_item, near_entry, _, _, _ = near
     used = 0
     for q in range(query, stop):
         count = thresholds.stop[q] - thresholds.start[q]
@@ -63,12 +65,12 @@ def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> t
             reaching += flag[c]
         if FEW + dense * count < reaching and count <= MOST:
             hide(targets, q, tile.column, value)
-            found = count_by_buckets(tile, work, q, scratch)
+            found: Int = count_by_buckets(tile, work, q, scratch)
         else:
             found = leave_out(targets, q, tile.column, list_flags(flag, width, close), close)
         if found:
             for i in range(found):
-                near.query[i], near.row[i], near.item[i], near.entry[i] = q, r, close[i], raw[close[i]]
+                near_query[i], near_row[i], near_item[i], near_entry[i] = q, r, close[i], raw[close[i]]
             used = place(tile, work, near, found, used)
     return stop, used
 
@@ -146,7 +148,7 @@ def is_crowded(tile: Tile, work: Work, query: int, stop: int, share: float) -> b
     for i in range(rows):
         for r in range(width):
             near += entries[i, r] * factor[i] - shift[i] >= lowest[r]
-    return near > share * rows * width
+    return bool(near > share * rows * width)
 
 
 @kernel
@@ -155,7 +157,8 @@ def lowest_entry(thresholds: Thresholds, query: int, ratio: bool) -> float:
     far = thresholds.key[thresholds.stop[query] - 1] - thresholds.reach[query]
     if ratio:
         far = np.copysign(np.sqrt(abs(far)), far)
-    return far - thresholds.margin[query]
+    lowest: float = far - thresholds.margin[query]
+    return lowest
 
 
 @kernel
@@ -176,7 +179,7 @@ def lowest_entries(tile: Tile, work: Work, query: int, stop: int) -> tuple[Row, 
 
 
 @kernel
-def list_flags(flag: Row, width: int, close: Places) -> int:
+def list_flags(flag: Row, width: int, close: Places) -> Int:
     """List the places below `width` that are set; eight at a time are looked at, and few mostly are."""
     words = flag[: (width + 7) // 8 * 8].view(np.uint64)
     found = np.uint32(0)
@@ -189,7 +192,7 @@ def list_flags(flag: Row, width: int, close: Places) -> int:
 
 
 @kernel
-def leave_out(targets: Targets, query: int, column: int, found: int, close: Places) -> int:
+def leave_out(targets: Targets, query: int, column: int, found: Int, close: Places) -> Int:
     """Drop the items that the query leaves out of the count from the ascending list; return how many remain."""
     if not found:
         return 0
@@ -208,7 +211,7 @@ def leave_out(targets: Targets, query: int, column: int, found: int, close: Plac
 
 
 @kernel
-def first_run(runs: SmallIntArray, start: int, stop: int, item: int) -> int:
+def first_run(runs: SmallIntArray, start: int, stop: int, item: Int) -> int:
     """The first of the runs start … stop-1 of left-out items that ends beyond `item`."""
     while start < stop:
         middle = (start + stop) >> 1
@@ -220,7 +223,7 @@ def first_run(runs: SmallIntArray, start: int, stop: int, item: int) -> int:
 
 
 @kernel
-def place(tile: Tile, work: Work, near: Candidates, found: int, used: int) -> int:
+def place(tile: Tile, work: Work, near: Candidates, found: Int, used: int) -> int:
     """Count items by their own errors, or note them as undecided; return how many are undecided then."""
     # Arrays are taken out of their tuples before the loops: a reference is counted each time.
     near_query, near_row, near_item, near_entry, lows, highs, firsts = near

@@ -28,7 +28,7 @@ Counts = npt.NDArray[np.int64]
 
 def few_levels(codes: npt.NDArray[Any]) -> bool:
     """Whether codes, as `packed_halves` gives them, have so few bits."""
-    return 32 * codes.shape[1] <= LEVELS
+    return bool(32 * codes.shape[1] <= LEVELS)
 
 
 def ties_by_level(

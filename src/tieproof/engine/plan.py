@@ -42,7 +42,7 @@ class Plan:
 
     @property
     def resources(self) -> Resources:
-        """Up to a twelfth of the budget for rows made ready once, of each side and in each type that tiles may have."""
+        """Up to a twelfth of the budget for rows made ready once, of each side and in each type of tiles."""
         return Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:

@@ -12,6 +12,7 @@ IntArray = npt.NDArray[np.int64]
 SmallIntArray = npt.NDArray[np.int32]
 Places = npt.NDArray[np.uint32]
 Row = npt.NDArray[Any]
+Int = int | np.int64
 
 
 class Thresholds(NamedTuple):

@@ -84,6 +84,7 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int
 
     def find_items(places: IntArray) -> None:
         entries, *_ = rank_pairs(space, rows[places], relevance.block(queries[places]))
+        assert entries.item is not None
         block.item[block.places_of(places)] = entries.item
         block.known[places] = True
 

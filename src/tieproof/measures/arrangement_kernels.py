@@ -45,7 +45,7 @@ def trapezoid_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
 
 @kernel
 def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -> float:
-    """Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many numbers."""
+    """Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many."""
     size = a.shape[0]
     beyond = l - size
     others = max(l - 2, 1)
@@ -77,4 +77,5 @@ def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -
     pairs += beyond * outside + beyond * (beyond - 1) / 2 * centre * centre
     single = m / l * ((l - m) / (l - 1))
     double = single * ((m - 1) / others) * ((l - m - 1) / max(l - 3, 1))
-    return single * linear + double * pairs
+    variance: float = single * linear + double * pairs
+    return variance

@@ -48,7 +48,6 @@ class Gauge(ABC):
     identity: tuple[IntArray, IntArray]  # the distinct row of each query, and of each item
     weight: tuple[IntArray, IntArray]  # the queries, and the items, that each distinct row stands for
     symmetric: bool
-    dimensions = 1
     certain = True
     absolute = relative = 0.0
     unit = Fraction(1)
@@ -91,7 +90,6 @@ class SpaceGauge(Gauge):
         self.identity = (space.queries.identity, space.items.identity)
         self.weight = (space.queries.weight, space.items.weight)
         self.symmetric = space.symmetric
-        self.dimensions = space.items.dimensions
 
     def near(self, key: Real) -> float:
         """The key in units of the divisors."""

@@ -25,8 +25,8 @@ LARGEST_STRIPE = 512
 COLUMNS = 2048
 """Item rows that are made ready at a time."""
 
-CHUNK_ENTRIES = 2**21
-"""Entries of rows that exact arithmetic looks at together."""
+CHUNK_PAIRS = 2**14
+"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time before they are counted."""
 
 Stripe = slice
 Table = Counter[Any]
@@ -165,9 +165,8 @@ class Pool:
 
     def add(self, table: Table, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> None:
         """Add pairs to a table, some at a time."""
-        size = max(1, CHUNK_ENTRIES // self.gauge.dimensions)
-        for start in range(0, len(values), size):
-            span = slice(start, start + size)
+        for start in range(0, len(values), CHUNK_PAIRS):
+            span = slice(start, start + CHUNK_PAIRS)
             keys = self.gauge.exact(values[span], rows[span], columns[span])
             for key, weight in zip(keys, weights[span].tolist(), strict=True):
                 table[key] += weight

@@ -1,0 +1,129 @@
+"""The page on what an evaluation costs, from the figures beside the benchmarks. Writes costs.md beside this script."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).with_name("costs.md")
+BENCHMARKS = PAGE.parent.parent / "benchmarks"
+
+MANY_QUERIES, MANY_ITEMS, MANY_DIMENSIONS = 10**6, 10**8, 512
+CORES, HOURS = 64, 24
+"""A machine, and how long one may wait."""
+
+PAGE_TEXT = """<!-- Written by docs/write_costs.py from the figures beside the benchmarks. -->
+
+# What an evaluation costs
+
+All figures are of one machine with {cores} cores, measured by the scripts in `benchmarks/`. Time is proportional to
+pairs, so that other sizes follow from a few constants.
+
+## What dominates when
+
+| part | grows with | measured |
+|---|---|---|
+| the matrix product of float32 | pairs × dimensions | {product:.2f} ns per pair and core at {dimensions} dimensions |
+| about 5 relevant items per query | pairs | {few:.2f} × the product |
+| about 100 | pairs, and relevant items × logarithm | {hundred:.2f} × |
+| 10 classes (2,000 relevant items per query) | the same | {classes:.2f} × |
+| no structure at all, 100 relevant items | items as near as the last relevant one | {random:.2f} × |
+| 64-bit codes under Hamming distance, leave-one-out | pairs × words | {hamming:.2f} ns per pair and core |
+| the same, queries against a gallery | pairs × words | {gallery:.2f} ns per pair and core |
+
+In leave-one-out half of the products are never computed, since each tile is counted in both directions; that is why a
+whole evaluation can cost less than the product. With a gallery the product costs its full price: {halves:.2f} × it for
+about 5 relevant items.
+
+- Where embeddings are good, few items come as near as the last relevant one, and counting is a pass over the tile that
+  looks at eight entries at a time. Where they are not, every item has to be placed among the thresholds.
+- The more relevant items, the denser the thresholds, and the more items fall within the rounding of a float32 product
+  near one. A sample tells whether short sums or float64 products then cost less.
+- Near-duplicates leave everything to exact arithmetic: {near:.0f} × the ordinary time at worst
+  (`benchmarks/near_duplicates.py`).
+- Few dimensions make the product cheap and leave the counting: at 64 dimensions a pair costs {small:.2f} ns per core.
+
+## Memory and threads
+
+`memory` is for what is kept beside the inputs. A (query, relevant item) pair takes 20 bytes while tiles are counted. As
+long as three quarters of the budget hold all of them, everything is one block, and leave-one-out computes half of the
+products; otherwise each block of queries meets the whole gallery. So with labels it pays to allow
+
+    memory >= 27 bytes × the sum over queries of their relevant items
+
+and more does not help. Rows made ready once take 4 bytes an entry (8 where float64 tiles are chosen), up to a twelfth
+of the budget; beyond that they are made ready tile by tile, which costs some percent. Measured peaks, over the inputs:
+
+| case | budget | peak |
+|---|---|---|
+{memory}
+
+Threads take tiles; each runs a product of one thread. There is nothing to gain beyond the number of cores. From
+N = {fewest:,} to N = {most:,} items the time per pair changes by a factor of {growth:.2f} (64 dimensions, 100 relevant
+items).
+
+## A million queries against a hundred million items
+
+{pairs:.0e} pairs of {many_dimensions} dimensions, one thread per core, about 5 relevant items per query: the product
+and the counting take {halves:.2f} × {product:.2f} ns a pair and core, {core_hours:,.0f} core hours in all. Machines of
+{machine} cores that work for {hours} hours each do {share:,.0f} of them: {machines} machines. The thresholds of all
+queries are small ({thresholds:.1f} GB at 20 bytes for each of 5 relevant items), counts are integers that add up, so
+the gallery can be cut into as many shards as there are machines, in any order. A shard in float16 takes
+{shard:.1f} GB. As 64-bit codes under Hamming distance the same takes {codes:,.0f} core hours.
+"""
+
+
+def figures(name: str) -> dict[str, Any]:
+    """What a benchmark wrote."""
+    found: dict[str, Any] = json.loads((BENCHMARKS / f"{name}.json").read_text())
+    return found
+
+
+def render() -> str:
+    """The page."""
+    product, hamming, growth = figures("product"), figures("hamming"), figures("growth")
+    cores = product["setting"]["processors"]
+    ratio = {case["case"]: case["ratio"] for case in product["cases"]}
+    halves = next(value for name, value in ratio.items() if name.startswith("query/gallery"))
+    reference = next(case["reference"] for case in product["cases"] if case["case"] == "about 5 relevant")
+    of_pair = reference * cores / product["count"] ** 2 * 1e9
+    codes = [case["nanoseconds"] for case in hamming["cases"]]
+    items = growth["families"]["items"]
+    pairs = MANY_QUERIES * MANY_ITEMS
+    core_hours = halves * of_pair * 1e-9 * pairs / 3600
+    machines = -(-core_hours // (CORES * HOURS))
+    return PAGE_TEXT.format(
+        cores=cores,
+        dimensions=product["dimensions"],
+        product=of_pair,
+        few=ratio["about 5 relevant"],
+        hundred=ratio["about 100 relevant"],
+        classes=ratio["10 classes"],
+        random=ratio["random, 100 relevant"],
+        halves=halves,
+        hamming=codes[0],
+        gallery=codes[1],
+        near=max(case["ratio"] for case in figures("near_duplicates")["cases"]),
+        small=items[-1]["evaluate, ns"],
+        memory="\n".join(
+            f"| {case['case']}, N = {case['count']:,}, D = {case['dimensions']} | {case['budget'] / 2**20:,.0f} MiB "
+            f"| {case['peak'] / 2**20:,.0f} MiB |"
+            for case in [*figures("memory")["cases"], *figures("memory-full")["cases"]]
+        ),
+        fewest=items[0]["items"],
+        most=items[-1]["items"],
+        growth=items[-1]["growth"],
+        pairs=pairs,
+        many_dimensions=MANY_DIMENSIONS,
+        core_hours=core_hours,
+        machine=CORES,
+        hours=HOURS,
+        share=CORES * HOURS,
+        machines=int(machines),
+        thresholds=MANY_QUERIES * 5 * 20 / 1e9,
+        shard=MANY_ITEMS / machines * MANY_DIMENSIONS * 2 / 1e9,
+        codes=codes[1] * 1e-9 * pairs / 3600,
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")
