@@ -1,4 +1,4 @@
-"""The page on what an evaluation costs, from the figures beside the benchmarks. Writes costs.md beside this script."""
+"""The page on what an evaluation costs, from the figures of the benchmarks. Writes costs.md beside this script."""
 
 import json
 from pathlib import Path
