@@ -59,6 +59,14 @@ def test_benchmark_table() -> None:
     assert product.render(measured) in blocks("text")
 
 
+def test_page_of_costs() -> None:
+    script = ROOT / "docs" / "write_costs.py"
+    if not script.exists():
+        pytest.skip("no docs beside the tests")
+    page = script.with_name("costs.md").read_text(encoding="utf-8")
+    assert page == runpy.run_path(str(script))["render"](), "figures were taken again; run python docs/write_costs.py"
+
+
 def test_names_in_the_design_are_public() -> None:
     for name in ("evaluate", "evaluate_scores", "evaluate_distances", "evaluate_run"):
         assert callable(getattr(tp, name))

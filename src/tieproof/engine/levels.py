@@ -20,6 +20,9 @@ LEVELS = 2**12
 QUERIES = 2**18
 """Most queries that are counted together, times the bits of their codes: measures like them many."""
 
+PAIRS = 2**28
+"""Most words of codes that are compared together: a fraction of a second, after which an interruption is heard."""
+
 BLOCK = 2**12
 """Items that are gone through for one query after the other while they are in a cache."""
 
@@ -50,7 +53,9 @@ def ties_by_level(
         return part, Ties(query, k, n, l, m, n_relevant=found[0].sum(axis=1), n_items=n_items)
 
     order = labels.order()[0]
-    size = max(1, min(QUERIES // (64 * own.shape[1]), len(order) // (4 * threads)))
+    size = max(
+        1, min(QUERIES // (64 * own.shape[1]), PAIRS // (len(items) * own.shape[1]), len(order) // (4 * threads))
+    )
     parts = (order[start : start + size] for start in range(0, len(order), size))
     yield from in_order(count, parts, threads)
 

@@ -1,6 +1,5 @@
 """The relevant items of a block of queries in exact order: the thresholds that others are counted against."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from tieproof.engine.ranking import Entries, rank_pairs, rank_shared
 from tieproof.engine.structures import Counts, FloatArray, IntArray, SmallIntArray, Targets, Thresholds, Undecided
 from tieproof.exact.space import Space
 from tieproof.relevance import Relevance, ranges
+from tieproof.threads import in_order
 
 SHARED = 16
 """Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""
@@ -78,8 +78,7 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int
     def rank_span(place: int) -> tuple[Masks, Undecided]:
         return rank_part(space, relevance, single, spans[place], offsets[place], block)
 
-    with ThreadPoolExecutor(threads) as pool:
-        masks, partial = zip(*pool.map(rank_span, range(len(spans))), strict=True)
+    masks, partial = zip(*in_order(rank_span, range(len(spans)), threads), strict=True)
     mask = join(list(masks))
 
     def find_items(places: IntArray) -> None:
