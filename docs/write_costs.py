@@ -88,6 +88,7 @@ def render() -> str:
     of_pair = reference * cores / product["count"] ** 2 * 1e9
     codes = [case["nanoseconds"] for case in hamming["cases"]]
     items = growth["families"]["items"]
+    full = figures("memory-full")["cases"] if (BENCHMARKS / "memory-full.json").exists() else []
     pairs = MANY_QUERIES * MANY_ITEMS
     core_hours = halves * of_pair * 1e-9 * pairs / 3600
     machines = -(-core_hours // (CORES * HOURS))
@@ -107,7 +108,7 @@ def render() -> str:
         memory="\n".join(
             f"| {case['case']}, N = {case['count']:,}, D = {case['dimensions']} | {case['budget'] / 2**20:,.0f} MiB "
             f"| {case['peak'] / 2**20:,.0f} MiB |"
-            for case in [*figures("memory")["cases"], *figures("memory-full")["cases"]]
+            for case in [*figures("memory")["cases"], *full]
         ),
         fewest=items[0]["items"],
         most=items[-1]["items"],

@@ -252,7 +252,10 @@ def true_nearness(
 ) -> tuple[Fraction, int, float]:
     """Nearness of exact/README.md in fractions; 2 if that is its signed square; and what rounding may add."""
     of_x, of_y = (Fraction(float(space.items.divisor[k])) for k in (i, j))
-    if distance == "cosine" and getattr(space, "integers", False):
+    if distance == "cosine" and space.integers and not space.form.ratio:
+        # All norms are equal (but those of zero vectors), and leave no trace.
+        return KEYS["dot"](x, y) / (of_x * of_y), 1, 0.0
+    if distance == "cosine" and space.integers:
         # The quotient is rounded; that no two different ones become equal is for the comparisons to show.
         return KEYS["cosine"](x, y) / of_x**2, 1, 2.0**-51
     if distance == "cosine":

@@ -7,7 +7,7 @@ import pytest
 import tieproof as tp
 from hard_sets import HARD_SETS
 from shared_data import load_shared
-from tieproof.engine import plan
+from tieproof.engine import choice, plan
 from tieproof.exact import rows
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
@@ -73,19 +73,18 @@ def test_threads_and_memory(name: str, distance: str) -> None:
 def test_tiles_blocks_and_precision(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, labels = dataset(name)
     expected = tp.evaluate(data, labels, distance=distance).to_json()
-    # side of a tile, bytes that a pair is said to take (so: how many blocks), when tiles are float64 or short sums
-    for side, ranked, ranking, double, short in (
-        (7, 48, 320, 1e9, 1e9),
-        (64, 4000, 4000, 0, 1e9),
-        (999, 48, 90000, 1e9, 0),
+    # side of a tile, bytes that a pair is said to take (so: how many blocks), type of tiles, long or short sums
+    for side, ranked, ranking, dtype, chunk in (
+        (7, 48, 320, np.float32, 99),
+        (64, 4000, 4000, np.float64, 99),
+        (999, 48, 90000, np.float32, 2),
+        (13, 200_000, 320, np.float64, 3),
     ):
         monkeypatch.setattr(plan, "LARGEST_SIDE", side)
         monkeypatch.setattr(plan, "SMALLEST_SIDE", min(side, 64))
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKED", ranked)
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKING", ranking)
-        monkeypatch.setattr(plan, "FLOAT64_TILES", double)
-        monkeypatch.setattr(plan, "SHORT_SUMS", short)
-        monkeypatch.setattr(plan, "SHORT_CHUNK", 2)
+        monkeypatch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, 1.0),))
         found = tp.evaluate(data, labels, distance=distance, memory="8MiB", threads=2)
         assert found.to_json() == expected, side
 

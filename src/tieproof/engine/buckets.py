@@ -6,7 +6,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.engine.structures import CONTINUED, Counts, Int, Places, Row, SmallIntArray, Thresholds, Tile, Work
+from tieproof.engine.structures import (
+    CONTINUED,
+    Counts,
+    FloatArray,
+    Int,
+    Places,
+    Row,
+    SmallIntArray,
+    Thresholds,
+    Tile,
+    Work,
+)
 
 BUCKETS = 8
 """Buckets per threshold (measured)."""
@@ -65,11 +76,14 @@ def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> in
         count_levels(low, form.weight, here, scratch)
         return 0
     if not -np.inf < lowest <= highest < np.inf:
-        for c in range(scratch.value.shape[0]):
-            scratch.close[c] = c
-        return len(scratch.value)
+        value, close, kept = scratch.value, scratch.close, 0
+        for c in range(value.shape[0]):
+            close[kept] = c
+            kept += value[c] > -np.inf  # what the query leaves out is there
+        return kept
     near = sort_into_buckets(low, high, form.weight, scratch)
-    return look_closer(near, low, high, form.weight, tile.error.certain and not form.ratio, here, scratch)
+    raw = tile.entries[work.targets.row[query] - tile.row]
+    return look_closer(near, low, high, tile, raw, work.thresholds.key[start:stop], here, scratch)
 
 
 @kernel
@@ -175,14 +189,15 @@ def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scrat
 
 @kernel
 def look_closer(
-    found: Int, low: Row, high: Row, weight: SmallIntArray, exact: bool, counts: Counts, scratch: Scratch
+    found: Int, low: Row, high: Row, tile: Tile, raw: Row, keys: FloatArray, counts: Counts, scratch: Scratch
 ) -> int:
     """Compare the items in touched buckets with the thresholds next to them; list those that may be equal to one.
 
-    exact: then they are equal, and counted so.
+    Where nothing has an error they are compared with its key, and counted.
     """
     slots, close, table, position = scratch.slots, scratch.close, scratch.table, scratch.position
-    values, gap = scratch.value, counts.gap
+    values, gap, exact = scratch.value, counts.gap, tile.error.certain
+    ratio, square, weight = tile.form.ratio, tile.form.square, tile.form.weight
     kept = 0
     for j in range(found):
         c = close[j]
@@ -192,6 +207,14 @@ def look_closer(
         slots[base] -= weight[c]
         if t == low.shape[0] or high[t] < value:
             slots[t] += weight[c]
+        elif exact and ratio:
+            nearness = np.float64(raw[c]) * abs(np.float64(raw[c])) / square[c]
+            while t < low.shape[0] and keys[t] > nearness:
+                t += 1
+            if t < low.shape[0] and keys[t] == nearness:
+                add_equal(counts, t, weight[c])
+            else:
+                slots[t] += weight[c]
         elif exact:
             add_equal(counts, t, weight[c])
         else:

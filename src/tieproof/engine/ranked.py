@@ -43,7 +43,7 @@ class Ranked:
 
     def items_of(self, queries: IntArray) -> SmallIntArray:
         """`item`, filled in for these queries at least."""
-        unknown = queries[~self.known[queries]]
+        unknown = np.unique(queries[~self.known[queries]])
         if len(unknown):
             self.find_items(unknown)
         return self.item

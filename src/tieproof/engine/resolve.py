@@ -32,7 +32,9 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
     if end < len(undecided.query):
         others = take(undecided, slice(end, None))
         end += by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
-    for items in batches(take(undecided, slice(start, end))):
+    rest_items = take(undecided, slice(start, end))
+    order = np.argsort(rest_items.query, kind="stable")  # columns of a tile leave open queries in any order
+    for items in batches(Undecided(*(column[order] for column in rest_items))):
         by_later_keys(space, ranked, items, lock)
 
 

@@ -44,9 +44,10 @@ def precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: In
     rows = np.flatnonzero(closed)
     if rows.size:
         (variance[rows],) = blockwise(_precision_variance, k[rows], n[rows], l[rows], m[rows], s[rows])
-    rows = np.flatnonzero(~closed & (m == 1))  # no pairs
+    compiled = ~closed & ((m > 1) | (s <= _LONG))
+    rows = np.flatnonzero(~closed & ~compiled)  # one relevant item: no pairs
     variance[rows] = (n[rows] + 1.0) * (n[rows] + 1.0) * one_of(HARMONIC, k[rows], l[rows], s[rows])[1]
-    rows = np.flatnonzero(~closed & (m > 1))
+    rows = np.flatnonzero(compiled)
     if rows.size:
         from tieproof.measures.arrangement_kernels import precision_variances
 

@@ -1,0 +1,308 @@
+"""Promise 3 again: each way that the engine may take to count gives the same bits, whichever it chooses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+from hard_sets import HARD_SETS
+from tieproof import engine
+from tieproof.engine import choice, kernels, levels, plan, thresholds, tiles
+
+Array = npt.NDArray[Any]
+Patch = pytest.MonkeyPatch
+
+DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
+SETS = ("gaussian float32", "0.1, 0.2, 0.3 float32", "int8 few values")
+MEASURES = ["AP", "AP@R", "AP@20", "P@1", "P@10", "RR", "nDCG@10"]
+
+
+def bits(result: tp.Result) -> tuple[str, list[bytes]]:
+    """All that a result says, and the bits of every query's values."""
+    parts = ("lower", "expected", "upper", "std")
+    values = [getattr(result.per_query(measure), part) for measure in result.measures for part in parts]
+    return result.to_json(), [value.tobytes() for value in values]
+
+
+def counted(patch: Patch, module: Any, *names: str) -> dict[str, int]:
+    """How often the functions of that module are called from now on."""
+    calls = dict.fromkeys(names, 0)
+
+    def count(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            calls[name] += 1
+            return function(*arguments)
+
+        return call
+
+    for name in names:
+        patch.setattr(module, name, count(name, getattr(module, name)))
+    return calls
+
+
+def leave_one_out(data: Array, random: np.random.Generator) -> dict[str, Any]:
+    """Every item against all others: classes of some, of few, and of one."""
+    labels = random.integers(0, 5, size=len(data))
+    labels[::9] = random.integers(100, 110, size=len(labels[::9]))
+    return {"embeddings": data, "labels": labels}
+
+
+def with_gallery(data: Array, random: np.random.Generator) -> dict[str, Any]:
+    """Queries and a gallery, with a class that the gallery lacks."""
+    labels = random.integers(0, 4, size=len(data))
+    labels[:3] = 77
+    return {"embeddings": data[:70], "labels": labels[:70], "gallery": data[70:], "gallery_labels": labels[70:]}
+
+
+def with_grades(data: Array, random: np.random.Generator) -> dict[str, Any]:
+    """Every query its own relevant items, with grades."""
+    grades = random.choice([-1, 0, 0, 0, 0, 1, 2], size=(len(data), len(data)))
+    np.fill_diagonal(grades, 0)
+    pairs = np.argwhere(grades != 0)
+    return {"embeddings": data, "relevance": np.column_stack([pairs, grades[tuple(pairs.T)]])}
+
+
+def with_groups(data: Array, random: np.random.Generator) -> dict[str, Any]:
+    """Classes of which parts are left out."""
+    labels, groups = random.integers(0, 5, size=len(data)), random.integers(0, 3, size=len(data))
+    return {"embeddings": data, "labels": labels, "groups": groups}
+
+
+TASKS = {task.__name__: task for task in (leave_one_out, with_gallery, with_grades, with_groups)}
+
+
+def rows_of_buckets(patch: Patch) -> None:
+    patch.setattr(tiles, "DENSE", 0)
+
+
+def rows_item_by_item(patch: Patch) -> None:
+    patch.setattr(tiles, "DENSE", 1e9)
+
+
+def columns(patch: Patch) -> None:
+    patch.setattr(tiles, "CROWDED", 2)
+
+
+def columns_turned_round(patch: Patch) -> None:
+    patch.setattr(tiles, "CROWDED", -1)
+
+
+def columns_then_buckets(patch: Patch) -> None:
+    patch.setattr(tiles, "CROWDED", -1)
+    patch.setattr(tiles, "DENSE", 0)
+
+
+def little_room(patch: Patch) -> None:
+    patch.setattr(tiles, "UNDECIDED", 1)
+
+
+def ranked_together(patch: Patch) -> None:
+    patch.setattr(thresholds, "SHARED", 1)
+
+
+def ranked_pair_by_pair(patch: Patch) -> None:
+    patch.setattr(thresholds, "SHARED", 10**9)
+
+
+def many_blocks(patch: Patch) -> None:
+    patch.setattr(plan, "BYTES_PER_PAIR_RANKED", 2**16)
+
+
+def many_parts(patch: Patch) -> None:
+    patch.setattr(plan, "BYTES_PER_PAIR_RANKING", 2**12)
+
+
+def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
+    def patch_choices(patch: Patch) -> None:
+        patch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, 1.0),))
+
+    return patch_choices
+
+
+FORCED: dict[str, Callable[[Patch], None]] = {
+    function.__name__: function
+    for function in (
+        rows_of_buckets,
+        rows_item_by_item,
+        columns,
+        columns_turned_round,
+        columns_then_buckets,
+        little_room,
+        ranked_together,
+        ranked_pair_by_pair,
+        many_blocks,
+        many_parts,
+    )
+} | {
+    "float32 tiles": chosen_tile(np.float32, 2**16),
+    "float32 tiles of short sums": chosen_tile(np.float32, 2),
+    "float64 tiles": chosen_tile(np.float64, 2**16),
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", SETS)
+def test_forced_choices_change_nothing(name: str, distance: str, task: str, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(5)
+    task_of = TASKS[task](HARD_SETS[name](random, (130, 5)), random) | {"distance": distance, "measures": MEASURES}
+    expected = bits(tp.evaluate(**task_of, threads=1))
+    for forced, force in FORCED.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(plan, "LARGEST_SIDE", 31)
+            patch.setattr(plan, "SMALLEST_SIDE", 31)
+            force(patch)
+            assert bits(tp.evaluate(**task_of, threads=2, memory="8MiB")) == expected, forced
+
+
+CALLED: dict[str, tuple[set[str], set[str]]] = {
+    "columns": ({"count_rows", "count_columns"}, {"transposed"}),
+    "columns_turned_round": ({"count_rows", "transposed"}, {"count_columns"}),
+    "many_blocks": ({"count_rows"}, {"count_columns", "transposed"}),
+}
+
+
+@pytest.mark.parametrize("forced", CALLED)
+def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(5)
+    task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
+    monkeypatch.setattr(plan, "LARGEST_SIDE", 31)
+    monkeypatch.setattr(plan, "SMALLEST_SIDE", 31)
+    FORCED[forced](monkeypatch)
+    calls = counted(monkeypatch, kernels, "count_rows", "count_columns", "transposed")
+    tp.evaluate(**task, memory="8MiB")
+    some, none = CALLED[forced]
+    assert {name for name, times in calls.items() if times} == some
+    assert not any(calls[name] for name in none)
+
+
+@pytest.mark.parametrize(("at_least", "called"), [(1, True), (10**9, False)])
+def test_shared_items_are_ranked_together(at_least: int, called: bool, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(5)
+    task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
+    monkeypatch.setattr(thresholds, "SHARED", at_least)
+    calls = counted(monkeypatch, thresholds, "rank_shared")
+    tp.evaluate(**task)
+    assert (calls["rank_shared"] > 0) == called
+
+
+@pytest.mark.parametrize("force", ["many_blocks", "many_parts"])
+def test_plans_are_cut(force: str, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(5)
+    task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
+    ranked = counted(monkeypatch, engine, "rank")
+    parts = counted(monkeypatch, thresholds, "rank_part")
+    FORCED[force](monkeypatch)
+    tp.evaluate(**task, memory="8MiB")
+    assert (ranked["rank"] > 1) == (force == "many_blocks")
+    assert parts["rank_part"] > 1
+
+
+@pytest.mark.parametrize("forced", ["float32 tiles", "float32 tiles of short sums", "float64 tiles"])
+def test_tiles_are_as_chosen(forced: str, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(5)
+    task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
+    FORCED[forced](monkeypatch)
+    kinds = []
+    run = tiles.TileLoop.run
+
+    def noted(self: tiles.TileLoop, threads: int) -> None:
+        kinds.append((self.space.tile_type, self.space.resources.chunk))
+        run(self, threads)
+
+    monkeypatch.setattr(tiles.TileLoop, "run", noted)
+    tp.evaluate(**task)
+    chosen = choice.CHOICES[0]
+    assert kinds == [(np.dtype(chosen.dtype), chosen.chunk)]
+
+
+def hamming(n_bits: int, count: int, kind: str) -> dict[str, Any]:
+    """Codes that are random, of few values or all equal; leave-one-out or with a gallery."""
+    random = np.random.default_rng(n_bits)
+    codes, labels = random.random(size=(count, n_bits)) < 0.5, random.integers(0, 6, size=count)
+    labels[-2:] = 99  # two of their own
+    if "few" in kind:
+        codes = codes[random.integers(0, 5, size=count)]
+    if "equal" in kind:
+        codes[:] = codes[0]
+    task = {"embeddings": codes, "labels": labels, "distance": "hamming", "measures": MEASURES}
+    if "gallery" in kind:
+        size = 1 if "one item" in kind else count // 2
+        labels[: count // 4] += 3  # some classes without items
+        task |= {
+            "embeddings": codes[:-size],
+            "labels": np.append(labels[size], labels[1:-size]) if size > 1 else np.full(count - 1, labels[-1]),
+            "gallery": codes[-size:],
+            "gallery_labels": labels[-size:],
+        }
+    return task
+
+
+KINDS = (
+    "leave-one-out",
+    "leave-one-out, few values",
+    "leave-one-out, all equal",
+    "gallery",
+    "gallery, few values",
+    "gallery, all equal",
+    "gallery of one item",
+)
+
+
+def by_level_and_by_tiles(task: dict[str, Any], monkeypatch: Patch, threads: int = 2) -> None:
+    found = []
+    for few in (True, False):
+        with monkeypatch.context() as patch:
+            calls = counted(patch, engine, "ties_by_level", "count_ties")
+            patch.setattr(engine, "few_levels", lambda codes, few=few: few)
+            found.append(bits(tp.evaluate(**task, threads=threads)))
+            assert calls == {"ties_by_level": int(few), "count_ties": int(not few)}
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_bits", [1, 8, 64, 65, 70, 200, 4096, 5000])
+def test_hamming_by_levels_and_by_tiles(n_bits: int, kind: str, monkeypatch: Patch) -> None:
+    by_level_and_by_tiles(hamming(n_bits, 90, kind), monkeypatch)
+
+
+@pytest.mark.parametrize("size", [1, 64 * 7, 2**30])
+def test_queries_that_are_counted_together(size: int, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(levels, "QUERIES", size)
+    for kind in KINDS:
+        for threads in (1, 3):
+            by_level_and_by_tiles(hamming(70, 50, kind), monkeypatch, threads)
+
+
+@pytest.mark.parametrize("n_bits", [16, 128])
+def test_more_items_than_a_block_of_levels(n_bits: int, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(0)
+    for count in (levels.BLOCK, levels.BLOCK + 1, 2 * levels.BLOCK + 3):
+        codes = random.random(size=(count, n_bits)) < 0.5
+        task = {
+            "embeddings": codes[:40] ^ (random.random(size=(40, n_bits)) < 0.1),
+            "labels": np.arange(40) % 6,
+            "gallery": codes,
+            # Classes that end within a block, with it, and that reach over several.
+            "gallery_labels": np.repeat([0, 1, 2, 3], [10, levels.BLOCK - 12, 5, count - levels.BLOCK - 3])
+            if count > levels.BLOCK + 2
+            else np.minimum(np.arange(count) // 1000, 3),
+            "distance": "hamming",
+            "measures": MEASURES,
+        }
+        by_level_and_by_tiles(task, monkeypatch)
+
+
+def test_short_codes_are_counted_by_level_and_others_are_not(monkeypatch: Patch) -> None:
+    for n_bits, few in ((64, 1), (levels.LEVELS, 1), (levels.LEVELS + 1, 0)):
+        with monkeypatch.context() as patch:
+            calls = counted(patch, engine, "ties_by_level")
+            tp.evaluate(**hamming(n_bits, 20, "leave-one-out"))
+            assert calls["ties_by_level"] == few
+    with monkeypatch.context() as patch:
+        calls = counted(patch, engine, "ties_by_level")
+        tp.evaluate(**hamming(64, 20, "leave-one-out"), groups=np.arange(20) % 3)
+        assert not calls["ties_by_level"]

@@ -1,0 +1,463 @@
+"""The kernels that count tiles, against counting item by item: made tiles, thresholds, masks, weights and errors."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tieproof.engine import buckets, intervals, kernels
+from tieproof.engine.masks import Masks, join, masks_of, runs_of
+from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Tile, Undecided, Work
+from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
+from tieproof.exact.space import Error, Form
+
+Array = npt.NDArray[Any]
+Random = np.random.Generator
+
+WHERE = (40, 100)
+"""The tile's first row and first item among all: nothing may take one for the other."""
+
+
+@dataclass
+class Case:
+    """A tile, its queries, and where everything truly is.
+
+    exact : (rows, width) true nearness of each item, numbers that compare exactly
+    heads : for each query the true nearness of its ties of relevant items, falling
+    sizes : and how many relevant items each of these has
+    """
+
+    tile: Tile
+    exact: Array
+    row: list[int]  # of each query in the tile
+    heads: list[list[Any]]
+    sizes: list[list[int]]
+    masked: list[list[int]]  # of each query, items in the tile
+    reach: Array
+    margin: Array
+    keys: list[list[float]]
+
+    @property
+    def queries(self) -> int:
+        return len(self.row)
+
+    def work(self, room: int) -> Work:
+        """Fresh counts, with `room` for undecided items."""
+        length = np.array([sum(sizes) for sizes in self.sizes])
+        stop = np.cumsum(length)
+        key = [k for keys, sizes in zip(self.keys, self.sizes, strict=True) for k in np.repeat(keys, sizes)]
+        gap = [g for sizes in self.sizes for size in sizes for g in [0, *[CONTINUED] * (size - 1)]]
+        pairs = [(q, WHERE[1] + item) for q, items in enumerate(self.masked) for item in sorted(items)]
+        query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
+        return Work(
+            Targets(np.array(self.row) + WHERE[0], *masks_of(query, item, self.queries)),
+            Thresholds(stop - length, stop, np.array(key, dtype=np.float64), self.reach, self.margin),
+            Counts(np.array(gap, dtype=np.int32), np.zeros(len(gap), dtype=np.int32)),
+            Undecided(*(np.full(room, -7, dtype=np.int64) for _ in Undecided._fields)),
+        )
+
+
+def place_of(case: Case, q: int, item: int) -> tuple[int, bool]:
+    """How many relevant items of the query are truly nearer than the item, and whether some are equal to it."""
+    exact, heads = case.exact[case.row[q], item], case.heads[q]
+    nearer = bisect_left(heads, -exact, key=lambda head: -head)
+    return sum(case.sizes[q][:nearer]), nearer < len(heads) and bool(heads[nearer] == exact)
+
+
+def add(case: Case, work: Work, counts: Counts, q: int, item: int, sign: int) -> None:
+    """Count one item where it truly is."""
+    start, stop = work.thresholds.start[q], work.thresholds.stop[q]
+    place, equal = place_of(case, q, item)
+    weight = sign * int(case.tile.form.weight[item])
+    if equal:
+        counts.equal[start + place] += weight
+        place += 1
+        while start + place < stop and work.counts.gap[start + place] <= CONTINUED // 2:
+            place += 1
+    if start + place < stop:
+        counts.gap[start + place] += weight
+
+
+def check(case: Case, count: Callable[[Work], Iterator[int]], room: int) -> int:
+    """Whether decided and undecided items together are all there are; returns how many are undecided."""
+    work = case.work(room)
+    expected = Counts(work.counts.gap.copy(), work.counts.equal.copy())
+    for q in range(case.queries):
+        for item in range(case.exact.shape[1]):
+            if case.heads[q] and item not in case.masked[q]:
+                add(case, work, expected, q, item, 1)
+    seen = set()
+    for used in count(work):
+        assert used <= room
+        for i in range(used):
+            q, item, weight, first, last = (int(column[i]) for column in work.undecided)
+            item -= WHERE[1]
+            assert (q, item) not in seen
+            seen.add((q, item))
+            assert item not in case.masked[q]
+            assert weight == case.tile.form.weight[item]
+            place, equal = place_of(case, q, item)
+            assert 0 <= first <= place
+            assert place < last if equal else place <= last
+            assert last <= work.thresholds.stop[q] - work.thresholds.start[q]
+            add(case, work, expected, q, item, -1)
+    assert (work.counts.gap == expected.gap).all()
+    assert (work.counts.equal == expected.equal).all()
+    return len(seen)
+
+
+def by_rows(case: Case, dense: float) -> Callable[[Work], Iterator[int]]:
+    def count(work: Work) -> Iterator[int]:
+        query = 0
+        while query < case.queries:
+            query, used = kernels.count_rows(case.tile, work, query, case.queries, dense)
+            yield used
+
+    return count
+
+
+def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
+    turned = case.tile._replace(entries=kernels.transposed(case.tile.entries))
+
+    # In a transposed tile the queries' rows are columns, but `form` and `error` are those of items, `row` that of
+    # the queries' first row.
+    def count(work: Work) -> Iterator[int]:
+        item = 0
+        while item < len(turned.entries):
+            item, used = kernels.count_columns(turned, work, item, 0, case.queries)
+            yield used
+
+    return count
+
+
+def check_all(case: Case) -> list[int]:
+    """Each way to count, with room for little and for much; how many items each leaves undecided."""
+    width = case.exact.shape[1]
+    found = [check(case, by_rows(case, dense), room) for dense in (0.0, 0.4, 1e9) for room in (width, 10**5)]
+    found += [check(case, by_columns(case), room) for room in (case.queries, 10**5)]
+    return found
+
+
+def queries_of(random: Random, rows: int, count: int, width: int) -> tuple[list[int], list[list[int]]]:
+    """Rows of some queries, ascending, some of them shared and some without any; and what each masks."""
+    row = sorted(random.integers(0, rows, size=count).tolist())
+    masked = [np.flatnonzero(random.random(width) < random.choice([0, 0.02, 0.5, 0.9])).tolist() for _ in row]
+    masked[0] = list(range(width))
+    masked[-1] = [0, width - 1]
+    return row, masked
+
+
+def heads_of(random: Random, values: Array, beyond: list[Any], count: int) -> list[Any]:
+    """Distinct true nearness of ties: some of items, some of nobody; falling."""
+    chosen = [*random.choice(values, size=count).tolist(), *beyond]
+    return sorted(set(chosen), reverse=True)
+
+
+def certain(rows: int, width: int) -> Error:
+    return Error(0.0, np.zeros(rows), np.zeros(width), np.zeros(width), True)
+
+
+def exact_case(random: Random, entries: Array, form: Form, exact: Array, per_query: int, ties: int = 3) -> Case:
+    """No errors: keys and entries show the true nearness."""
+    rows, width = entries.shape
+    row, masked = queries_of(random, rows, rows, width)
+    heads = [heads_of(random, exact[r], [], per_query) for r in row]
+    heads[len(heads) // 2] = []
+    heads[1] = heads[1][:1]
+    sizes = [random.integers(1, ties + 1, size=len(head)).tolist() for head in heads]
+    keys = [[float(head) for head in head_row] for head_row in heads]
+    largest = np.array([max([abs(k) for k in key], default=0.0) for key in keys])
+    margin = 16 * UNIT_ROUNDOFF[entries.dtype] * np.sqrt(largest) if form.ratio else np.zeros(len(row))
+    tile = Tile(entries, form, certain(rows, width), *WHERE)
+    return Case(tile, exact, row, heads, sizes, masked, np.zeros(len(row)), margin, keys)
+
+
+def plain_form(width: int, dtype: Any, random: Random, whole: bool) -> Form:
+    ones = np.ones(width)
+    weight = random.integers(1, 5, size=width).astype(np.int32)
+    return Form(ones.astype(dtype), np.zeros(width, dtype), ones, False, whole, weight)
+
+
+WIDTHS = (1, 7, 8, 61, 400)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("limit", [1, 5, 300, 3000, 100_000])
+def test_whole_numbers(limit: int, dtype: Any, width: int) -> None:
+    random = np.random.default_rng(limit)
+    entries = random.integers(-limit, limit, size=(12, width)).astype(dtype)
+    form = plain_form(width, dtype, random, True)
+    form = form._replace(factor=2 * form.factor, shift=random.integers(0, limit, size=width).astype(dtype))
+    exact = entries.astype(np.int64) * 2 - form.shift.astype(np.int64)
+    assert not any(check_all(exact_case(random, entries, form, exact, min(width, 40))))
+
+
+def test_whole_numbers_come_with_few_and_with_many_levels() -> None:
+    def extent(limit: int) -> int:
+        return 3 * limit
+
+    assert extent(300) < buckets.LEVELS < extent(3000)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.1, 0.2, 0.3],
+        [5e-324, 1e-323, 0.0, -5e-324, 1e-310],
+        [1e-45, 0.0, 3e-45],
+        [3e38, -3e38, 1.0],
+        [1.7e308, -1.7e308],
+    ],
+    ids=["tenths", "subnormal", "subnormal in float32", "extent beyond float32", "extent beyond float64"],
+)
+def test_exact_numbers(values: list[float], dtype: Any, width: int) -> None:
+    random = np.random.default_rng(width)
+    with np.errstate(over="ignore", under="ignore"):
+        few = np.array(values).astype(dtype)
+    few = few[np.isfinite(few)]
+    if not len(few):
+        return
+    spread = np.append(few, few[0] + np.linspace(0, 1, 9).astype(dtype) * (few[-1] / 2 - few[0] / 2))
+    entries = random.choice(spread, size=(11, width)).astype(dtype)
+    form = plain_form(width, dtype, random, False)
+    assert not any(check_all(exact_case(random, entries, form, entries.astype(np.float64), min(width, 6))))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ratios(dtype: Any, width: int) -> None:
+    random = np.random.default_rng(width)
+    entries = random.integers(-12, 13, size=(10, width)).astype(dtype)
+    square = random.integers(1, 30, size=width).astype(np.float64)
+    form = plain_form(width, dtype, random, False)
+    form = form._replace(factor=(1 / np.sqrt(square)).astype(dtype), square=square, ratio=True)
+    exact = np.array(
+        [[Fraction(int(s) * abs(int(s)), int(n)) for s, n in zip(row, square, strict=True)] for row in entries]
+    )
+    assert not any(check_all(exact_case(random, entries, form, exact, min(width, 20))))
+
+
+def with_errors(random: Random, dtype: Any, width: int, size: float, reach: float, per_query: int) -> Case:
+    """Entries that are off by nearly what is allowed, keys too; true ties of items and thresholds all the same."""
+    rows = 12
+    entries = (random.normal(size=(rows, width)) * random.choice([1, 8])).astype(dtype)
+    entries[:, ::3] = np.rint(entries[:, ::3])
+    form = plain_form(width, dtype, random, False)
+    form = form._replace(factor=2 * form.factor, shift=random.normal(size=width).astype(dtype))
+    error = Error(
+        relative=size + ARITHMETIC,
+        row=size * random.random(rows),
+        column=random.random(width),
+        constant=size * random.random(width) * (random.random(width) < 0.5),
+        certain=False,
+    )
+    shown = (entries * form.factor - form.shift).astype(np.float64)
+    bound = error.relative * np.abs(shown) + error.row[:, None] * error.column + error.constant
+    exact = shown + bound * random.choice([-0.99, 0, 0.7, 0.99], size=shown.shape)
+    row, masked = queries_of(random, rows, 15, width)
+    heads, keys, sizes, margin, reaches = [], [], [], [], []
+    for r in row:
+        found = heads_of(random, exact[r], random.normal(size=2).tolist(), per_query)
+        falling = np.array(found) + reach * random.choice([-0.99, 0.0, 0.99], size=len(found))
+        key = np.minimum.accumulate(falling)
+        largest = np.abs(key).max()
+        heads.append(found)
+        keys.append(key.tolist())
+        sizes.append(random.integers(1, 4, size=len(found)).tolist())
+        reaches.append(reach + ARITHMETIC * largest if reach else 0.0)
+        far = largest + reaches[-1]
+        absolute = (error.row[r] * error.column.max() + error.constant.max()) * (1 + 2 * error.relative)
+        margin.append(1.01 * (absolute + (2 * error.relative + 4 * UNIT_ROUNDOFF[np.dtype(dtype)]) * far))
+    tile = Tile(entries, form, error, *WHERE)
+    return Case(tile, exact, row, heads, sizes, masked, np.array(reaches), np.array(margin), keys)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("per_query", [1, 5, 60])
+@pytest.mark.parametrize(("size", "reach"), [(1e-12, 1e-13), (1e-3, 1e-4), (1e-2, 1e-1), (0.0, 1e-6), (0.3, 0.3)])
+def test_errors(size: float, reach: float, per_query: int, dtype: Any, width: int) -> None:
+    random = np.random.default_rng(per_query)
+    found = check_all(with_errors(random, dtype, width, size, reach, per_query))
+    # All ways look at each remaining item by its own error: which ones they pass over changes nothing.
+    assert len(set(found)) == 1
+    if width == 400:
+        assert found[0]
+
+
+def test_keys_that_are_not_known_decide_nothing() -> None:
+    random = np.random.default_rng(0)
+    case = with_errors(random, np.float32, 61, 1e-3, 1e-3, 4)
+    for keys in case.keys:
+        keys[:] = [0.0] * len(keys)
+    case.reach[:] = np.inf
+    case.margin[:] = np.inf
+    found = check_all(case)
+    assert set(found) == {sum(61 - len(masked) for masked in case.masked)}
+
+
+def test_an_error_that_is_not_known_decides_nothing() -> None:
+    random = np.random.default_rng(0)
+    case = with_errors(random, np.float32, 61, 1e-3, 1e-3, 4)
+    case.tile.error.constant[:] = np.inf
+    case.margin[:] = np.inf
+    assert set(check_all(case)) == {sum(61 - len(masked) for masked in case.masked)}
+
+
+def test_more_thresholds_than_buckets_can_number() -> None:
+    random = np.random.default_rng(1)
+    entries = random.integers(-500, 500, size=(2, 300)).astype(np.float32)
+    case = exact_case(random, entries, plain_form(300, np.float32, random, False), entries.astype(np.int64), 30)
+    case.row, case.masked = [0, 1], [[3, 4, 5], []]
+    for length in (buckets.MOST - 1, buckets.MOST, buckets.MOST + 1, 2 * buckets.MOST + 3):
+        falling = (500 - np.arange(length) / 64).tolist()
+        case.heads = case.keys = [falling, falling[:7]]
+        case.sizes = [[1] * length, [1] * 7]
+        assert not any(check_all(case))
+
+
+def test_more_items_at_once_than_a_list_holds() -> None:
+    random = np.random.default_rng(2)
+    entries = random.integers(0, 50, size=(90, 200)).astype(np.float32)
+    case = exact_case(random, entries, plain_form(200, np.float32, random, False), entries.astype(np.int64), 5)
+    for q in range(case.queries):
+        case.masked[q] = case.masked[q][:3]
+    near = sum((case.exact[r] >= h[-1]).sum() for r, h in zip(case.row, case.heads, strict=True) if h)
+    assert near > 2 * kernels.LIST
+    assert not any(check_all(case))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (16, 16), (17, 33), (50, 3)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_transposed(dtype: Any, shape: tuple[int, int]) -> None:
+    entries = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    found = kernels.transposed(entries)
+    assert (found == entries.T).all()
+    assert found.flags.c_contiguous
+    assert found.dtype == entries.dtype
+
+
+def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
+    random = np.random.default_rng(3)
+    entries = np.tile(np.arange(100, dtype=np.float32), (20, 1))
+    case = exact_case(random, entries, plain_form(100, np.float32, random, False), entries.astype(np.int64), 5)
+    case.row = list(range(20))
+    case.heads = case.keys = [[200.0, 75.0]] * 20
+    case.sizes = [[2, 2]] * 20
+    turned = case.tile._replace(entries=kernels.transposed(entries))
+    # The first 16 items have nearness 0 … 15 only.
+    assert not kernels.is_crowded(turned, case.work(1), 0, 20, 0.0)
+    turned = case.tile._replace(entries=kernels.transposed(entries[:, ::-1]))
+    assert kernels.is_crowded(turned, case.work(1), 0, 20, 0.99)
+    assert not kernels.is_crowded(turned, case.work(1), 0, 20, 1.0)
+    turned = case.tile._replace(entries=kernels.transposed(entries[:, 75 - 4 : 75 + 12]))
+    assert kernels.is_crowded(turned, case.work(1), 0, 20, 0.74)
+    assert not kernels.is_crowded(turned, case.work(1), 0, 20, 0.75)
+
+
+def test_flags_become_places() -> None:
+    random = np.random.default_rng(4)
+    for width in (1, 7, 8, 9, 63, 64, 200):
+        for share in (0.0, 0.05, 0.5, 1.0):
+            flag = np.zeros(width + 8, dtype=np.uint8)
+            flag[:width] = random.random(width) < share
+            close = np.empty(width + 8, dtype=np.uint32)
+            found = kernels.list_flags(flag, width, close)
+            assert close[:found].tolist() == np.flatnonzero(flag).tolist()
+
+
+def some_masks(random: Random) -> tuple[Targets, list[set[int]]]:
+    masked = [set(np.flatnonzero(random.random(90) < share).tolist()) for share in (0.0, 0.03, 0.5, 1.0, 0.9)]
+    query, item = np.array([(q, i) for q, items in enumerate(masked) for i in sorted(items)]).T.copy()
+    return Targets(np.arange(5), *masks_of(query, item, 5)), masked
+
+
+def test_masks_in_every_part_of_the_items() -> None:
+    random = np.random.default_rng(5)
+    targets, masked = some_masks(random)
+    for q in range(5):
+        for column, width in ((0, 90), (0, 20), (33, 1), (33, 40), (80, 10), (90, 5)):
+            items = np.arange(column, column + width)
+            left = np.array([item not in masked[q] for item in items.tolist()])
+            value = np.zeros(width)
+            kernels.hide(targets, q, column, value)
+            assert ((value == 0) == left).all()
+            assert (value[~left] == -np.inf).all()
+            for share in (0.0, 0.2, 1.0):
+                places = np.flatnonzero(random.random(width) < share).astype(np.uint32)
+                close = np.append(places, np.uint32(0))
+                kept = kernels.leave_out(targets, q, column, len(places), close)
+                assert close[:kept].tolist() == [c for c in places.tolist() if left[c]]
+
+
+def test_runs_are_what_they_were_made_of() -> None:
+    random = np.random.default_rng(6)
+    for share in (0.0, 0.1, 0.7, 1.0):
+        items = np.flatnonzero(random.random(60) < share)
+        runs = runs_of(items)
+        assert runs.dtype == np.int32
+        assert runs.shape == (len(runs), 2)
+        assert [i for first, last in runs.tolist() for i in range(first, last)] == items.tolist()
+        # As few as can be: between two runs an item is missing.
+        assert (runs[1:, 0] > runs[:-1, 1]).all()
+    assert runs_of(np.array([0, 1, 5])).tolist() == [[0, 2], [5, 6]]
+
+
+def items_of(masks: Masks, q: int) -> list[int]:
+    return [i for first, last in masks.run[masks.first[q] : masks.last[q]].tolist() for i in range(first, last)]
+
+
+def test_masks_and_their_parts_in_a_row() -> None:
+    random = np.random.default_rng(7)
+    wanted = [np.flatnonzero(random.random(30) < share).tolist() for share in (0, 0.1, 0, 0, 1, 0.6, 0.6, 0)]
+    # Where one query's last item and the next one's first are neighbours, runs do not join.
+    wanted[5:7] = [[3, 4, 5], [6, 7, 29]]
+    parts = []
+    for span in (slice(0, 3), slice(3, 4), slice(4, 8)):
+        pairs = [(q, i) for q, items in enumerate(wanted[span]) for i in items]
+        query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
+        parts.append(masks_of(query, item, len(wanted[span])))
+        assert [items_of(parts[-1], q) for q in range(len(wanted[span]))] == wanted[span]
+    masks = join(parts)
+    assert [items_of(masks, q) for q in range(len(wanted))] == wanted
+    assert masks.run.dtype == np.int32
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, -0.5])
+def test_searches_among_falling_numbers(shift: float) -> None:
+    random = np.random.default_rng(8)
+    for _ in range(200):
+        falling = -np.sort(random.integers(0, 9, size=random.integers(0, 30)).astype(np.float64))
+        start = int(random.integers(0, len(falling) + 1))
+        stop = int(random.integers(start, len(falling) + 1))
+        value = float(random.integers(-20, 5)) / 2
+        shifted = falling + shift
+        at_most = next((i for i in range(start, stop) if shifted[i] <= value), stop)
+        below = next((i for i in range(start, stop) if shifted[i] < value), stop)
+        assert intervals.first_not_above(falling, start, stop, shift, value) == at_most
+        assert intervals.first_below(falling, start, stop, shift, value) == below
+        if shift == 0.0:
+            end = next((i for i in range(start, len(falling)) if falling[i] <= value), len(falling))
+            assert buckets.first_at_most(falling, value, start) == end
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_buckets_never_fall_as_values_grow(dtype: Any) -> None:
+    random = np.random.default_rng(9)
+    values = np.sort(random.normal(size=4000).astype(dtype))
+    values[::7] = values[::7] // dtype(0.125) * dtype(0.125)
+    values = np.concatenate([[-np.inf], np.sort(values), [np.inf]]).astype(dtype)
+    found = np.empty(len(values), dtype=np.uint32)
+    for origin, scale in ((-1.0, 300.0), (0.3, 1e30), (-4.0, 1e-3)):
+        buckets.buckets_of(values, dtype(origin), dtype(scale), dtype(1000), found)
+        assert (np.diff(found.astype(np.int64)) >= 0).all()
+        assert found[0] == 0
+        assert found[-1] == 1000

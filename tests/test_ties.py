@@ -1,0 +1,122 @@
+"""What `Ties` finds once for all measures, against its definition; and the pool of threads that computes them."""
+
+# ruff: noqa: E741  (k, n, l, m: the paper's letters)
+
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tieproof.threads import in_order
+from tieproof.ties import TOP, Ties
+
+
+def random_ties(seed: int, count: int = 40) -> Ties:
+    """Queries with no tie, one or many, whose ties begin above and below `TOP`, some items missing."""
+    random = np.random.default_rng(seed)
+    query, k, n, l, m, n_relevant, n_items = [], [], [], [], [], [], []
+    for q in range(count):
+        nearer = relevant = 0
+        for _ in range(random.choice([0, 1, 9])):
+            nearer += int(random.choice([0, 3, TOP // 2]))
+            size = int(random.choice([1, 2, 7]))
+            here = int(random.integers(1, size + 1))
+            query.append(q)
+            k.append(nearer)
+            n.append(relevant)
+            l.append(size)
+            m.append(here)
+            nearer, relevant = nearer + size, relevant + here
+        n_relevant.append(relevant + int(random.integers(0, 2)))
+        n_items.append(nearer + 5)
+    return ties_of(query, k, n, l, m, n_relevant, n_items)
+
+
+def ties_of(*columns: list[int]) -> Ties:
+    query, k, n, l, m, n_relevant, n_items = (np.array(column, dtype=np.int64) for column in columns)
+    return Ties(query, k, n, l, m, n_relevant, n_items)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_find_what_they_say(seed: int) -> None:
+    ties = random_ties(seed)
+    of_query = [np.flatnonzero(ties.query == q).tolist() for q in range(ties.n_queries)]
+    assert any(not of for of in of_query)
+    assert ties.first.tolist() == [of[0] for of in of_query if of] + [len(ties.k)]
+    assert ties.several.tolist() == [t for t in range(len(ties.k)) if ties.l[t] > 1]
+    assert ties.ambiguous.tolist() == [t for t in range(len(ties.k)) if 0 < ties.m[t] < ties.l[t]]
+    assert ties.listed.tolist() == [sum(ties.m[of].tolist()) for of in of_query]
+    assert ties.missing.tolist() == (ties.n_relevant - ties.listed).tolist()
+    assert ties.missing.any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("cutoff", [1, 4, TOP - 1, TOP, TOP + 1, 3 * TOP, "of each query"])
+def test_ties_above_a_rank(cutoff: int | str, seed: int) -> None:
+    ties = random_ties(seed)
+    last = ties.n_relevant if isinstance(cutoff, str) else np.full(ties.n_queries, cutoff)
+    for _ in range(2):  # the second time from what the first one kept
+        assert ties.above(last).tolist() == [t for t in range(len(ties.k)) if ties.k[t] < last[ties.query[t]]]
+
+
+def test_no_queries_and_no_ties() -> None:
+    ties = ties_of([], [], [], [], [], [], [])
+    assert not len(ties.above(ties.n_relevant))
+    assert ties.first.tolist() == [0]
+    ties = ties_of([], [], [], [], [], [0, 2], [3, 3])
+    assert not len(ties.above(np.array([5, 5])))
+    assert ties.first.tolist() == [0]
+    assert ties.listed.tolist() == [0, 0]
+    assert not len(ties.several)
+    assert not len(ties.ambiguous)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_work_comes_back_in_order(threads: int) -> None:
+    def slow_at_first(i: int) -> int:
+        time.sleep(0.02 if i % 4 == 0 else 0)
+        return i * i
+
+    assert list(in_order(slow_at_first, range(23), threads)) == [i * i for i in range(23)]
+    assert list(in_order(slow_at_first, [], threads)) == []
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_few_items_are_taken_ahead(threads: int) -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for i in range(50):
+            taken.append(i)
+            yield i
+
+    for done, _ in enumerate(in_order(abs, items(), threads)):
+        assert len(taken) <= done + threads + 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_arrives_and_ends_the_work(threads: int) -> None:
+    started, lock = [], threading.Lock()
+
+    def fails_at_five(i: int) -> int:
+        with lock:
+            started.append(i)
+        if i == 5:
+            raise ValueError("five")
+        return i
+
+    found: list[int] = []
+    with pytest.raises(ValueError, match="five"):
+        found.extend(in_order(fails_at_five, range(1000), threads))
+    assert found == [0, 1, 2, 3, 4]
+    assert max(started) <= 5 + threads + 1
+
+
+def test_who_takes_no_more_ends_the_work() -> None:
+    started = []
+    results = in_order(lambda i: started.append(i), range(1000), 2)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    assert len(started) <= 4
