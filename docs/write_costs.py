@@ -8,7 +8,7 @@ PAGE = Path(__file__).with_name("costs.md")
 BENCHMARKS = PAGE.parent.parent / "benchmarks"
 
 MANY_QUERIES, MANY_ITEMS, MANY_DIMENSIONS = 10**6, 10**8, 512
-CORES, HOURS = 64, 24
+CORES, HOURS = 64, 1
 """A machine, and how long one may wait."""
 
 PAGE_TEXT = """<!-- Written by docs/write_costs.py from the figures beside the benchmarks. -->
@@ -65,7 +65,7 @@ items).
 
 {pairs:.0e} pairs of {many_dimensions} dimensions, one thread per core, about 5 relevant items per query: the product
 and the counting take {halves:.2f} × {product:.2f} ns a pair and core, {core_hours:,.0f} core hours in all. Machines of
-{machine} cores that work for {hours} hours each do {share:,.0f} of them: {machines} machines. The thresholds of all
+{machine} cores do {share:,.0f} of them in {hours} hour: {machines} machines for an hour. The thresholds of all
 queries are small ({thresholds:.1f} GB at 20 bytes for each of 5 relevant items), counts are integers that add up, so
 the gallery can be cut into as many shards as there are machines, in any order. A shard in float16 takes
 {shard:.1f} GB. As 64-bit codes under Hamming distance the same takes {codes:,.0f} core hours.
