@@ -138,6 +138,20 @@ def test_more_thresholds_than_are_compared_one_by_one(classes: int, distance: st
     assert_exact(result, mean_average_precision(distance, data, labels.tolist()))
 
 
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_class_of_rows_whose_squares_vanish_beside_the_others(distance: str) -> None:
+    # Squared norms below the smallest float64, in a class large enough to be ranked by a matrix of keys.
+    random = np.random.default_rng(8)
+    queries, gallery = random.normal(size=(6, 3)), random.normal(size=(60, 3))
+    labels, gallery_labels = np.ones(6, dtype=np.int64), np.repeat([0, 1, 2], 20)
+    gallery[20:] *= 1e-200
+    result = tp.evaluate(
+        queries, labels, gallery=gallery, gallery_labels=gallery_labels, distance=distance, measures=["AP"]
+    )
+    expected = mean_average_precision(distance, queries, labels.tolist(), gallery, gallery_labels.tolist())
+    assert_exact(result, expected)
+
+
 def matrices(width: Literal[32, 64]) -> st.SearchStrategy[npt.NDArray[np.floating]]:
     """Small matrices of any finite floats, with few distinct values so that ties are common."""
     finite = st.floats(allow_nan=False, allow_infinity=False, width=width)

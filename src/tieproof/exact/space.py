@@ -182,7 +182,7 @@ class Space(ABC):
         if form.ratio:
             keys *= np.abs(keys)
             keys /= form.square
-        elif form.shift.any():
+        elif (form.factor != 1).any() or form.shift.any():
             keys *= form.factor
             keys -= form.shift
         error = self.all_errors.part(rows, columns)
