@@ -18,9 +18,9 @@ from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
 from tieproof.engine import blas
 from tieproof.engine.buckets import widen
+from tieproof.engine.guide import guided
 from tieproof.engine.kernels import lowest_entry
 from tieproof.engine.plan import Plan
-from tieproof.engine.structures import Thresholds
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.exact.space import Resources, Space
 
@@ -180,7 +180,7 @@ def test_margins_cover_what_a_tile_shows(name: str, distance: str, dtype: type, 
         assert np.isfinite(margin).all()
         pointer = np.arange(count + 1) * keys.shape[1]
         falling = -np.sort(-keys, axis=1)
-        thresholds = Thresholds(pointer[:-1], pointer[1:], falling.ravel(), reach, margin)
+        thresholds = guided(pointer[:-1], pointer[1:], falling.ravel(), reach, margin)
         low, high = np.empty(falling.shape, shown.dtype), np.empty(falling.shape, shown.dtype)
         for i in range(count):
             widen(thresholds, i, ratio, low[i], high[i])

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tieproof.engine import buckets, intervals, kernels
+from tieproof.engine import buckets, guide, intervals, kernels
+from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Tile, Undecided, Work
+from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, Undecided, Work
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.exact.space import Error, Form
 
@@ -56,7 +57,7 @@ class Case:
         query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
         return Work(
             Targets(np.array(self.row) + WHERE[0], *masks_of(query, item, self.queries)),
-            Thresholds(stop - length, stop, np.array(key, dtype=np.float64), self.reach, self.margin),
+            guided(stop - length, stop, np.array(key, dtype=np.float64), self.reach, self.margin),
             Counts(np.array(gap, dtype=np.int32), np.zeros(len(gap), dtype=np.int32)),
             Undecided(*(np.full(room, -7, dtype=np.int64) for _ in Undecided._fields)),
         )
@@ -461,3 +462,42 @@ def test_buckets_never_fall_as_values_grow(dtype: Any) -> None:
         assert (np.diff(found.astype(np.int64)) >= 0).all()
         assert found[0] == 0
         assert found[-1] == 1000
+
+
+def test_what_is_left_out_at_the_ends_of_a_tile_is_passed_over() -> None:
+    targets, masked = some_masks(np.random.default_rng(0))
+    for q, items in enumerate(masked):
+        for start, stop in ((0, 90), (0, 1), (30, 60), (89, 90)):
+            left, right = kernels.counted(targets, q, start, stop)
+            kept = [item - start for item in range(start, stop) if item not in items]
+            assert (left, right) == ((kept[0], kept[-1] + 1) if kept else (stop - start, stop - start))
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 100, 5000])
+@pytest.mark.parametrize(
+    "keys_of",
+    [
+        lambda random, count: random.normal(size=count),
+        lambda random, count: random.normal(size=count) ** 9 * 1e200,
+        lambda random, count: random.integers(0, 3, size=count) * 1.0,
+        lambda random, count: 1 + random.integers(0, 2 * count, size=count) * 2.0**-52,
+        lambda random, count: random.uniform(-1.7, 1.7, size=count) * 1e308,
+        lambda random, count: np.full(count, 0.1),
+        lambda random, count: random.integers(0, 9, size=count) * 5e-324,
+    ],
+)
+def test_the_guide_brackets_the_first_key_that_is_not_nearer(
+    keys_of: Callable[[Random, int], Array], count: int
+) -> None:
+    random = np.random.default_rng(count)
+    parts = [-np.sort(-keys_of(random, size)) for size in (count, 3, 0, count)]
+    stop = np.cumsum([len(part) for part in parts])
+    start = stop - [len(part) for part in parts]
+    thresholds = guided(start, stop, np.concatenate(parts), np.zeros(4), np.zeros(4))
+    for q, part in enumerate(parts):
+        if not len(part):
+            continue
+        near = np.concatenate([part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, np.inf, -np.inf]])
+        for value in near[:: max(1, len(near) // 300)]:
+            first, end = guide.bracket(thresholds.guide, thresholds.scale[q], part[0], start[q], stop[q], q, value)
+            assert start[q] <= first <= start[q] + np.count_nonzero(part > value) <= end <= stop[q]

@@ -38,7 +38,10 @@ def count_by_query(ties: Ties) -> IntArray:
     counts = np.zeros((4, ties.n_queries), dtype=np.int64)
     counts[0] = np.bincount(ties.query[ties.several], minlength=ties.n_queries)
     counts[1] = np.bincount(ties.query[ties.ambiguous], minlength=ties.n_queries)
-    np.maximum.at(counts[2], ties.query[ties.several], ties.l[ties.several])
+    query = ties.query[ties.several]
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    if len(first):
+        counts[2, query[first]] = np.maximum.reduceat(ties.l[ties.several], first)
     counts[3] = ties.open_ends
     return counts
 

@@ -12,6 +12,9 @@ FloatArray = npt.NDArray[np.float64]
 TOP = 128
 """Measures whose cutoff is at most this look for their ties among those that begin above it."""
 
+NO_RANK = np.iinfo(np.int64).max
+"""Beyond every rank."""
+
 
 @dataclass(frozen=True)
 class Ties:
@@ -43,11 +46,19 @@ class Ties:
     grades: FloatArray | None = field(default=None)
     missing_grades: FloatArray | None = field(default=None)
 
-    def above(self, last: IntArray) -> IntArray:
-        """Indices of the ties that begin above the last rank of their query, `last` (Q,)."""
+    def above(self, last: IntArray | None, among: IntArray | None = None) -> IntArray:
+        """Indices of the ties, `among` these, that begin above the last rank of their query, `last` (Q,) if any."""
+        if among is not None:
+            return among if last is None else among[self.k[among] < last[self.query[among]]]
+        if last is None:
+            return np.arange(len(self.query))
         if not len(last) or last[0] > TOP or (last != last[0]).any():
             return np.flatnonzero(self.k < last[self.query])
         return np.asarray(self._top[self.k[self._top] < last[0]])
+
+    def last_ranks(self, last: IntArray | None) -> IntArray:
+        """`last`, or where there is none a rank that no item has, (Q,)."""
+        return np.full(self.n_queries, NO_RANK) if last is None else last
 
     @cached_property
     def _top(self) -> IntArray:
@@ -60,10 +71,14 @@ class Ties:
         return len(self.n_relevant)
 
     @cached_property
+    def starts(self) -> IntArray:
+        """(Q + 1,) where the ties of each query begin, and the number of ties."""
+        return np.asarray(np.searchsorted(self.query, np.arange(self.n_queries + 1)), dtype=np.int64)
+
+    @cached_property
     def first(self) -> IntArray:
         """Indices of the first tie of each query that has one, and the number of ties."""
-        starts = np.searchsorted(self.query, np.arange(self.n_queries + 1))
-        return np.asarray(starts[np.append(starts[1:] > starts[:-1], True)])
+        return np.asarray(self.starts[np.append(self.starts[1:] > self.starts[:-1], True)])
 
     @cached_property
     def several(self) -> IntArray:
@@ -78,8 +93,7 @@ class Ties:
     @cached_property
     def listed(self) -> IntArray:
         """The relevant items of each query that are in a tie, (Q,)."""
-        ends = np.searchsorted(self.query, np.arange(self.n_queries + 1))
-        return np.diff(np.append(0, np.cumsum(self.m))[ends])
+        return np.diff(np.append(0, np.cumsum(self.m))[self.starts])
 
     @property
     def missing(self) -> IntArray:

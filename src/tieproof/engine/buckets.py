@@ -43,6 +43,8 @@ class Scratch(NamedTuple):
     slots: SmallIntArray  # items in each gap, or at each level
     position: Places  # the bucket of each item
     close: Places  # columns of items that remain to be placed
+    near: FloatArray  # and their nearness
+    behind: Places  # for each threshold the first of the next tie
 
 
 @kernel
@@ -57,11 +59,13 @@ def make_scratch(row: Row, most: int) -> Scratch:
         np.empty(max(most, LEVELS) + 2, dtype=np.int32),
         np.empty(size, dtype=np.uint32),
         np.empty(size + 8, dtype=np.uint32),
+        np.empty(size),
+        np.empty(most, dtype=np.uint32),
     )
 
 
 @kernel
-def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> int:
+def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> Int:
     """Count the items by scratch.value, but those that may be equal to a threshold.
 
     Returns how many these are; they are listed in scratch.close.
@@ -82,8 +86,11 @@ def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> in
             kept += value[c] > -np.inf  # what the query leaves out is there
         return kept
     near = sort_into_buckets(low, high, form.weight, scratch)
-    raw = tile.entries[work.targets.row[query] - tile.row]
-    return look_closer(near, low, high, tile, raw, work.thresholds.key[start:stop], here, scratch)
+    if tile.error.certain:
+        nearness_of(near, tile, tile.entries[work.targets.row[query] - tile.row], scratch)
+        compare(near, work.thresholds.key[start:stop], form.weight, here, scratch)
+        return 0
+    return look_closer(near, low, high, form.weight, here, scratch)
 
 
 @kernel
@@ -188,16 +195,10 @@ def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scrat
 
 
 @kernel
-def look_closer(
-    found: Int, low: Row, high: Row, tile: Tile, raw: Row, keys: FloatArray, counts: Counts, scratch: Scratch
-) -> int:
-    """Compare the items in touched buckets with the thresholds next to them; list those that may be equal to one.
-
-    Where nothing has an error they are compared with its key, and counted.
-    """
+def look_closer(found: Int, low: Row, high: Row, weight: SmallIntArray, counts: Counts, scratch: Scratch) -> Int:
+    """Compare the items in touched buckets with the thresholds next to them; list those that may be equal to one."""
     slots, close, table, position = scratch.slots, scratch.close, scratch.table, scratch.position
-    values, gap, exact = scratch.value, counts.gap, tile.error.certain
-    ratio, square, weight = tile.form.ratio, tile.form.square, tile.form.weight
+    values = scratch.value
     kept = 0
     for j in range(found):
         c = close[j]
@@ -207,23 +208,55 @@ def look_closer(
         slots[base] -= weight[c]
         if t == low.shape[0] or high[t] < value:
             slots[t] += weight[c]
-        elif exact and ratio:
-            nearness = np.float64(raw[c]) * abs(np.float64(raw[c])) / square[c]
-            while t < low.shape[0] and keys[t] > nearness:
-                t += 1
-            if t < low.shape[0] and keys[t] == nearness:
-                add_equal(counts, t, weight[c])
-            else:
-                slots[t] += weight[c]
-        elif exact:
-            add_equal(counts, t, weight[c])
         else:
             close[kept] = c
             kept += 1
-    for t in range(low.shape[0]):
+    add_slots(slots, counts.gap)
+    return kept
+
+
+@kernel
+def nearness_of(found: Int, tile: Tile, raw: Row, scratch: Scratch) -> None:
+    """Nearness of the listed items, which has no error."""
+    close, near, values, square = scratch.close, scratch.near, scratch.value, tile.form.square
+    if tile.form.ratio:
+        for j in range(found):
+            c = close[j]
+            near[j] = np.float64(raw[c]) * abs(np.float64(raw[c])) / square[c]
+    else:
+        for j in range(found):
+            near[j] = values[close[j]]
+
+
+@kernel
+def compare(found: Int, keys: FloatArray, weight: SmallIntArray, counts: Counts, scratch: Scratch) -> None:
+    """Compare the items in touched buckets with the keys next to them, and count them: nothing has an error."""
+    slots, close, table, position = scratch.slots, scratch.close, scratch.table, scratch.position
+    near, behind, gap, equal = scratch.near, scratch.behind, counts.gap, counts.equal
+    next_tie = np.uint32(keys.shape[0])
+    for t in range(keys.shape[0] - 1, -1, -1):
+        behind[t] = next_tie
+        if gap[t] != CONTINUED:
+            next_tie = np.uint32(t)
+    for j in range(found):
+        c = close[j]
+        base = np.int64(table[position[c]] & np.uint16(2**15 - 1))
+        at = first_at_most(keys, near[j], base)
+        slots[base] -= weight[c]
+        if at < keys.shape[0] and keys[at] == near[j]:
+            equal[at] += weight[c]
+            slots[behind[at]] += weight[c]
+        else:
+            slots[at] += weight[c]
+    add_slots(slots, gap)
+
+
+@kernel
+def add_slots(slots: SmallIntArray, gap: SmallIntArray) -> None:
+    """Add what was counted before each threshold."""
+    for t in range(gap.shape[0]):
         if slots[t]:
             gap[t] += slots[t]
-    return kept
 
 
 @kernel
@@ -242,15 +275,3 @@ def first_at_most(low: Row, value: float, t: Int) -> Int:
         else:
             stop = middle
     return t
-
-
-@kernel
-def add_equal(counts: Counts, t: Int, weight: int) -> None:
-    """Count an item as equal to the tie that starts at `t`, and as nearer than the one behind it."""
-    gap = counts.gap
-    counts.equal[t] += weight
-    t += 1
-    while t < gap.shape[0] and gap[t] == CONTINUED:
-        t += 1
-    if t < gap.shape[0]:
-        gap[t] += weight

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import as_numbers
+from tieproof.engine.guide import guided
 from tieproof.engine.kernels import count_rows
 from tieproof.engine.masks import masks_of
 from tieproof.engine.order import by_key
@@ -17,7 +18,6 @@ from tieproof.engine.structures import (
     FloatArray,
     IntArray,
     Targets,
-    Thresholds,
     Tile,
     Undecided,
     Work,
@@ -51,7 +51,7 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     exactly = np.zeros(count)
     ranked = Ranked(
         targets=Targets(np.arange(count), *masks_of(masked // width, masked % width, count)),
-        thresholds=Thresholds(block.pointer[:-1], block.pointer[1:], keys, exactly, exactly),
+        thresholds=guided(block.pointer[:-1], block.pointer[1:], keys, exactly, exactly),
         counts=Counts(np.where(starts_tie, 0, CONTINUED).astype(np.int32), np.zeros(len(keys), dtype=np.int32)),
         grades=grades,
         partial=no_items(),

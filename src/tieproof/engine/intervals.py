@@ -51,7 +51,7 @@ def first_below(falling: FloatArray, start: int, stop: int, shift: float, value:
 def settle(low: FloatArray, high: FloatArray, thresholds: Thresholds, counts: Counts, undecided: Undecided) -> int:
     """Count what sharper intervals of nearness decide; move the rest to the front and return how many they are."""
     query, item, weight, firsts, lasts = undecided
-    starts, stops, key, reach, _ = thresholds
+    starts, stops, key, reach, _, _, _ = thresholds
     rest = 0
     for i in range(low.shape[0]):
         q = query[i]

@@ -8,6 +8,7 @@ import numpy as np
 
 from tieproof.compiled import kernel
 from tieproof.engine.buckets import MOST, count_by_buckets, make_scratch
+from tieproof.engine.guide import bracket
 from tieproof.engine.intervals import first_below
 from tieproof.engine.structures import (
     Candidates,
@@ -24,6 +25,9 @@ from tieproof.engine.structures import (
 
 FEW = 8
 """So many items of a row are placed one by one in any case."""
+
+BLOCK = 64
+"""Rows and columns that are transposed together (measured)."""
 
 LIST = 2**12
 """Items of a transposed tile that are listed before they are placed."""
@@ -47,7 +51,7 @@ def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> t
     value, close = scratch.value, scratch.close
     flag = np.zeros(width + 8, dtype=np.uint8)
     near = make_candidates(width, value)
-    near_query, near_row, near_item, near_entry, _, _, _ = near
+    near_query, near_row, near_item, near_entry, _, _, _, _ = near
     used = 0
     for q in range(query, stop):
         count = thresholds.stop[q] - thresholds.start[q]
@@ -56,13 +60,15 @@ def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> t
         if used + width > room:
             return q, used
         r = targets.row[q] - tile.row
+        left, right = counted(targets, q, tile.column, tile.column + width)
+        if left == right:
+            continue
         raw = entries[r]
         lowest = raw.dtype.type(lowest_entry(thresholds, q, tile.form.ratio))
-        reaching = 0
-        for c in range(width):
-            value[c] = raw[c] * factor[c] - shift[c]
-            flag[c] = value[c] >= lowest
-            reaching += flag[c]
+        flag[:left] = 0
+        flag[right:] = 0
+        here = slice(left, right)
+        reaching = flag_near(raw[here], factor[here], shift[here], lowest, value[here], flag[here])
         if FEW + dense * count < reaching and count <= MOST:
             hide(targets, q, tile.column, value)
             found: Int = count_by_buckets(tile, work, q, scratch)
@@ -73,6 +79,31 @@ def count_rows(tile: Tile, work: Work, query: int, stop: int, dense: float) -> t
                 near_query[i], near_row[i], near_item[i], near_entry[i] = q, r, close[i], raw[close[i]]
             used = place(tile, work, near, found, used)
     return stop, used
+
+
+@kernel
+def flag_near(raw: Row, factor: Row, shift: Row, lowest: float, value: Row, flag: Row) -> Int:
+    """Nearness of some items, which of them reach `lowest`, and how many do; on its own, so that it is vectorised."""
+    reaching = 0
+    for c in range(raw.shape[0]):
+        value[c] = raw[c] * factor[c] - shift[c]
+        flag[c] = value[c] >= lowest
+        reaching += flag[c]
+    return reaching
+
+
+@kernel
+def counted(targets: Targets, query: int, start: int, stop: int) -> tuple[Int, Int]:
+    """Places of the items `start` … `stop`-1 but those at both ends that the query leaves out."""
+    runs, first, end = targets.run, targets.first[query], targets.last[query]
+    left, right = np.int64(start), np.int64(stop)
+    run = first_run(runs, first, end, start)
+    if run < end and runs[run, 0] <= start:
+        left = np.int64(min(runs[run, 1], stop))
+    run = first_run(runs, first, end, stop - 1)
+    if run < end and runs[run, 0] < stop <= runs[run, 1]:
+        right = max(np.int64(runs[run, 0]), left)
+    return left - start, right - start
 
 
 @kernel
@@ -96,6 +127,7 @@ def make_candidates(size: int, row: Row) -> Candidates:
         np.empty(size),
         np.empty(size),
         np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
     )
 
 
@@ -113,7 +145,7 @@ def count_columns(tile: Tile, work: Work, item: int, query: int, stop: int) -> t
     flag, close = np.zeros(width + 8, dtype=np.uint8), np.empty(width + 1, dtype=np.uint32)
     size = max(LIST, stop - query)
     near = make_candidates(size, lowest)
-    near_query, near_row, near_item, near_entry, _, _, _ = near
+    near_query, near_row, near_item, near_entry, _, _, _, _ = near
     room = work.undecided.query.shape[0]
     used = found = 0
     for i in range(item, items):
@@ -123,8 +155,7 @@ def count_columns(tile: Tile, work: Work, item: int, query: int, stop: int) -> t
         if used + found + stop - query > room:
             return i, place(tile, work, near, found, used)
         entries, factor, shift = tile_entries[i], factors[i], shifts[i]
-        for r in range(width):
-            flag[r] = entries[r] * factor - shift >= lowest[r]
+        flag_reaching(entries, factor, shift, lowest, flag)
         for j in range(list_flags(flag, width, close)):
             r = close[j]
             for q in range(first[r], first[r + 1]):
@@ -136,6 +167,13 @@ def count_columns(tile: Tile, work: Work, item: int, query: int, stop: int) -> t
                     near_entry[found] = entries[r]
                     found += 1
     return items, place(tile, work, near, found, used)
+
+
+@kernel
+def flag_reaching(entries: Row, factor: float, shift: float, lowest: Row, flag: Row) -> None:
+    """For which queries an item is as near as their lowest entries; on its own, so that it is vectorised."""
+    for r in range(entries.shape[0]):
+        flag[r] = entries[r] * factor - shift >= lowest[r]
 
 
 @kernel
@@ -226,10 +264,10 @@ def first_run(runs: SmallIntArray, start: int, stop: int, item: Int) -> int:
 def place(tile: Tile, work: Work, near: Candidates, found: Int, used: int) -> int:
     """Count items by their own errors, or note them as undecided; return how many are undecided then."""
     # Arrays are taken out of their tuples before the loops: a reference is counted each time.
-    near_query, near_row, near_item, near_entry, lows, highs, firsts = near
+    near_query, near_row, near_item, near_entry, lows, highs, firsts, ends = near
     factor, shift, square, ratio, _, weight = tile.form
     relative, of_row, of_column, constant, _ = tile.error
-    start, stop, key, reach, _ = work.thresholds
+    start, stop, key, reach, _, guide, scale = work.thresholds
     gap, equal = work.counts
     query, item, weights, first_met, last_met = work.undecided
     longest = 0
@@ -241,8 +279,8 @@ def place(tile: Tile, work: Work, near: Candidates, found: Int, used: int) -> in
             nearness = np.float64(entry * factor[c] - shift[c])
         bound = relative * abs(nearness) + of_row[near_row[i]] * of_column[c] + constant[c]
         lows[i], highs[i] = nearness - bound, nearness + bound + reach[q]
-        firsts[i] = start[q]
-        longest = max(longest, stop[q] - start[q])
+        firsts[i], ends[i] = bracket(guide, scale[q], key[start[q]], start[q], stop[q], q, highs[i])
+        longest = max(longest, ends[i] - firsts[i])
     # All items advance by the same step together: their searches overlap in the processor.
     step = 1
     while 2 * step <= longest:
@@ -250,7 +288,7 @@ def place(tile: Tile, work: Work, near: Candidates, found: Int, used: int) -> in
     while step:
         for i in range(found):
             ahead = firsts[i] + step
-            firsts[i] = ahead if ahead <= stop[near_query[i]] and key[ahead - 1] > highs[i] else firsts[i]
+            firsts[i] = ahead if ahead <= ends[i] and key[ahead - 1] > highs[i] else firsts[i]
         step >>= 1
     for i in range(found):
         q, c, first = near_query[i], near_item[i], firsts[i]
@@ -271,12 +309,12 @@ def place(tile: Tile, work: Work, near: Candidates, found: Int, used: int) -> in
 @kernel
 def transposed(entries: Row) -> Row:
     """A contiguous transpose, made in blocks that the cache holds."""
-    size = 16
     out = np.empty((entries.shape[1], entries.shape[0]), dtype=entries.dtype)
-    for top in range(0, entries.shape[0], size):
-        bottom = min(top + size, entries.shape[0])
-        for left in range(0, entries.shape[1], size):
-            for j in range(left, min(left + size, entries.shape[1])):
-                for i in range(top, bottom):
-                    out[j, i] = entries[i, j]
+    for left in range(0, entries.shape[1], BLOCK):
+        for top in range(0, entries.shape[0], BLOCK):
+            block = entries[top : top + BLOCK, left : left + BLOCK]
+            turned = out[left : left + BLOCK, top : top + BLOCK]
+            for j in range(block.shape[1]):
+                for i in range(block.shape[0]):
+                    turned[j, i] = block[i, j]
     return out

@@ -1,11 +1,10 @@
 """Ranking the relevant items of some queries: by a matrix of keys where they are the same, else pair by pair."""
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
+from tieproof.engine.block import Block, Entries
 from tieproof.engine.masks import Masks, masks_of
 from tieproof.engine.order import NARROW, exact_order
 from tieproof.engine.structures import CONTINUED, FloatArray, IntArray, SmallIntArray, Undecided
@@ -14,26 +13,14 @@ from tieproof.exact.space import Space
 from tieproof.relevance import Relevance, RelevantBlock, sorted_contains
 
 
-class Entries(NamedTuple):
-    """The relevant items of Q queries, one entry each, nearest first: `Thresholds` and `Counts`, without gaps."""
-
-    pointer: IntArray  # (Q + 1,)
-    key: FloatArray
-    reach: FloatArray  # (Q,)
-    gap: SmallIntArray
-    equal: SmallIntArray
-    item: SmallIntArray | None  # distinct items, if they are known
-    grades: FloatArray | None
-    n_items: IntArray  # (Q,)
-
-
 def rank_shared(
-    space: Space, rows: IntArray, columns: IntArray, relevance: Relevance
-) -> tuple[npt.NDArray[np.bool_], Entries]:
+    space: Space, rows: IntArray, columns: IntArray, relevance: Relevance, block: Block, places: IntArray
+) -> npt.NDArray[np.bool_]:
     """Rank the same items, each a distinct row of its own, for queries whose distinct rows are `rows`.
 
-    In leave-one-out a query is one of the items and leaves itself out. Returns which queries are ranked, and the
-    entries of these: where two keys are too close to tell them apart, exact keys have to decide.
+    In leave-one-out a query is one of the items and leaves itself out. The entries go to `places` of the block.
+    Returns which queries are ranked; of the others two keys are too close to tell them apart: exact keys have to
+    decide.
     """
     keys, errors = space.fine.key_block(as_slice(rows), as_slice(columns))
     length = len(columns) - relevance.leave_one_out
@@ -42,20 +29,12 @@ def rank_shared(
     keys.sort(axis=1)
     largest = np.maximum(np.abs(keys[:, -1]), np.abs(keys[:, -length]))
     reach = np.where(errors > 0, errors * SAFETY + ARITHMETIC * largest, 0.0)
-    key, gap = np.empty(len(rows) * length), np.empty(len(rows) * length, dtype=np.int32)
-    clear = reverse(keys, length, reach, key, gap)
-    chosen = np.repeat(clear, length)
-    everything = bool(clear.all())
-    return clear, Entries(
-        pointer=length * np.arange(np.count_nonzero(clear) + 1),
-        key=key if everything else key[chosen],
-        reach=reach[clear],
-        gap=gap if everything else gap[chosen],
-        equal=np.zeros(length * np.count_nonzero(clear), dtype=np.int32),
-        item=None,
-        grades=None,
-        n_items=np.full(np.count_nonzero(clear), relevance.n_items - relevance.leave_one_out),
-    )
+    block.stop[places] = block.start[places] + length
+    clear = reverse(keys, length, reach, block.start[places], block.key, block.gap)
+    ranked = places[clear]
+    block.reach[ranked], block.n_items[ranked] = reach[clear], relevance.n_items - relevance.leave_one_out
+    block.make_guide(ranked)
+    return clear
 
 
 def as_slice(rows: IntArray) -> slice | IntArray:
@@ -66,9 +45,9 @@ def as_slice(rows: IntArray) -> slice | IntArray:
 
 @kernel
 def reverse(
-    keys: FloatArray, length: int, reach: FloatArray, key: FloatArray, gap: SmallIntArray
+    keys: FloatArray, length: int, reach: FloatArray, start: IntArray, key: FloatArray, gap: SmallIntArray
 ) -> npt.NDArray[np.bool_]:
-    """The last `length` of each row of rising keys as falling ones; whether all of them are told apart.
+    """Write the last `length` of each row of rising keys, falling, from `start` on; which rows tell them apart.
 
     Equal keys without an error are a tie.
     """
@@ -79,10 +58,11 @@ def reverse(
         close = 0
         for i in range(length):
             value = row[row.shape[0] - 1 - i]
-            key[q * length + i] = value
+            key[start[q] + i] = value
             difference = row[row.shape[0] - i] - value if i else np.inf
-            close += difference <= too_close
-            gap[q * length + i] = CONTINUED if difference <= too_close else 0
+            if difference <= too_close:
+                gap[start[q] + i] = CONTINUED
+                close += 1
         clear[q] = close == 0 or reach[q] == 0.0
     return clear
 

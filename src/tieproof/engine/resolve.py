@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.compiled import kernel
-from tieproof.engine.buckets import add_equal
 from tieproof.engine.intervals import settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import CONTINUED, Counts, FloatArray, IntArray, Thresholds, Undecided
+from tieproof.engine.structures import CONTINUED, Counts, FloatArray, Int, IntArray, Thresholds, Undecided
 from tieproof.exact.space import Space
 
 PAIRS = 2**17
@@ -195,3 +194,15 @@ def compare(keys: IntArray, a: int, b: int) -> int:
         if keys[a, digit] != keys[b, digit]:
             return 1 if keys[a, digit] > keys[b, digit] else -1
     return 0
+
+
+@kernel
+def add_equal(counts: Counts, t: Int, weight: int) -> None:
+    """Count an item as equal to the tie that starts at `t`, and as nearer than the one behind it."""
+    gap = counts.gap
+    counts.equal[t] += weight
+    t += 1
+    while t < gap.shape[0] and gap[t] == CONTINUED:
+        t += 1
+    if t < gap.shape[0]:
+        gap[t] += weight

@@ -19,7 +19,8 @@ class Thresholds(NamedTuple):
     """The relevant items of some queries, one entry each, nearest first.
 
     Query q has the entries start[q] … stop[q]-1. The exact nearness of each lies within reach[q] of its key, and what
-    a tile shows of it within margin[q] of that. Keys fall, and those of one tie are equal.
+    a tile shows of it within margin[q] of that. Keys fall, and those of one tie are equal; `guide.py` says how guide
+    and scale find the way among them.
     """
 
     start: IntArray
@@ -27,6 +28,8 @@ class Thresholds(NamedTuple):
     key: FloatArray
     reach: FloatArray
     margin: FloatArray
+    guide: SmallIntArray
+    scale: FloatArray
 
 
 class Targets(NamedTuple):
@@ -76,6 +79,7 @@ class Candidates(NamedTuple):
     low: FloatArray  # the interval of nearness
     high: FloatArray
     first: IntArray  # the first threshold that is not beyond it
+    end: IntArray  # which is no later than here
 
 
 class Tile(NamedTuple):

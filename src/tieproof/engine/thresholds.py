@@ -1,77 +1,25 @@
 """The relevant items of a block of queries in exact order: the thresholds that others are counted against."""
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
+from tieproof.engine.block import Block
 from tieproof.engine.masks import Masks, join, runs_of
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.ranking import Entries, rank_pairs, rank_shared
-from tieproof.engine.structures import Counts, FloatArray, IntArray, SmallIntArray, Targets, Thresholds, Undecided
+from tieproof.engine.ranking import rank_pairs, rank_shared
+from tieproof.engine.structures import Counts, IntArray, SmallIntArray, Targets, Thresholds, Undecided
 from tieproof.exact.space import Space
-from tieproof.relevance import Relevance, ranges
+from tieproof.relevance import Relevance
 from tieproof.threads import in_order
 
 SHARED = 16
 """Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""
 
 
-class Block(NamedTuple):
-    """Room for the entries of a block of queries, which the threads fill, each for queries of its own."""
-
-    start: IntArray
-    stop: IntArray
-    key: FloatArray
-    reach: FloatArray
-    gap: SmallIntArray
-    equal: SmallIntArray
-    item: SmallIntArray
-    known: npt.NDArray[np.bool_]
-    grades: FloatArray | None
-    n_items: IntArray
-
-    def put(self, places: IntArray, entries: Entries) -> None:
-        """Store the entries of the queries at `places`."""
-        length, total = np.diff(entries.pointer), entries.pointer[-1]
-        self.stop[places] = self.start[places] + length
-        self.reach[places] = entries.reach
-        self.n_items[places] = entries.n_items
-        self.known[places] = entries.item is not None
-        if not total:
-            return
-        to = self.places_of(places)
-        self.key[to], self.gap[to], self.equal[to] = entries.key, entries.gap, entries.equal
-        if entries.item is not None:
-            self.item[to] = entries.item
-        if self.grades is not None and entries.grades is not None:
-            self.grades[to] = entries.grades
-
-    def places_of(self, queries: IntArray) -> slice | IntArray:
-        """Where the entries of some queries are, one query after the other."""
-        start, length = self.start[queries], self.stop[queries] - self.start[queries]
-        if start[0] + length.sum() == self.stop[queries[-1]] and len(queries) == queries[-1] - queries[0] + 1:
-            return slice(start[0], self.stop[queries[-1]])
-        return ranges(start, length)[1]
-
-
 def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int) -> Ranked:
     """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time."""
     queries = np.concatenate(spans)
     rows = space.queries.identity[queries]
-    ends = np.cumsum(relevance.at_most()[queries])
-    block = Block(
-        start=np.append(0, ends[:-1]),
-        stop=np.empty_like(ends),
-        key=np.empty(ends[-1]),
-        reach=np.empty(len(queries)),
-        gap=np.empty(ends[-1], dtype=np.int32),
-        equal=np.empty(ends[-1], dtype=np.int32),
-        item=np.empty(ends[-1], dtype=np.int32),
-        known=np.zeros(len(queries), dtype=np.bool_),
-        grades=np.ones(ends[-1]) if relevance.graded else None,
-        n_items=np.empty_like(ends),
-    )
+    block = Block.of(relevance.at_most()[queries], relevance.graded)
     offsets = np.cumsum([0, *(len(span) for span in spans)])
     single = space.items.weight[space.items.identity] == 1
 
@@ -89,7 +37,9 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], threads: int
 
     return Ranked(
         targets=Targets(rows, mask.first, mask.last, mask.run),
-        thresholds=Thresholds(block.start, block.stop, block.key, block.reach, np.zeros(len(queries))),
+        thresholds=Thresholds(
+            block.start, block.stop, block.key, block.reach, np.zeros(len(queries)), block.guide, block.scale
+        ),
         counts=Counts(block.gap, block.equal),
         grades=block.grades,
         partial=Undecided(*(np.concatenate(column) for column in zip(*partial, strict=True))),
@@ -113,8 +63,8 @@ def rank_part(
     left = np.ones(len(queries), dtype=np.bool_)
     for members, items in relevance.shared(queries, single, SHARED):
         columns = np.sort(space.items.identity[items])
-        ranked, entries = rank_shared(space, space.queries.identity[queries[members]], columns, relevance)
-        block.put(offset + members[ranked], entries)
+        rows = space.queries.identity[queries[members]]
+        ranked = rank_shared(space, rows, columns, relevance, block, offset + members)
         left[members[ranked]] = False
         runs.append(runs_of(columns))
         first[members], last[members] = count, count + len(runs[-1])

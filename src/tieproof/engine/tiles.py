@@ -23,7 +23,7 @@ UNDECIDED = 2**15
 DENSE = 0.4
 """Items per threshold and row of a tile from which buckets pay (measured)."""
 
-CROWDED = 0.125
+CROWDED = 0.07
 """Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
 
 

@@ -18,7 +18,10 @@ def precision_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
             # Less the last value, where that is no end: the variance does not change, and nothing cancels.
             b[j] = (l[t] - j - 1) / (rank * last) if l[t] == s[t] else 1.0 / rank
             a[j] = (n[t] + 1) * b[j]
-        variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])
+        if m[t] == 1:
+            variance[t] = variance_of_one(a[: s[t]], l[t])
+        else:
+            variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])
     return variance
 
 
@@ -40,6 +43,19 @@ def trapezoid_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
             b[j] = (w_before + w) / 2.0
             a[j] = n[t] * b[j] + w / 2.0 + (0.5 if rank == 1 else 0.0)
         variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])
+    return variance
+
+
+@kernel
+def variance_of_one(a: FloatArray, l: int) -> float:
+    """Var Z of one relevant item, which adds a_i at place i of a tie of l items, 0 beyond them."""
+    mean = squares = 0.0
+    for value in a:
+        mean += value
+    mean /= l
+    for value in a:
+        squares += (value - mean) * (value - mean)
+    variance: float = (squares + (l - a.shape[0]) * mean * mean) / l
     return variance
 
 

@@ -18,13 +18,16 @@ its rows and columns centred. Adding a constant to all a or to all b changes not
 
 import numpy as np
 
-from tieproof.measures.numbers import Pair, blockwise
+from tieproof.measures.numbers import blockwise
 from tieproof.measures.rank_weights import HARMONIC, one_of
 from tieproof.ties import FloatArray, IntArray
 
 _LONG, _FAR = 32, 200
 """Sums over s places below k items go by closed form where s > _LONG and k <= _FAR · s. Their cancellation grows
 as (k/s)^5; at these limits leaves some 1e-14 of the pairs' 1e-30."""
+
+_SHORT = 64
+"""Places up to which one relevant item is followed through all of them; beyond, running sums are quicker."""
 
 
 def _combine(linear: FloatArray, pairs: FloatArray, l: IntArray, m: IntArray) -> FloatArray:
@@ -44,7 +47,7 @@ def precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: In
     rows = np.flatnonzero(closed)
     if rows.size:
         (variance[rows],) = blockwise(_precision_variance, k[rows], n[rows], l[rows], m[rows], s[rows])
-    compiled = ~closed & ((m > 1) | (s <= _LONG))
+    compiled = ~closed & ((m > 1) | (s <= _SHORT))
     rows = np.flatnonzero(~closed & ~compiled)  # one relevant item: no pairs
     variance[rows] = (n[rows] + 1.0) * (n[rows] + 1.0) * one_of(HARMONIC, k[rows], l[rows], s[rows])[1]
     rows = np.flatnonzero(compiled)
@@ -73,10 +76,12 @@ def _precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
     pairs_before = before - (k + 1) * pairs  # sum_{i<j} (i-1) w w
     row_row = before_before + before_w + 4.0 * pairs_before  # sum r²
 
-    weight_spread = (ww - w * w / l).hi
-    common = (before_w + pairs - 2.0 * w * before / l).hi
-    row_spread = (row_row - 4.0 * before * before / l).hi
-    square = (before_w - row_row / (l - 2) + 2.0 * before * before / Pair.of(l - 1) / (l - 2)).hi
+    # Multiplied by what they are divided by in the end: what is left after the cancellation needs no pair.
+    weight_spread = (ww * l - w * w).hi / l
+    common = ((before_w + pairs) * l - 2.0 * w * before).hi / l
+    square_of_before = before * before
+    row_spread = (row_row * l - 4.0 * square_of_before).hi / l
+    square = ((before_w * (l - 2) - row_row) * (l - 1) + 2.0 * square_of_before).hi / ((l - 1.0) * (l - 2.0))
 
     c, share = n + 1.0, (m - 1) / (l - 2)
     linear = c * c * weight_spread + 2.0 * c * share * common + share * share * row_spread

@@ -23,35 +23,27 @@ from tieproof.ties import FloatArray, IntArray, Ties
 
 def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
     """Return the sum of precisions of every query, down to its last rank."""
-    query, k, n, l, m = ties.query, ties.k, ties.n, ties.l, ties.m
-    several, ambiguous = ties.several, ties.ambiguous
-    if last is not None:
-        rows = ties.above(last)
-        query, k, n, l, m = query[rows], k[rows], n[rows], l[rows], m[rows]
-        several, ambiguous = np.flatnonzero(l > 1), np.flatnonzero(m < l)
+    end = ties.last_ranks(last)
+    several = ties.above(last, ties.several)
+    query, k, n, l, m = (column[several] for column in (ties.query, ties.k, ties.n, ties.l, ties.m))
+    places = np.minimum(end[query] - k, l)
+    (upper,) = blockwise(lambda k, n, m, s: (rule.best(k, n, m, s).hi,), k, n, m, places)
 
-    def places(rows: IntArray) -> IntArray:
-        return l[rows] if last is None else np.minimum(last[query[rows]] - k[rows], l[rows])
+    def by_query(terms: FloatArray) -> FloatArray:
+        return rule.add(ties.starts, ties.k, ties.n, ties.l, end, terms)
 
-    def by_query(values: FloatArray) -> FloatArray:
-        return add_by_query(query, values, ties.n_queries)
-
-    upper = rule.single(k, n)
-    if several.size:
-        (upper[several],) = blockwise(
-            lambda k, n, m, s: (rule.best(k, n, m, s).hi,), k[several], n[several], m[several], places(several)
-        )
+    ambiguous = np.flatnonzero(m < l)
     if not ambiguous.size:
         certain = by_query(upper)
         return Estimates(certain, certain, certain, np.zeros(ties.n_queries))
 
-    lower, expected, variance = upper.copy(), upper.copy(), np.zeros(len(query))
-    tied = (k[ambiguous], n[ambiguous], l[ambiguous], m[ambiguous], places(ambiguous))
+    lower, expected = upper.copy(), upper.copy()
+    tied = tuple(column[ambiguous] for column in (k, n, l, m, places))
     lower[ambiguous], expected[ambiguous] = blockwise(
         lambda k, n, l, m, s: (rule.worst(k, n, l, m, s).hi, rule.mean(k, n, l, m, s).hi), *tied
     )
-    variance[ambiguous] = rule.variance(*tied)
-    return Estimates(by_query(lower), by_query(expected), by_query(upper), by_query(variance))
+    variance = add_by_query(query[ambiguous], rule.variance(*tied), ties.n_queries)
+    return Estimates(by_query(lower), by_query(expected), by_query(upper), variance)
 
 
 def _average_precision(ties: Ties, measure: Measure) -> Estimates:

@@ -5,7 +5,7 @@ sums cancel (a tie far down adds m hits less nearly as much again), so they are 
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,13 +20,13 @@ _SMALL = 32  # finding equal ties costs more than computing small ones
 class PrecisionSum(NamedTuple):
     """A way of adding up precisions.
 
-    single(k, n) : one relevant item at rank k+1, after n others
+    add(starts, k, n, l, last, several) : the sum of each query, given those of its ties of several items
     row(k, n, count) : `count` relevant items at ranks k+1 … k+count
     mean(k, n, l, m, s) : the mean over all arrangements of a tie
     variance(k, n, l, m, s) : the variance over them
     """
 
-    single: Callable[[IntArray, IntArray], FloatArray]
+    add: Callable[[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray], FloatArray]
     row: Callable[[IntArray, IntArray, IntArray], Pair]
     mean: Callable[[IntArray, IntArray, IntArray, IntArray, IntArray], Pair]
     variance: Callable[[IntArray, IntArray, IntArray, IntArray, IntArray], FloatArray]
@@ -39,6 +39,12 @@ class PrecisionSum(NamedTuple):
         """Return the sum with the relevant items last: what of them does not fit below the cutoff comes at it."""
         hits = np.maximum(0, s - (l - m))
         return self.row(k + s - hits, n, hits)
+
+
+def _add_precisions(*columns: Any) -> FloatArray:
+    from tieproof.measures.sums_by_query import add_precisions
+
+    return add_precisions(*columns)
 
 
 def _row(k: IntArray, n: IntArray, count: IntArray) -> Pair:
@@ -55,10 +61,10 @@ def _mean_of(first: IntArray, inverses: Pair, rank: IntArray, l: IntArray, m: In
     """Return (m/l) sum_{i=0..s-1} (first + i rho)/(rank + i), given the sum of 1/(rank + i)."""
     others = np.maximum(l - 1, 1)
     scaled = Pair.of(first * others - (m - 1) * rank) * inverses + (m - 1) * s
-    return scaled * m / l / others
+    return scaled * m / (l * others)
 
 
-RANKS = PrecisionSum(lambda k, n: (n + 1.0) / (k + 1.0), _row, _mean, precision_variance)
+RANKS = PrecisionSum(_add_precisions, _row, _mean, precision_variance)
 """Every hit adds its precision."""
 
 
@@ -68,9 +74,10 @@ def _before(k: IntArray, length: IntArray) -> Pair:
     return HARMONIC.sum(start, np.maximum(k + length - 1, start))
 
 
-def _trapezoid_single(k: IntArray, n: IntArray) -> FloatArray:
-    precision_before = np.where(k == 0, 1.0, n / np.maximum(k, 1))
-    return (precision_before + (n + 1.0) / (k + 1.0)) / 2.0
+def _add_trapezoids(*columns: Any) -> FloatArray:
+    from tieproof.measures.sums_by_query import add_trapezoids
+
+    return add_trapezoids(*columns)
 
 
 def _trapezoid_row(k: IntArray, n: IntArray, count: IntArray) -> Pair:
@@ -99,5 +106,5 @@ def _trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
     return variance
 
 
-TRAPEZOIDS = PrecisionSum(_trapezoid_single, _trapezoid_row, _trapezoid_mean, _trapezoid_variance)
+TRAPEZOIDS = PrecisionSum(_add_trapezoids, _trapezoid_row, _trapezoid_mean, _trapezoid_variance)
 """Every hit adds the mean of the precisions before it and at it."""

@@ -20,26 +20,24 @@ from tieproof.measures.numbers import Pair, add_by_query, sum_by_query
 from tieproof.measures.rank_weights import UNIFORM, Geometric, Weights, spread_in_tie, sums_of_runs
 from tieproof.ties import FloatArray, IntArray, Ties
 
-NOTHING = np.zeros(0, dtype=np.int64)
-
 
 def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimates:
     """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query."""
-    query, k, l, m = ties.query, ties.k, ties.l, ties.m
-    if last is not None:
-        rows = ties.above(last)
-        query, k, l, m = query[rows], k[rows], l[rows], m[rows]
-    end = k + l if last is None else np.minimum(last[query], k + l)
+    some = ties.above(last, ties.ambiguous)
     bound = ideal_sum(ties.n_relevant, weights, last)
-    certain, some = (np.flatnonzero(m == l), np.flatnonzero(m < l)) if ties.ambiguous.size else (slice(None), NOTHING)
     if weights is UNIFORM:  # whole numbers need no digits beyond float64
-        base = Pair.of(add_by_query(query[certain], end[certain] - k[certain], ties.n_queries))
+        from tieproof.measures.sums_by_query import certain_hits
+
+        base = Pair.of(certain_hits(ties.starts, ties.k, ties.l, ties.m, ties.last_ranks(last)))
     else:
-        base = sum_by_query(query[certain], sums_of_runs(weights, k[certain], end[certain]), bound)
+        rows = ties.above(last)
+        rows = rows[ties.m[rows] == ties.l[rows]] if some.size else rows
+        query, k, l, _, end = columns(ties, rows, last)
+        base = sum_by_query(query, sums_of_runs(weights, k, end), bound)
     if not some.size:
         return Estimates(base.hi, base.hi, base.hi, np.zeros(ties.n_queries))
 
-    query, k, l, m, end = query[some], k[some], l[some], m[some], end[some]
+    query, k, l, m, end = columns(ties, some, last)
     worst, mean, best = (
         (base + sum_by_query(query, terms, bound)).hi
         for terms in (
@@ -51,6 +49,12 @@ def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimat
     share = m / l * ((l - m) / (l - 1))
     variance = share * spread_in_tie(weights, k, l, end)
     return Estimates(worst, mean, best, add_by_query(query, variance, ties.n_queries))
+
+
+def columns(ties: Ties, rows: IntArray, last: IntArray | None) -> tuple[IntArray, ...]:
+    """query, k, l and m of some ties, and the last of their ranks that counts."""
+    query, k, l = ties.query[rows], ties.k[rows], ties.l[rows]
+    return query, k, l, ties.m[rows], k + l if last is None else np.minimum(last[query], k + l)
 
 
 def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray | None) -> FloatArray:

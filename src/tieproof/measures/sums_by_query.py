@@ -1,0 +1,62 @@
+"""Sums over the ties of each query, compiled: most ties are single items, and nothing is kept for each of them.
+
+The ties of query q are starts[q] … starts[q+1]-1; those from rank last[q] on do not count. Terms are added up in the
+order of the ties.
+"""
+
+import numpy as np
+
+from tieproof.compiled import kernel
+from tieproof.ties import FloatArray, IntArray
+
+
+@kernel
+def add_precisions(
+    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, last: IntArray, several: FloatArray
+) -> FloatArray:
+    """Add up the precisions at single items, and what is given for each tie of several that begins above `last`."""
+    sums = np.zeros(last.shape[0])
+    place = 0
+    for q in range(last.shape[0]):
+        for t in range(starts[q], starts[q + 1]):
+            if k[t] >= last[q]:
+                break
+            if l[t] == 1:
+                sums[q] += (n[t] + 1.0) / (k[t] + 1.0)
+            else:
+                sums[q] += several[place]
+                place += 1
+    return sums
+
+
+@kernel
+def add_trapezoids(
+    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, last: IntArray, several: FloatArray
+) -> FloatArray:
+    """The same with the mean of the precisions before a single item, 1 at the first rank, and at it."""
+    sums = np.zeros(last.shape[0])
+    place = 0
+    for q in range(last.shape[0]):
+        for t in range(starts[q], starts[q + 1]):
+            if k[t] >= last[q]:
+                break
+            if l[t] == 1:
+                before = n[t] / k[t] if k[t] else 1.0
+                sums[q] += (before + (n[t] + 1.0) / (k[t] + 1.0)) / 2.0
+            else:
+                sums[q] += several[place]
+                place += 1
+    return sums
+
+
+@kernel
+def certain_hits(starts: IntArray, k: IntArray, l: IntArray, m: IntArray, last: IntArray) -> IntArray:
+    """Count the places down to rank `last` that ties of relevant items only take."""
+    hits = np.zeros(last.shape[0], dtype=np.int64)
+    for q in range(last.shape[0]):
+        for t in range(starts[q], starts[q + 1]):
+            if k[t] >= last[q]:
+                break
+            if m[t] == l[t]:
+                hits[q] += min(last[q] - k[t], l[t])
+    return hits
