@@ -10,7 +10,7 @@ import pytest
 import tieproof as tp
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.engine import choice, kernels, levels, plan, thresholds, tiles
+from tieproof.engine import choice, counting, finding, levels, plan, thresholds, tiles
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
@@ -75,11 +75,11 @@ TASKS = {task.__name__: task for task in (leave_one_out, with_gallery, with_grad
 
 
 def rows_of_buckets(patch: Patch) -> None:
-    patch.setattr(tiles, "DENSE", 0)
+    patch.setattr(counting, "DENSE", 0)
 
 
 def rows_item_by_item(patch: Patch) -> None:
-    patch.setattr(tiles, "DENSE", 1e9)
+    patch.setattr(counting, "DENSE", 1e9)
 
 
 def columns(patch: Patch) -> None:
@@ -92,11 +92,12 @@ def columns_turned_round(patch: Patch) -> None:
 
 def columns_then_buckets(patch: Patch) -> None:
     patch.setattr(tiles, "CROWDED", -1)
-    patch.setattr(tiles, "DENSE", 0)
+    patch.setattr(counting, "DENSE", 0)
 
 
 def little_room(patch: Patch) -> None:
     patch.setattr(tiles, "UNDECIDED", 1)
+    patch.setattr(counting, "LIST", 1)
 
 
 def ranked_together(patch: Patch) -> None:
@@ -172,8 +173,10 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
     monkeypatch.setattr(plan, "LARGEST_SIDE", 31)
     monkeypatch.setattr(plan, "SMALLEST_SIDE", 31)
     FORCED[forced](monkeypatch)
-    calls = counted(monkeypatch, kernels, "count_rows", "count_columns", "transposed")
+    calls = counted(monkeypatch, counting, "count_rows", "count_columns")
+    turned = counted(monkeypatch, finding, "transposed")
     tp.evaluate(**task, memory="8MiB")
+    calls |= turned
     some, none = CALLED[forced]
     assert {name for name, times in calls.items() if times} == some
     assert not any(calls[name] for name in none)

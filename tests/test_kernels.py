@@ -2,20 +2,33 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tieproof.engine import buckets, guide, intervals, kernels
+from entries import entered
+from tieproof.engine import buckets, counting, finding, guide, intervals, masks
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, Undecided, Work
+from tieproof.engine.structures import CONTINUED, Counts, Room, Targets, Tile, Undecided, Work
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.exact.space import Error, Form
+
+buckets_of = entered(buckets.buckets_of)
+first_at_most = entered(buckets.first_at_most)
+list_flags = entered(finding.list_flags)
+bracket = entered(guide.bracket)
+first_below = entered(intervals.first_below)
+first_not_above = entered(intervals.first_not_above)
+counted = entered(masks.counted)
+hide = entered(masks.hide)
+leave_out = entered(masks.leave_out)
 
 Array = npt.NDArray[Any]
 Random = np.random.Generator
@@ -114,34 +127,41 @@ def check(case: Case, count: Callable[[Work], Iterator[int]], room: int) -> int:
 
 def by_rows(case: Case, dense: float) -> Callable[[Work], Iterator[int]]:
     def count(work: Work) -> Iterator[int]:
-        query = 0
-        while query < case.queries:
-            query, used = kernels.count_rows(case.tile, work, query, case.queries, dense)
-            yield used
+        with patched(counting, "DENSE", dense):
+            yield from counting.count_rows(case.tile, work, 0, case.queries, room_of(case.tile, work), Lock())
 
     return count
 
 
 def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
-    turned = case.tile._replace(entries=kernels.transposed(case.tile.entries))
+    turned = case.tile._replace(entries=finding.transposed(case.tile.entries))
 
     # In a transposed tile the queries' rows are columns, but `form` and `error` are those of items, `row` that of
     # the queries' first row.
     def count(work: Work) -> Iterator[int]:
-        item = 0
-        while item < len(turned.entries):
-            item, used = kernels.count_columns(turned, work, item, 0, case.queries)
-            yield used
+        yield from counting.count_columns(turned, work, 0, case.queries, room_of(turned, work), Lock())
 
     return count
 
 
+def room_of(tile: Tile, work: Work) -> Room:
+    """As little room as can be, so that it is often full."""
+    with patched(counting, "LIST", 1):
+        return counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
+
+
+@contextmanager
+def patched(module: Any, name: str, value: Any) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, name, value)
+        yield
+
+
 def check_all(case: Case) -> list[int]:
     """Each way to count, with room for little and for much; how many items each leaves undecided."""
-    width = case.exact.shape[1]
-    found = [check(case, by_rows(case, dense), room) for dense in (0.0, 0.4, 1e9) for room in (width, 10**5)]
-    found += [check(case, by_columns(case), room) for room in (case.queries, 10**5)]
-    return found
+    least = max(*case.exact.shape, case.queries)
+    ways = [by_columns(case), *(by_rows(case, dense) for dense in (0.0, 0.4, 1e9))]
+    return [check(case, way, room) for way in ways for room in (least, 10**5)]
 
 
 def queries_of(random: Random, rows: int, count: int, width: int) -> tuple[list[int], list[list[int]]]:
@@ -332,7 +352,7 @@ def test_more_items_at_once_than_a_list_holds() -> None:
     for q in range(case.queries):
         case.masked[q] = case.masked[q][:3]
     near = sum((case.exact[r] >= h[-1]).sum() for r, h in zip(case.row, case.heads, strict=True) if h)
-    assert near > 2 * kernels.LIST
+    assert near > 2 * counting.LIST
     assert not any(check_all(case))
 
 
@@ -340,7 +360,7 @@ def test_more_items_at_once_than_a_list_holds() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_transposed(dtype: Any, shape: tuple[int, int]) -> None:
     entries = np.random.default_rng(0).normal(size=shape).astype(dtype)
-    found = kernels.transposed(entries)
+    found = finding.transposed(entries)
     assert (found == entries.T).all()
     assert found.flags.c_contiguous
     assert found.dtype == entries.dtype
@@ -353,15 +373,15 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
     case.row = list(range(20))
     case.heads = case.keys = [[200.0, 75.0]] * 20
     case.sizes = [[2, 2]] * 20
-    turned = case.tile._replace(entries=kernels.transposed(entries))
+    turned = case.tile._replace(entries=finding.transposed(entries))
     # The first 16 items have nearness 0 … 15 only.
-    assert not kernels.is_crowded(turned, case.work(1), 0, 20, 0.0)
-    turned = case.tile._replace(entries=kernels.transposed(entries[:, ::-1]))
-    assert kernels.is_crowded(turned, case.work(1), 0, 20, 0.99)
-    assert not kernels.is_crowded(turned, case.work(1), 0, 20, 1.0)
-    turned = case.tile._replace(entries=kernels.transposed(entries[:, 75 - 4 : 75 + 12]))
-    assert kernels.is_crowded(turned, case.work(1), 0, 20, 0.74)
-    assert not kernels.is_crowded(turned, case.work(1), 0, 20, 0.75)
+    assert not finding.is_crowded(turned, case.work(1), 0, 20, 0.0)
+    turned = case.tile._replace(entries=finding.transposed(entries[:, ::-1]))
+    assert finding.is_crowded(turned, case.work(1), 0, 20, 0.99)
+    assert not finding.is_crowded(turned, case.work(1), 0, 20, 1.0)
+    turned = case.tile._replace(entries=finding.transposed(entries[:, 75 - 4 : 75 + 12]))
+    assert finding.is_crowded(turned, case.work(1), 0, 20, 0.74)
+    assert not finding.is_crowded(turned, case.work(1), 0, 20, 0.75)
 
 
 def test_flags_become_places() -> None:
@@ -371,7 +391,7 @@ def test_flags_become_places() -> None:
             flag = np.zeros(width + 8, dtype=np.uint8)
             flag[:width] = random.random(width) < share
             close = np.empty(width + 8, dtype=np.uint32)
-            found = kernels.list_flags(flag, width, close)
+            found = list_flags(flag, width, close)
             assert close[:found].tolist() == np.flatnonzero(flag).tolist()
 
 
@@ -389,13 +409,13 @@ def test_masks_in_every_part_of_the_items() -> None:
             items = np.arange(column, column + width)
             left = np.array([item not in masked[q] for item in items.tolist()])
             value = np.zeros(width)
-            kernels.hide(targets, q, column, value)
+            hide(targets, q, column, value)
             assert ((value == 0) == left).all()
             assert (value[~left] == -np.inf).all()
             for share in (0.0, 0.2, 1.0):
                 places = np.flatnonzero(random.random(width) < share).astype(np.uint32)
                 close = np.append(places, np.uint32(0))
-                kept = kernels.leave_out(targets, q, column, len(places), close)
+                kept = leave_out(targets, q, column, len(places), close)
                 assert close[:kept].tolist() == [c for c in places.tolist() if left[c]]
 
 
@@ -412,8 +432,8 @@ def test_runs_are_what_they_were_made_of() -> None:
     assert runs_of(np.array([0, 1, 5])).tolist() == [[0, 2], [5, 6]]
 
 
-def items_of(masks: Masks, q: int) -> list[int]:
-    return [i for first, last in masks.run[masks.first[q] : masks.last[q]].tolist() for i in range(first, last)]
+def items_of(parts: Masks, q: int) -> list[int]:
+    return [i for first, last in parts.run[parts.first[q] : parts.last[q]].tolist() for i in range(first, last)]
 
 
 def test_masks_and_their_parts_in_a_row() -> None:
@@ -427,9 +447,9 @@ def test_masks_and_their_parts_in_a_row() -> None:
         query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
         parts.append(masks_of(query, item, len(wanted[span])))
         assert [items_of(parts[-1], q) for q in range(len(wanted[span]))] == wanted[span]
-    masks = join(parts)
-    assert [items_of(masks, q) for q in range(len(wanted))] == wanted
-    assert masks.run.dtype == np.int32
+    joined = join(parts)
+    assert [items_of(joined, q) for q in range(len(wanted))] == wanted
+    assert joined.run.dtype == np.int32
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5, -0.5])
@@ -443,11 +463,11 @@ def test_searches_among_falling_numbers(shift: float) -> None:
         shifted = falling + shift
         at_most = next((i for i in range(start, stop) if shifted[i] <= value), stop)
         below = next((i for i in range(start, stop) if shifted[i] < value), stop)
-        assert intervals.first_not_above(falling, start, stop, shift, value) == at_most
-        assert intervals.first_below(falling, start, stop, shift, value) == below
+        assert first_not_above(falling, start, stop, shift, value) == at_most
+        assert first_below(falling, start, stop, shift, value) == below
         if shift == 0.0:
             end = next((i for i in range(start, len(falling)) if falling[i] <= value), len(falling))
-            assert buckets.first_at_most(falling, value, start) == end
+            assert first_at_most(falling, value, start) == end
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -458,7 +478,7 @@ def test_buckets_never_fall_as_values_grow(dtype: Any) -> None:
     values = np.concatenate([[-np.inf], np.sort(values), [np.inf]]).astype(dtype)
     found = np.empty(len(values), dtype=np.uint32)
     for origin, scale in ((-1.0, 300.0), (0.3, 1e30), (-4.0, 1e-3)):
-        buckets.buckets_of(values, dtype(origin), dtype(scale), dtype(1000), found)
+        buckets_of(values, dtype(origin), dtype(scale), dtype(1000), found)
         assert (np.diff(found.astype(np.int64)) >= 0).all()
         assert found[0] == 0
         assert found[-1] == 1000
@@ -468,7 +488,7 @@ def test_what_is_left_out_at_the_ends_of_a_tile_is_passed_over() -> None:
     targets, masked = some_masks(np.random.default_rng(0))
     for q, items in enumerate(masked):
         for start, stop in ((0, 90), (0, 1), (30, 60), (89, 90)):
-            left, right = kernels.counted(targets, q, start, stop)
+            left, right = counted(targets, q, start, stop)
             kept = [item - start for item in range(start, stop) if item not in items]
             assert (left, right) == ((kept[0], kept[-1] + 1) if kept else (stop - start, stop - start))
 
@@ -499,5 +519,5 @@ def test_the_guide_brackets_the_first_key_that_is_not_nearer(
             continue
         near = np.concatenate([part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, np.inf, -np.inf]])
         for value in near[:: max(1, len(near) // 300)]:
-            first, end = guide.bracket(thresholds.guide, thresholds.scale[q], part[0], start[q], stop[q], q, value)
+            first, end = bracket(thresholds.guide, thresholds.scale[q], part[0], start[q], stop[q], q, value)
             assert start[q] <= first <= start[q] + np.count_nonzero(part > value) <= end <= stop[q]

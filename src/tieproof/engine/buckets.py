@@ -1,18 +1,18 @@
 """Counting many items of a row at once: sorted into buckets between the thresholds, most need no comparison."""
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
+from tieproof.engine.masks import hide
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
     FloatArray,
     Int,
     Places,
+    Room,
     Row,
+    Scratch,
     SmallIntArray,
     Thresholds,
     Tile,
@@ -33,38 +33,33 @@ LEVELS = 2**12
 """Whole numbers between the thresholds up to which each gets a count of its own."""
 
 
-class Scratch(NamedTuple):
-    """A thread's room for one query."""
-
-    value: Row  # nearness of each item
-    low: Row  # bounds of the thresholds
-    high: Row
-    table: npt.NDArray[np.uint16]  # one entry per bucket
-    slots: SmallIntArray  # items in each gap, or at each level
-    position: Places  # the bucket of each item
-    close: Places  # columns of items that remain to be placed
-    near: FloatArray  # and their nearness
-    behind: Places  # for each threshold the first of the next tie
-
-
 @kernel
-def make_scratch(row: Row, most: int) -> Scratch:
-    """Room for a row of a tile and at most so many thresholds."""
-    size = max(row.shape[0], most)
-    return Scratch(
-        np.empty_like(row),
-        np.empty(most, dtype=row.dtype),
-        np.empty(most, dtype=row.dtype),
-        np.empty(BUCKETS * most + SOME, dtype=np.uint16),
-        np.empty(max(most, LEVELS) + 2, dtype=np.int32),
-        np.empty(size, dtype=np.uint32),
-        np.empty(size + 8, dtype=np.uint32),
-        np.empty(size),
-        np.empty(most, dtype=np.uint32),
-    )
+def count_crowded(tile: Tile, work: Work, first: int, many: int, room: Room) -> tuple[int, int]:
+    """Count all items for the crowded queries from the place `first` on, but those that may be equal to a threshold.
+
+    Returns the place to go on with (`many` when done) and how many items are listed.
+    """
+    entries, factor, shift, targets = tile.entries, tile.form.factor, tile.form.shift, work.targets
+    value, close = room.scratch.value, room.scratch.close
+    near_query, near_row, near_item, near_entry, _, _, _, _ = room.near
+    found = 0
+    for i in range(first, many):
+        if found + value.shape[0] > near_query.shape[0]:
+            return i, found
+        q = room.crowded[i]
+        r = targets.row[q] - tile.row
+        raw = entries[r]
+        for c in range(raw.shape[0]):
+            value[c] = raw[c] * factor[c] - shift[c]
+        hide(targets, q, tile.column, value)
+        for j in range(count_by_buckets(tile, work, q, room.scratch)):
+            near_query[found], near_row[found], near_item[found] = q, r, close[j]
+            near_entry[found] = raw[close[j]]
+            found += 1
+    return many, found
 
 
-@kernel
+@part
 def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> Int:
     """Count the items by scratch.value, but those that may be equal to a threshold.
 
@@ -93,7 +88,7 @@ def count_by_buckets(tile: Tile, work: Work, query: int, scratch: Scratch) -> In
     return look_closer(near, low, high, form.weight, here, scratch)
 
 
-@kernel
+@part
 def count_levels(keys: Row, weight: SmallIntArray, counts: Counts, scratch: Scratch) -> None:
     """Count whole numbers: how many items there are at each, from the last threshold up."""
     value, slots, gap, equal = scratch.value, scratch.slots, counts.gap, counts.equal
@@ -122,7 +117,7 @@ def count_levels(keys: Row, weight: SmallIntArray, counts: Counts, scratch: Scra
         level = here - 1
 
 
-@kernel
+@part
 def widen(thresholds: Thresholds, query: int, ratio: bool, low: Row, high: Row) -> None:
     """Intervals, in the tile's type, of all entries that may belong to the query's thresholds; both ends fall.
 
@@ -140,7 +135,7 @@ def widen(thresholds: Thresholds, query: int, ratio: bool, low: Row, high: Row) 
         high[t] = near + margin
 
 
-@kernel
+@part
 def buckets_of(values: Row, origin: float, scale: float, top: float, bucket: Places) -> None:
     """The bucket of each value, 0 … top. It never falls as values grow: every operation rounds monotonically."""
     zero, one = values.dtype.type(0), values.dtype.type(1)
@@ -148,7 +143,7 @@ def buckets_of(values: Row, origin: float, scale: float, top: float, bucket: Pla
         bucket[i] = np.uint32(min(max((values[i] - origin) * scale + one, zero), top))
 
 
-@kernel
+@part
 def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scratch) -> Int:
     """Count all items as their buckets suggest; list those that a threshold may be near to, return how many.
 
@@ -194,7 +189,7 @@ def sort_into_buckets(low: Row, high: Row, weight: SmallIntArray, scratch: Scrat
     return np.int64(found)
 
 
-@kernel
+@part
 def look_closer(found: Int, low: Row, high: Row, weight: SmallIntArray, counts: Counts, scratch: Scratch) -> Int:
     """Compare the items in touched buckets with the thresholds next to them; list those that may be equal to one."""
     slots, close, table, position = scratch.slots, scratch.close, scratch.table, scratch.position
@@ -215,7 +210,7 @@ def look_closer(found: Int, low: Row, high: Row, weight: SmallIntArray, counts: 
     return kept
 
 
-@kernel
+@part
 def nearness_of(found: Int, tile: Tile, raw: Row, scratch: Scratch) -> None:
     """Nearness of the listed items, which has no error."""
     close, near, values, square = scratch.close, scratch.near, scratch.value, tile.form.square
@@ -228,7 +223,7 @@ def nearness_of(found: Int, tile: Tile, raw: Row, scratch: Scratch) -> None:
             near[j] = values[close[j]]
 
 
-@kernel
+@part
 def compare(found: Int, keys: FloatArray, weight: SmallIntArray, counts: Counts, scratch: Scratch) -> None:
     """Compare the items in touched buckets with the keys next to them, and count them: nothing has an error."""
     slots, close, table, position = scratch.slots, scratch.close, scratch.table, scratch.position
@@ -251,7 +246,7 @@ def compare(found: Int, keys: FloatArray, weight: SmallIntArray, counts: Counts,
     add_slots(slots, gap)
 
 
-@kernel
+@part
 def add_slots(slots: SmallIntArray, gap: SmallIntArray) -> None:
     """Add what was counted before each threshold."""
     for t in range(gap.shape[0]):
@@ -259,7 +254,7 @@ def add_slots(slots: SmallIntArray, gap: SmallIntArray) -> None:
             gap[t] += slots[t]
 
 
-@kernel
+@part
 def first_at_most(low: Row, value: float, t: Int) -> Int:
     """The first of the falling bounds, from `t` on, that is at most `value`: mostly one of the next few."""
     stop = min(t + 8, low.shape[0])

@@ -1,14 +1,15 @@
 """Rankings given as numbers: each score is the exact nearness, and the same kernels count."""
 
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import as_numbers
+from tieproof.engine.counting import count_rows, make_room
 from tieproof.engine.guide import guided
-from tieproof.engine.kernels import count_rows
 from tieproof.engine.masks import masks_of
 from tieproof.engine.order import by_key
 from tieproof.engine.ranked import Ranked
@@ -23,7 +24,6 @@ from tieproof.engine.structures import (
     Work,
     no_items,
 )
-from tieproof.engine.tiles import DENSE
 from tieproof.errors import InputError
 from tieproof.exact.space import Form, make_error
 from tieproof.relevance import RelevantBlock, pointers
@@ -70,9 +70,11 @@ def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
     ones = np.ones(width)
     form = Form(ones, np.zeros(width), ones, False, False, np.ones(width, dtype=np.int32))
     error = make_error(slice(0, count), slice(0, width))
-    room = np.empty(width, dtype=np.int64)
-    work = Work(ranked.targets, ranked.thresholds, ranked.counts, Undecided(room, room, room, room, room))
-    count_rows(Tile(nearness, form, error, 0, 0), work, 0, count, DENSE)
+    room = make_room(width, count, ranked.thresholds, np.float64)
+    places = np.empty(len(room.near.query), dtype=np.int64)
+    work = Work(ranked.targets, ranked.thresholds, ranked.counts, Undecided(*5 * [places]))
+    undecided = list(count_rows(Tile(nearness, form, error, 0, 0), work, 0, count, room, Lock()))
+    assert not undecided
 
 
 def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:

@@ -7,7 +7,7 @@ and keys of later steps smaller; only those of the same step have to be compared
 
 import numpy as np
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.engine.structures import FloatArray, Int, IntArray, SmallIntArray, Thresholds
 
 KEYS = 8
@@ -26,13 +26,13 @@ def guided(start: IntArray, stop: IntArray, key: FloatArray, reach: FloatArray, 
     return Thresholds(start, stop, key, reach, margin, guide, scale)
 
 
-@kernel
+@part
 def place_of(start: Int, query: Int) -> Int:
     """Where the table of a query begins, whose keys begin at `start`."""
     return start // KEYS + query
 
 
-@kernel
+@part
 def step_of(nearness: float, top: float, scale: float, steps: Int) -> Int:
     """The step of a nearness, 0 … steps-1, from that of the nearest key."""
     return np.int64(min(max((top - nearness) * scale, 0.0), np.float64(steps - 1)))
@@ -65,7 +65,7 @@ def fill(
                 table[reached] = i - start[q]
 
 
-@kernel
+@part
 def bracket(
     guide: SmallIntArray, scale: float, top: float, start: Int, stop: Int, query: Int, nearness: float
 ) -> tuple[Int, Int]:

@@ -1,10 +1,10 @@
 """Where an interval of nearness stands among the thresholds of its query."""
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.engine.structures import Counts, FloatArray, Thresholds, Undecided
 
 
-@kernel
+@part
 def locate(low: float, high: float, keys: FloatArray, start: int, stop: int, reach: float) -> tuple[int, int, bool]:
     """Where an interval stands among the thresholds start … stop-1.
 
@@ -18,7 +18,7 @@ def locate(low: float, high: float, keys: FloatArray, start: int, stop: int, rea
     return first, last, low == high and reach == 0.0
 
 
-@kernel
+@part
 def first_not_above(falling: FloatArray, start: int, stop: int, shift: float, value: float) -> int:
     """The first place in start … stop whose number plus `shift` is at most `value`."""
     while start < stop:
@@ -30,7 +30,7 @@ def first_not_above(falling: FloatArray, start: int, stop: int, shift: float, va
     return start
 
 
-@kernel
+@part
 def first_below(falling: FloatArray, start: int, stop: int, shift: float, value: float) -> int:
     """The first place in start … stop whose number plus `shift` is below `value`: mostly one of the next few."""
     step = 1

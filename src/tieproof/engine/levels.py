@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.engine.structures import IntArray, Places
 from tieproof.engine.tiles import Progress
 from tieproof.exact.hamming import Words, ones
@@ -81,7 +81,7 @@ def count_levels(queries: Words, items: Words, start: IntArray, stop: IntArray) 
     return counts
 
 
-@kernel
+@part
 def add_levels(query: Words, items: Words, position: Places, lanes: Counts, counts: Counts) -> None:
     """Add the items at each distance; four counts side by side, since neighbours are often equally far."""
     length, words = items.shape

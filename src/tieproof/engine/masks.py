@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.engine.structures import IntArray, SmallIntArray
+from tieproof.compiled import part
+from tieproof.engine.structures import Int, IntArray, Places, Row, SmallIntArray, Targets
 
 
 class Masks(NamedTuple):
@@ -39,3 +40,58 @@ def join(parts: list[Masks]) -> Masks:
         np.concatenate([part.last + shift for part, shift in zip(parts, before, strict=False)]),
         np.concatenate([part.run for part in parts]),
     )
+
+
+@part
+def counted(targets: Targets, query: int, start: int, stop: int) -> tuple[Int, Int]:
+    """Places of the items `start` … `stop`-1 but those at both ends that the query leaves out."""
+    runs, first, end = targets.run, targets.first[query], targets.last[query]
+    left, right = np.int64(start), np.int64(stop)
+    run = first_run(runs, first, end, start)
+    if run < end and runs[run, 0] <= start:
+        left = np.int64(min(runs[run, 1], stop))
+    run = first_run(runs, first, end, stop - 1)
+    if run < end and runs[run, 0] < stop <= runs[run, 1]:
+        right = max(np.int64(runs[run, 0]), left)
+    return left - start, right - start
+
+
+@part
+def hide(targets: Targets, query: int, column: int, value: Row) -> None:
+    """Send the items that the query leaves out of the count infinitely far away."""
+    width, runs, end = value.shape[0], targets.run, targets.last[query]
+    run = first_run(runs, targets.first[query], end, column)
+    while run < end and runs[run, 0] < column + width:
+        value[max(runs[run, 0] - column, 0) : min(runs[run, 1] - column, width)] = -np.inf
+        run += 1
+
+
+@part
+def leave_out(targets: Targets, query: int, column: int, found: Int, close: Places) -> Int:
+    """Drop the items that the query leaves out of the count from the ascending list; return how many remain."""
+    if not found:
+        return 0
+    runs, end = targets.run, targets.last[query]
+    run = first_run(runs, targets.first[query], end, column + np.int64(close[0]))
+    if run == end or runs[run, 0] > column + np.int64(close[found - 1]):
+        return found
+    kept = 0
+    for i in range(found):
+        item = column + np.int64(close[i])
+        while run < end and runs[run, 1] <= item:
+            run += 1
+        close[kept] = close[i]
+        kept += run == end or item < runs[run, 0]
+    return kept
+
+
+@part
+def first_run(runs: SmallIntArray, start: int, stop: int, item: Int) -> int:
+    """The first of the runs start … stop-1 of left-out items that ends beyond `item`."""
+    while start < stop:
+        middle = (start + stop) >> 1
+        if runs[middle, 1] <= item:
+            start = middle + 1
+        else:
+            stop = middle
+    return start

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.engine.intervals import settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
@@ -149,7 +149,7 @@ def place_intervals(
     return rest
 
 
-@kernel
+@part
 def nearer(falling: FloatArray, start: int, stop: int, value: float, or_equal: bool) -> int:
     """Where in start … stop the falling numbers that are larger than `value`, or at least as large, end."""
     while start < stop:
@@ -187,7 +187,7 @@ def place(keys: IntArray, origin: IntArray, items: Undecided, thresholds: Thresh
             gap[own + start] += weight[i]
 
 
-@kernel
+@part
 def compare(keys: IntArray, a: int, b: int) -> int:
     """The sign of key a - key b in lexicographic order."""
     for digit in range(keys.shape[1]):
@@ -196,7 +196,7 @@ def compare(keys: IntArray, a: int, b: int) -> int:
     return 0
 
 
-@kernel
+@part
 def add_equal(counts: Counts, t: Int, weight: int) -> None:
     """Count an item as equal to the tie that starts at `t`, and as nearer than the one behind it."""
     gap = counts.gap

@@ -82,10 +82,33 @@ class Candidates(NamedTuple):
     end: IntArray  # which is no later than here
 
 
+class Scratch(NamedTuple):
+    """Room for one query and the items of a tile."""
+
+    flag: npt.NDArray[np.uint8]  # whether each item, or query, is near
+    value: Row  # nearness of each item
+    low: Row  # bounds of the thresholds
+    high: Row
+    table: npt.NDArray[np.uint16]  # one entry per bucket
+    slots: SmallIntArray  # items in each gap, or at each level
+    position: Places  # the bucket of each item
+    close: Places  # columns of items that remain to be placed
+    near: FloatArray  # and their nearness
+    behind: Places  # for each threshold the first of the next tie
+
+
+class Room(NamedTuple):
+    """A thread's room for counting a tile."""
+
+    near: Candidates
+    crowded: IntArray  # queries that have many items as near as their thresholds
+    scratch: Scratch
+
+
 class Tile(NamedTuple):
     """Raw entries of distinct query rows and items, from `row` and `column` on; a row of `entries` is a query's row.
 
-    `count_columns` takes a tile whose columns are the queries' rows.
+    `find_in_columns` takes a tile whose columns are the queries' rows.
     """
 
     entries: Row

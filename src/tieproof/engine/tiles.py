@@ -7,21 +7,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.engine import kernels
+from tieproof.engine import counting, finding
+from tieproof.engine.counting import make_room
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import Tile, Undecided, Work
+from tieproof.engine.structures import Room, Tile, Undecided, Work
 from tieproof.exact.space import Space
 from tieproof.exact.space import Tile as Entries
+
+Count = Callable[[Tile, Work, int, int, Room, threading.Lock], Iterator[int]]
+"""A way of counting a tile: `counting.count_rows` or `count_columns`."""
 
 Progress = Callable[[int], None]
 """Called with the number of pairs done since the last call."""
 
 UNDECIDED = 2**15
 """Undecided items that a thread gathers before it resolves them."""
-
-DENSE = 0.4
-"""Items per threshold and row of a tile from which buckets pay (measured)."""
 
 CROWDED = 0.07
 """Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
@@ -42,8 +43,6 @@ class TileLoop:
     def __init__(self, space: Space, ranked: Ranked, side: int, progress: Progress) -> None:
         self.space, self.ranked, self.side, self.progress = space, ranked, side, progress
         self.form, self.error = space.form, space.all_errors
-        # Room for a query's undecided items in a tile, and for an item's undecided queries.
-        self.room = max(UNDECIDED, side, 2 * int(np.bincount(ranked.targets.row // side).max()))
         self.local = threading.local()
         self.stop = threading.Event()
 
@@ -98,40 +97,37 @@ class TileLoop:
 
     def count_rows(self, stripe: Stripe, items: slice, entries: Entries) -> None:
         """Count a tile for the queries of a stripe."""
-        tile, work = self.tile(stripe, items, entries), self.work()
-        query = stripe.start
-        while query < stripe.stop and not self.stop.is_set():
-            with stripe.lock:
-                query, used = kernels.count_rows(tile, work, query, stripe.stop, DENSE)
-            self.resolve(stripe, work, used)
+        self.settle(stripe, self.tile(stripe, items, entries), counting.count_rows)
 
     def count_columns(self, stripe: Stripe, items: slice, entries: Entries) -> None:
         """Count a transposed tile for the queries of a stripe; where it is crowded, turned round."""
-        tile, work = self.tile(stripe, items, entries), self.work()
-        if kernels.is_crowded(tile, work, stripe.start, stripe.stop, CROWDED):
-            self.count_rows(stripe, items, kernels.transposed(entries))
-            return
-        item = 0
-        while item < len(entries) and not self.stop.is_set():
-            with stripe.lock:
-                item, used = kernels.count_columns(tile, work, item, stripe.start, stripe.stop)
-            self.resolve(stripe, work, used)
+        tile = self.tile(stripe, items, entries)
+        if finding.is_crowded(tile, self.mine[0], stripe.start, stripe.stop, CROWDED):
+            self.count_rows(stripe, items, finding.transposed(entries))
+        else:
+            self.settle(stripe, tile, counting.count_columns)
 
-    def resolve(self, stripe: Stripe, work: Work, used: int) -> None:
-        """Place what a tile left open."""
-        if used:
+    def settle(self, stripe: Stripe, tile: Tile, count: Count) -> None:
+        """Count a tile for the queries of a stripe, and resolve what it leaves open."""
+        work, room = self.mine
+        for used in count(tile, work, stripe.start, stripe.stop, room, stripe.lock):
             resolve(self.space, self.ranked, Undecided(*(part[:used] for part in work.undecided)), stripe.lock)
+            if self.stop.is_set():
+                return
 
     def tile(self, stripe: Stripe, items: slice, entries: Entries) -> Tile:
         """Entries of the stripe's rows and some items, with what is known of them."""
         error = self.error.part(stripe.rows, items)
         return Tile(entries, self.form.part(items), error, stripe.rows.start, items.start)
 
-    def work(self) -> Work:
-        """The block, and this thread's room for undecided items."""
-        if not hasattr(self.local, "work"):
-            ranked = self.ranked
-            undecided = Undecided(*(np.empty(self.room, dtype=np.int64) for _ in Undecided._fields))
-            self.local.work = Work(ranked.targets, ranked.thresholds, ranked.counts, undecided)
-        work: Work = self.local.work
-        return work
+    @property
+    def mine(self) -> tuple[Work, Room]:
+        """The block, and this thread's room for a tile."""
+        if not hasattr(self.local, "mine"):
+            ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
+            room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
+            size = max(UNDECIDED, len(room.near.query))
+            undecided = Undecided(*(np.empty(size, dtype=np.int64) for _ in Undecided._fields))
+            self.local.mine = (Work(ranked.targets, ranked.thresholds, ranked.counts, undecided), room)
+        mine: tuple[Work, Room] = self.local.mine
+        return mine

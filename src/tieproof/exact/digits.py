@@ -6,7 +6,7 @@ The digits are those in base 2^30, most significant first; the first one has a s
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.exact.slices import IntArray, Sums
 
 FloatArray = npt.NDArray[np.float64]
@@ -127,7 +127,7 @@ def ratios(s: Digits, n: Digits, columns: IntArray, out: Digits) -> None:
             negate(out[i])
 
 
-@kernel
+@part
 def magnitude(number: IntArray, out: IntArray) -> int:
     """Make `out` the digits of a number without its sign; return that."""
     for digit in range(len(number)):
@@ -138,7 +138,7 @@ def magnitude(number: IntArray, out: IntArray) -> int:
     return -1
 
 
-@kernel
+@part
 def negate(number: IntArray) -> None:
     """Make it minus itself: digits but the first are complements, with a carry."""
     carry = 0
@@ -149,7 +149,7 @@ def negate(number: IntArray) -> None:
     number[0] = carry - number[0]
 
 
-@kernel
+@part
 def square(s: IntArray, up: int, out: IntArray, shifted: int) -> None:
     """Make out = s^2 2^up 2^(30 shifted), lowest digit first."""
     mask = (1 << DIGIT) - 1

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import FloatArray, IntArray, Rows
 from tieproof.exact.space import Error, Resources, Space, Tile, make_error
@@ -13,7 +13,7 @@ from tieproof.exact.space import Error, Resources, Space, Tile, make_error
 Words = npt.NDArray[np.uint64]
 
 
-@kernel
+@part
 def ones(word: np.uint64) -> np.uint64:
     """The number of bits set; written so that the compiler finds the machine's own instruction."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))

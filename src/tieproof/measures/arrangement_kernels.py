@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -46,7 +46,7 @@ def trapezoid_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
     return variance
 
 
-@kernel
+@part
 def variance_of_one(a: FloatArray, l: int) -> float:
     """Var Z of one relevant item, which adds a_i at place i of a tie of l items, 0 beyond them."""
     mean = squares = 0.0
@@ -59,7 +59,7 @@ def variance_of_one(a: FloatArray, l: int) -> float:
     return variance
 
 
-@kernel
+@part
 def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -> float:
     """Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many."""
     size = a.shape[0]
