@@ -35,7 +35,7 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
         ),
         crowded=np.empty(queries, dtype=np.int64),
         scratch=Scratch(
-            flag=np.zeros(wide, dtype=np.uint8),
+            flag=np.empty(wide, dtype=np.uint8),
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),

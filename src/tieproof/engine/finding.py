@@ -147,7 +147,9 @@ def lowest_entries(tile: Tile, work: Work, query: int, stop: int) -> tuple[Row, 
 @part
 def list_flags(flag: Row, width: int, close: Places) -> Int:
     """List the places below `width` that are set; eight at a time are looked at, and few mostly are."""
-    words = flag[: (width + 7) // 8 * 8].view(np.uint64)
+    whole = (width + 7) // 8 * 8
+    flag[width:whole] = 0
+    words = flag[:whole].view(np.uint64)
     found = np.uint32(0)
     for word in range(words.shape[0]):
         if words[word]:
