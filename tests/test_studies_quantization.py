@@ -121,6 +121,8 @@ def test_report(written: tuple[str, Path]) -> None:
     assert report.startswith("# ")
     assert f"{study.QUICK} descriptions" in report
     for form in (*embeddings.FORMS, *embeddings.METHODS):
+        assert f"\n| {form.name} | {form.bits:,} |" in report
+    for form in (embeddings.FORMS[0], *embeddings.FORMS[-3:], *embeddings.METHODS[:2]):
         result = study.evaluate(vectors, labels, [form])[form.name]
         row = "".join(f" {study.interval(result[measure])} |" for measure in study.MEASURES)
         assert f"| {form.name} | {form.bits:,} |{row}" in report
