@@ -1,6 +1,8 @@
 """Ties in whole rankings: against sorting in fractions, on data made to be hard; and their pictures and reports."""
 
 import json
+import re
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -322,6 +324,30 @@ def test_what_is_refused() -> None:
         tp.collisions([[1.0], [2.0]], [1, 2])
     with pytest.raises(tp.InputError, match="without labels"):
         tp.collisions([[1.0], [2.0]], groups=[1, 2])
+
+
+@pytest.mark.parametrize(("classes", "budget"), [(3, 32), (1500, 128)])
+def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
+    random = np.random.default_rng(0)
+    data, labels = random.integers(-1, 2, size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
+    tp.collisions(data[:100], labels[:100] % 3)  # compiles
+    tracemalloc.start()
+    try:
+        tp.collisions(data, labels, memory=f"{budget}MiB", threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= budget * 2**20
+
+
+def test_the_page_of_collisions_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parents[1] / "docs" / "collisions.md"
+    if not page.exists():
+        pytest.skip("no docs beside the tests")
+    names: dict[str, Any] = {}
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(code, names)
+    assert f"{names['found'].ambiguous_ties:,}" in capsys.readouterr().out
 
 
 def test_phocnet() -> None:

@@ -101,7 +101,7 @@ def spans(gauge: Gauge, relevant: IntArray, memory: int) -> Iterator[slice]:
 def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> Counts:
     """How often each place of a matrix is named."""
     counts = np.zeros(shape, dtype=np.int32)
-    np.add.at(counts, (rows, columns), 1)
+    np.add.at(counts.reshape(-1), rows * shape[1] + columns, 1)
     return counts
 
 
