@@ -1,5 +1,6 @@
 """Distances rounded to a number format: against the definition in fractions, on data made to be hard."""
 
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
@@ -301,6 +302,20 @@ def test_unknown_precision(precision: object) -> None:
 def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
     with pytest.raises(tp.InputError, match="row 1"):
         tp.evaluate([[1.0], [np.nan]], [1, 1], precision="float16")
+
+
+@pytest.mark.parametrize(("classes", "budget"), [(3, 32), (1500, 128)])
+def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
+    random = np.random.default_rng(0)
+    data, labels = random.normal(size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
+    tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # compiles
+    tracemalloc.start()
+    try:
+        tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2, precision="float16")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= budget * 2**20
 
 
 def test_phocnet() -> None:
