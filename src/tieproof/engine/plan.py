@@ -9,8 +9,8 @@ import numpy.typing as npt
 from tieproof.engine.choice import LONG
 from tieproof.exact.space import Resources
 
-BYTES_PER_PAIR_RANKED = 20
-"""What a (query, relevant item) pair takes while tiles are counted: its key, its item and two counts."""
+BYTES_PER_PAIR_RANKED = 21
+"""What a (query, relevant item) pair takes while tiles are counted: its key, its item, two counts, its share of the guide."""
 
 BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""
