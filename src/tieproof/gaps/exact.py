@@ -1,43 +1,56 @@
 """Gaps that float64 leaves open, decided by exact keys.
 
 Neighbours with open gaps form chains, and so do those whose order is open. Within a chain the exact keys of all items
-are computed, which put them in order; then each gap is decided.
+are computed, which put them in order; then each gap is decided. With an epsilon sharper float64 values are tried
+before.
 """
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.engine.order import spans_of_runs
 from tieproof.exact.rows import FloatArray, IntArray
-from tieproof.gaps.kernels import APART, CLOSE, OPEN, States
+from tieproof.gaps.kernels import APART, CLOSE, OPEN, States, bounds_of_each, judge_each
 from tieproof.pooled.gauges import CosineGauge, EuclideanGauge, Gauge, SpaceGauge
+from tieproof.precision.curves import curve_of_sharp_values
 
 
-def decide(
-    gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, states: States, epsilon: Fraction
-) -> None:
+class Links(NamedTuple):
+    """The items of chains: the distinct query row, the column and the value of each, and the number of its chain."""
+
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+    chain: IntArray
+
+
+Decided = tuple[IntArray, npt.NDArray[np.integer[Any]]]
+"""The order of items, nearest first within each chain, and the state of the gap behind each but the last."""
+
+
+def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, states: States, epsilon: float) -> None:
     """Decide all open gaps of rankings of the distinct query rows `rows`, changing `order` and `states`.
 
     values, order, states : (q, w) the value of each place, its column, and what is known of the gap behind it
     """
-    start, stop = chains(states)
-    length = stop - start
-    number = np.repeat(np.arange(len(start)), length)
-    place = np.arange(len(number)) + np.repeat(start - np.cumsum(length) + length, length)
-    flat_order, flat_states, flat_values = order.ravel(), states.ravel(), values.ravel()
-    for span in spans_of_runs(number):
-        some, chain = place[span], number[span]
-        query, column = rows[some // order.shape[1]], flat_order[some]
-        if epsilon:
-            sorting, close = by_fractions(gauge, flat_values[some], query, column, chain, epsilon)
-        else:
-            sorting, close = by_digits(gauge, query, column, chain)
-        flat_order[some] = column[sorting]
-        inside = chain[1:] == chain[:-1]
-        flat_states[some[:-1][inside]] = np.where(close[inside], CLOSE, APART)
+    for step in (by_sharp_values, by_fractions) if epsilon else (by_digits,):
+        start, stop = chains(states)
+        length = stop - start
+        number = np.repeat(np.arange(len(start)), length)
+        place = np.arange(len(number)) + np.repeat(start - np.cumsum(length) + length, length)
+        flat_order, flat_states, flat_values = order.reshape(-1), states.reshape(-1), values.reshape(-1)
+        for span in spans_of_runs(number):
+            some, chain = place[span], number[span]
+            links = Links(rows[some // order.shape[1]], flat_order[some], flat_values[some], chain)
+            decided = step(gauge, links, epsilon)
+            if decided is not None:
+                flat_order[some] = links.columns[decided[0]]
+                inside = chain[1:] == chain[:-1]
+                flat_states[some[:-1][inside]] = decided[1][inside]
 
 
 def chains(states: States) -> tuple[IntArray, IntArray]:
@@ -51,24 +64,33 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
     return start[is_open], stop[is_open]
 
 
-def by_digits(gauge: Gauge, rows: IntArray, columns: IntArray, chain: IntArray) -> tuple[IntArray, Any]:
-    """The order of the items of chains, nearest first, and which are at the distance of the next one."""
+def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+    """Exact ties."""
     assert isinstance(gauge, SpaceGauge)  # the values of others have no error
-    digits = gauge.space.exact_keys(rows, columns)
+    digits = gauge.space.exact_keys(links.rows, links.columns)
     varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
-    sorting = np.lexsort((*varying, chain))
+    sorting = np.lexsort((*varying, links.chain))
     digits = digits[sorting]
-    return sorting, (digits[1:] == digits[:-1]).all(axis=1)
+    return sorting, np.where((digits[1:] == digits[:-1]).all(axis=1), CLOSE, APART)
 
 
-def by_fractions(
-    gauge: Gauge, values: FloatArray, rows: IntArray, columns: IntArray, chain: IntArray, epsilon: Fraction
-) -> tuple[IntArray, Any]:
-    """The order of the items of chains, nearest first, and which are closer than epsilon to the next one."""
-    keys = [key * gauge.unit for key in gauge.exact(values, rows, columns)]
+def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | None:
+    """Values whose errors are relative to small distances, too, so that near-duplicates are mostly decided."""
+    sharp = gauge.sharp(links.rows, links.columns)
+    if sharp is None:
+        return None
+    bounds = bounds_of_each(*sharp, epsilon, curve_of_sharp_values(gauge))
+    low, high = (bound[np.lexsort((bound, links.chain))] for bound in bounds)
+    return np.lexsort((sharp[0], links.chain)), judge_each(low, high, epsilon)
+
+
+def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+    """Everything that is left."""
+    exact_epsilon, chain = Fraction(epsilon), links.chain.tolist()
+    keys = [key * gauge.unit for key in gauge.exact(links.values, links.rows, links.columns)]
     sorting = sorted(range(len(keys)), key=lambda i: (chain[i], keys[i]))
-    close = [is_closer(gauge, keys[i], keys[j], epsilon) for i, j in pairwise(sorting)]
-    return np.array(sorting), np.array(close, dtype=np.bool_)
+    close = [is_closer(gauge, keys[i], keys[j], exact_epsilon) for i, j in pairwise(sorting)]
+    return np.array(sorting), np.where(close, CLOSE, APART)
 
 
 def is_closer(gauge: Gauge, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:

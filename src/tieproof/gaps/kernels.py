@@ -55,32 +55,57 @@ def judge(near: float, far: float, scale: Scale) -> int:
     """The state of one gap."""
     if scale.epsilon == 0.0 and scale.certain:
         return CLOSE if near == far else APART
-    low, high = bounds(near, scale)
-    next_low, next_high = bounds(far, scale)
-    unordered = UNORDERED if next_low <= high else 0
-    if scale.epsilon == 0.0:
-        if low == high and low == next_low and low == next_high:
-            return CLOSE
-        return OPEN + UNORDERED if unordered else APART
-    if (next_high - low) * (1.0 + SLACK) < scale.epsilon:
-        return CLOSE + unordered
-    return APART if (next_low - high) * (1.0 - SLACK) >= scale.epsilon else OPEN + unordered
+    low, high = bounds(near, scale.absolute + scale.relative * abs(near), scale.epsilon, scale.curve)
+    next_low, next_high = bounds(far, scale.absolute + scale.relative * abs(far), scale.epsilon, scale.curve)
+    return judge_bounds(low, high, next_low, next_high, scale.epsilon)
 
 
 @kernel
-def bounds(value: float, scale: Scale) -> tuple[float, float]:
+def judge_bounds(low: float, high: float, next_low: float, next_high: float, epsilon: float) -> int:
+    """The state of the gap between two numbers with these bounds."""
+    unordered = UNORDERED if next_low <= high else 0
+    if epsilon == 0.0:
+        if low == high and low == next_low and low == next_high:
+            return CLOSE
+        return OPEN + UNORDERED if unordered else APART
+    if (next_high - low) * (1.0 + SLACK) < epsilon:
+        return CLOSE + unordered
+    return APART if (next_low - high) * (1.0 - SLACK) >= epsilon else OPEN + unordered
+
+
+@kernel
+def bounds(value: float, error: float, epsilon: float, curve: Curve) -> tuple[float, float]:
     """Bounds of the distance that has this value; for epsilon 0 of the value, which has the same order."""
-    error = scale.absolute + scale.relative * abs(value)
     if error > 0.0:
         error += SLACK * (abs(value) + error)
-    if scale.epsilon == 0.0:
+    if epsilon == 0.0:
         return value - error, value + error
-    low, high = distance_of(value - error, scale.curve), distance_of(value + error, scale.curve)
+    low, high = distance_of(value - error, curve), distance_of(value + error, curve)
     # Float64 may not hold the distance: what is beyond FAR has no bound there, and below TINY anything may be lost.
     is_low, is_high = low < -FAR, high > FAR
     low, high = min(max(low, -FAR), FAR), min(max(high, -FAR), FAR)
-    low, high = low - scale.curve.error * abs(low) - TINY, high + scale.curve.error * abs(high) + TINY
+    low, high = low - curve.error * abs(low) - TINY, high + curve.error * abs(high) + TINY
     return -np.inf if is_low else low, np.inf if is_high else high
+
+
+@kernel
+def bounds_of_each(
+    values: FloatArray, errors: FloatArray, epsilon: float, curve: Curve
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds of the distances that have these values, each with an error of its own."""
+    low, high = np.empty(len(values)), np.empty(len(values))
+    for i in range(len(values)):
+        low[i], high[i] = bounds(values[i], errors[i], epsilon, curve)
+    return low, high
+
+
+@kernel
+def judge_each(low: FloatArray, high: FloatArray, epsilon: float) -> States:
+    """The states of the gaps between numbers with rising bounds."""
+    states = np.empty(max(0, len(low) - 1), dtype=np.int8)
+    for i in range(len(states)):
+        states[i] = judge_bounds(low[i], high[i], low[i + 1], high[i + 1], epsilon)
+    return states
 
 
 class Rankings(NamedTuple):

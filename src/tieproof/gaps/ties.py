@@ -1,7 +1,6 @@
 """All ties of all rankings, with or without a relevant item, some queries at a time."""
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +77,7 @@ def all_ties(
             ranking, np.zeros(values.shape, dtype=np.int8), np.count_nonzero(present, axis=1), present, relevant
         )
         if judge_gaps(values, rankings.ranked, scale, rankings.states):
-            decide(gauge, rows, values, ranking, rankings.states, Fraction(epsilon))
+            decide(gauge, rows, values, ranking, rankings.states, epsilon)
         found = FoundTies(queries, np.diff(block.pointer), *written_down(rankings))
         progress(values.size)
         return found
