@@ -106,7 +106,7 @@ class Evaluator:
     def compute(self) -> Result:
         """Evaluate all items; `query_ids` are their indices."""
         indices, *columns = self.items()
-        data = {name: values for name, values in zip(Batch._fields[1:], columns, strict=True) if values is not None}
+        data: dict[str, Any] = dict(zip(Batch._fields[1:], columns, strict=True))
         return evaluate(**data, **self._options).named(indices)
 
     def items(self) -> Batch:

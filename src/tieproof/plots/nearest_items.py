@@ -101,7 +101,7 @@ def draw_frame(ax: Any, left: float, bottom: float, caption: str, color: str, li
 
 def draw_content(ax: Any, content: Any, left: float, bottom: float) -> None:
     """An image as large as fits, or a text."""
-    shape = getattr(content, "shape", ())
+    shape: Any = getattr(content, "shape", ())
     if len(shape) not in (2, 3):
         text = textwrap.fill(str(content), LETTERS, max_lines=LINES, placeholder=" …")
         ax.text(left + CELL / 2, bottom + CELL / 2, text, ha="center", va="center", fontsize=7)

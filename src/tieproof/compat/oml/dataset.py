@@ -90,5 +90,7 @@ def chosen(flags: Any, count: int, name: str) -> LongTensor:
         return torch.arange(count)
     array = as_array(flags, name)
     if array.shape != (count,) or not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} must be {count} bools, one for each item, and arrived with the shape {array.shape}.")
+        raise InputError(
+            f"{name} must be {count} bools, one for each item, and arrived with the shape {array.shape}."
+        )
     return torch.from_numpy(np.flatnonzero(array))

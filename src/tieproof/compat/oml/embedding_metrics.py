@@ -15,6 +15,7 @@ from tieproof.compat.oml.dataset import CATEGORY
 from tieproof.compat.oml.pair_metrics import rates_of
 from tieproof.compat.oml.retrieval_metrics import OVERALL, PerQuery, as_metrics, evaluate_all
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
+from tieproof.compat.oml.split import Split
 from tieproof.compat.oml.topological_metrics import calc_topological_metrics
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
@@ -201,8 +202,9 @@ class EmbeddingMetrics:
 
     def _error_rates(self) -> ErrorRates:
         """The error rates over all pairs, which are not listed for it; a postprocessor's over those that it lists."""
-        if self.postprocessor is None:
-            return self.retrieval_results.split.fnmr_at_fmr(self.fmr_vals, self.verbose)
+        split: Split | None = getattr(self.retrieval_results, "split", None)
+        if split is not None:
+            return split.fnmr_at_fmr(self.fmr_vals, self.verbose)
         return rates_of(self.retrieval_results, self.fmr_vals, self.verbose)
 
     def _query_ids(self) -> Any:

@@ -1,17 +1,17 @@
 """The nearest gallery items of each query by Euclidean distance, in exact order, with the distances to show."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings
 from tieproof.compat.oml.split import Split
 from tieproof.distances import DISTANCES, make_space
 from tieproof.engine.blas import check_products
 from tieproof.engine.order import exact_order
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
+from tieproof.exact.euclidean import Euclidean
 from tieproof.exact.space import Resources
 from tieproof.pooled.gauges import EuclideanGauge
 from tieproof.pooled.points import LONGEST_SUM
@@ -42,7 +42,8 @@ def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbour
     """The `count` nearest items of each query, or as many as it ranks."""
     orders = np.arange(len(split.queries)), np.arange(len(split.items))
     resources = Resources(keep_bytes=memory // 4, dtype=np.dtype(np.float64), chunk=LONGEST_SUM)
-    gauge = EuclideanGauge(make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources))
+    space = make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources)
+    gauge = EuclideanGauge(cast(Euclidean, space))
     check_products()
     step = max(1, BLOCK_ENTRIES // len(split.items))
     for start in range(0, len(split.queries), step):
@@ -60,7 +61,9 @@ def of_block(gauge: EuclideanGauge, split: Split, span: IntArray, count: int) ->
         row[split.excluded_items[query]] = -np.inf
     # What is as near as the last one listed, or may be, is ranked by exact keys.
     last = np.partition(keys, -count, axis=1)[:, -count]
-    reach = np.where(errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0)
+    reach = np.where(
+        errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0
+    )
     query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
     order, starts_tie, _, _ = exact_order(space, rows, query, space.items.identity[item])
     tie = np.cumsum(starts_tie) - 1

@@ -9,6 +9,7 @@ from torch import FloatTensor
 
 from tieproof.arrays import as_array
 from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of
+from tieproof.compat.oml.split import Split
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.fnmr import fnmr_at_fmr_of_distances
 from tieproof.pooled.rates import ErrorRates
@@ -76,7 +77,7 @@ def calc_fnmr_at_fmr_rr(
 def rates_of(rr: Any, fmr_vals: Sequence[float], progress: bool) -> ErrorRates:
     """The error rates of retrieval results."""
     correct, _ = correct_of(rr)
-    split = getattr(rr, "split", None)
+    split: Split | None = getattr(rr, "split", None)
     if split is not None and (split.ranked <= rr.n_items).all():
         return split.fnmr_at_fmr(tuple(fmr_vals), progress)
     distances = np.concatenate([as_array(row, "distances") for row in rr.distances])

@@ -38,7 +38,9 @@ def of_lists(
     What is not listed ranks behind what is.
     """
     if len(correct) != len(n_relevant):
-        raise InputError(f"There are lists for {len(correct)} queries and numbers of relevant items for {len(n_relevant)}.")
+        raise InputError(
+            f"There are lists for {len(correct)} queries and numbers of relevant items for {len(n_relevant)}."
+        )
     if not len(correct):
         raise InputError("There is no query. Pass the list of at least one.")
     lengths = np.array([len(row) for row in correct])
@@ -48,8 +50,8 @@ def of_lists(
         listed = int(row.sum())
         if relevant < listed:
             raise InputError(
-                f"Query {query} has {relevant} relevant items, and its list holds {listed}. Count all of them, in the "
-                "list or not."
+                f"Query {query} has {relevant} relevant items, and its list holds {listed}. Count all of them, "
+                "in the list or not."
             )
         place[query, :length] = (
             np.arange(length) if distances is None else np.unique(distances[query], return_inverse=True)[1]
@@ -88,7 +90,9 @@ def evaluate_at(
             if cutoff and result is not None:
                 at = np.minimum(k, lengths) == cutoff
                 estimate = result.per_query(f"{PATTERNS[name]}@{cutoff}")
-                found[:, at] = [part[at] for part in (estimate.lower, estimate.expected, estimate.upper, estimate.std)]
+                found[:, at] = [
+                    part[at] for part in (estimate.lower, estimate.expected, estimate.upper, estimate.std)
+                ]
         return Estimate(*found)
 
     return {name: {k: values(name, k) for k in top_k} for name, top_k in wanted.items()}
@@ -110,8 +114,8 @@ def as_ids(values: Sequence[Any], name: str) -> list[IntArray]:
             row = np.zeros(0, dtype=np.int64)
         if row.ndim != 1 or row.dtype.kind not in "iu":
             raise InputError(
-                f"The {name} of query {query} must be integers in one dimension, and arrived with the shape {row.shape} "
-                f"and type {row.dtype.name}."
+                f"The {name} of query {query} must be integers in one dimension, and arrived with the shape "
+                f"{row.shape} and type {row.dtype.name}."
             )
         if len(np.unique(row)) < len(row):
             raise InputError(f"The {name} of query {query} name an item twice. Keep each item once.")

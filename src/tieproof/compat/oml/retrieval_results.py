@@ -157,7 +157,7 @@ def with_equal_ones(distances: Any, ids: Any) -> Neighbours:
 
 def rankings_of(rr: Any, progress: bool) -> Rankings:
     """The rankings of retrieval results: of their embeddings, or of lists that anybody made."""
-    split = getattr(rr, "split", None)
+    split: Split | None = getattr(rr, "split", None)
     if split is not None:
         return split.rankings(rr.n_items, progress)
     correct, relevant = correct_of(rr)

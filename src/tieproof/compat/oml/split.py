@@ -84,7 +84,9 @@ class Split:
             raise InputError("The data set has no labels, so that nobody knows what is relevant.")
 
         def evaluated(measures: list[str]) -> Result:
-            return evaluate(self.queries, self.labels, **self.pairs, measures=measures, empty="zero", progress=progress)
+            return evaluate(
+                self.queries, self.labels, **self.pairs, measures=measures, empty="zero", progress=progress
+            )
 
         return Rankings(np.minimum(self.ranked, n_items), np.diff(self.relevant.pointer), evaluated)
 
@@ -96,7 +98,9 @@ class Split:
 def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
     """The split of a data set whose every item has an embedding."""
     vectors = check_count(embeddings, dataset, "embeddings")
-    ids, gallery_ids = (as_array(of(), "ids").astype(np.int64) for of in (dataset.get_query_ids, dataset.get_gallery_ids))
+    ids, gallery_ids = (
+        as_array(of(), "ids").astype(np.int64) for of in (dataset.get_query_ids, dataset.get_gallery_ids)
+    )
     labels, sequences = labels_of(dataset), sequences_of(dataset)
     excluded = [same(ids, gallery_ids)]
     if sequences is not None:
@@ -128,7 +132,9 @@ def check_count(embeddings: Any, dataset: Any, name: str) -> Embeddings:
     """One embedding for each item of the data set."""
     vectors = as_embeddings(embeddings, name)
     if len(vectors) != len(dataset):
-        raise InputError(f"There are {len(vectors)} {name} and {len(dataset)} items in the data set. Pass one for each.")
+        raise InputError(
+            f"There are {len(vectors)} {name} and {len(dataset)} items in the data set. Pass one for each."
+        )
     return vectors
 
 

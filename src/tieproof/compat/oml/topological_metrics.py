@@ -52,8 +52,8 @@ def calc_topological_metrics(
 
     Examples
     --------
-    >>> calc_topological_metrics(torch.eye(4), (0.5,), categories=["a", "a", "b", "b"])
-    {'OVERALL': {'pcf': {0.5: tensor(0.5000)}}, 'a': {'pcf': {0.5: tensor(0.2500)}}, 'b': {'pcf': {0.5: tensor(0.2500)}}}
+    >>> calc_topological_metrics(torch.eye(4), (0.5,), categories=["a", "a", "a", "a"])
+    {'OVERALL': {'pcf': {0.5: tensor(0.5000)}}, 'a': {'pcf': {0.5: tensor(0.5000)}}}
 
     """
     vectors = as_embeddings(embeddings)
@@ -72,6 +72,8 @@ def calc_topological_metrics(
 def of_rows(vectors: Embeddings, pcf_variance: tuple[float, ...], name: str) -> dict[str, Any]:
     """The fractions of some embeddings, which may not vary."""
     if (vectors == vectors[0]).all():
-        warnings.warn(f"The {name} do not vary: no component explains any variance, and their pcf is NaN.", stacklevel=3)
+        warnings.warn(
+            f"The {name} do not vary: no component explains any variance, and their pcf is NaN.", stacklevel=3
+        )
         return {"pcf": {share: torch.tensor(float("nan")) for share in pcf_variance}}
     return {"pcf": dict(zip(pcf_variance, map(torch.tensor, pcf(vectors, pcf_variance).tolist()), strict=True))}

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class AccuracyCalculator:
         exclude: Sequence[str] = (),
         avg_of_avgs: bool = False,
         return_per_class: bool = False,
-        k: int | str | None = None,
+        k: int | Literal["max_bin_count"] | None = None,
         label_comparison_fn: Callable[[Any, Any], Any] | None = None,
         device: Any = None,
         knn_func: None = None,
@@ -187,8 +187,10 @@ class AccuracyCalculator:
         if not self.avg_of_avgs and not self.return_per_class:
             return choose(over_queries(values), self.ties)
         means = [over_queries(some(values, classes == name)) for name in np.unique(classes)]
-        return [choose(mean, self.ties) for mean in means] if self.return_per_class else choose(
-            mean_of_means(means), self.ties
+        return (
+            [choose(mean, self.ties) for mean in means]
+            if self.return_per_class
+            else choose(mean_of_means(means), self.ties)
         )
 
 
@@ -226,7 +228,9 @@ def check_lengths(queries: Any, labels: Any, items: Any, item_labels: Any) -> No
     for vectors, own, name in ((queries, labels, "query"), (items, item_labels, "reference")):
         if own is None or len(own) != len(vectors):
             arrived = "none" if own is None else len(own)
-            raise InputError(f"There are {len(vectors)} {name} embeddings and {arrived} {name} labels. Pass one for each.")
+            raise InputError(
+                f"There are {len(vectors)} {name} embeddings and {arrived} {name} labels. Pass one for each."
+            )
 
 
 def check_included(queries: Any, items: Any, labels: Any, item_labels: Any) -> None:

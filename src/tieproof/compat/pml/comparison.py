@@ -14,7 +14,10 @@ IntArray = npt.NDArray[np.int64]
 
 
 def compared(
-    labels: npt.NDArray[Any], gallery_labels: npt.NDArray[Any], comparison: Callable[[Any, Any], Any], with_itself: bool
+    labels: npt.NDArray[Any],
+    gallery_labels: npt.NDArray[Any],
+    comparison: Callable[[Any, Any], Any],
+    with_itself: bool,
 ) -> tuple[IntArray, IntArray]:
     """The relevant (query, item) pairs, (p, 2), and for each query the number of its label among the distinct ones.
 
@@ -30,8 +33,8 @@ def compared(
         same = as_array(comparison(torch.as_tensor(label[None]).float(), others), "result of label_comparison_fn")
         if same.shape != (len(gallery_labels),):
             raise InputError(
-                f"label_comparison_fn returned the shape {same.shape} for a label of the shape {label[None].shape} and "
-                f"labels of the shape {gallery_labels.shape}. It must return one bool for each of the latter."
+                f"label_comparison_fn returned the shape {same.shape} for a label of the shape "
+                f"{label[None].shape} and labels of the shape {gallery_labels.shape}. It must return one bool for each of the latter."
             )
         query, item = np.flatnonzero(number.ravel() == place), np.flatnonzero(same)
         pairs.append(np.column_stack([np.repeat(query, len(item)), np.tile(item, len(query))]))

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, astuple
+from dataclasses import astuple, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from tieproof.arrays import as_array
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.lists import evaluate_scores
-from tieproof.result import Estimate
+from tieproof.result import Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
 EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}
@@ -72,7 +72,9 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         if ignore_index is not None and not isinstance(ignore_index, int):
             raise InputError(f"ignore_index must be an integer or None, not {ignore_index!r}.")
         if aggregation != "mean" and aggregation not in AGGREGATIONS and not callable(aggregation):
-            raise InputError(f"Unknown aggregation={aggregation!r}. Known: mean, {', '.join(AGGREGATIONS)}, a function.")
+            raise InputError(
+                f"Unknown aggregation={aggregation!r}. Known: mean, {', '.join(AGGREGATIONS)}, a function."
+            )
         if ties == "interval" and aggregation != "mean":
             raise InputError(f"ties='interval' is that of the mean. With aggregation={aggregation!r} choose a bound.")
         self.empty_target_action, self.ignore_index = empty_target_action, ignore_index
@@ -97,14 +99,16 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
             expected = "at least 0" if self.graded else "0 or 1"
             raise InputError(f"target must be {expected}, and goes from {given.min()} to {given.max()}.")
         if not preds[kept].isfinite().all():
-            raise InputError("preds must be finite numbers, and hold NaN or infinity. Find out why the model gave it.")
+            raise InputError(
+                "preds must be finite numbers, and hold NaN or infinity. Find out why the model gave it."
+            )
         self.indexes.append(indexes[kept].long())
         self.preds.append(preds[kept])
         self.target.append(given.double() if given.is_floating_point() else given.long())
 
     def compute(self) -> Any:
         """The metric over all queries: a tensor, or with `ties="interval"` a dictionary of tensors."""
-        return self.converted(self.over_queries(), lambda numbers: torch.tensor(numbers[0], device=self.device))
+        return self.converted(self.over_queries(), 0)
 
     @abstractmethod
     def measures(self, length: int, longest: int) -> list[str]:
@@ -114,25 +118,32 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         """Which items are looked for."""
         return target
 
-    def over_queries(self) -> Estimate[list[float]]:
+    def over_queries(self) -> Estimate[FloatArray]:
         """Each measure, aggregated over the queries."""
         values = self.per_query()
         if not values.shape[1]:
-            return Estimate(*([0.0] * values.shape[2] for _ in values))
+            return Estimate(*np.zeros(values.shape[::2]))
         columns = [self.aggregated(Estimate(*values[:, :, place])) for place in range(values.shape[2])]
-        return Estimate(*(list(part) for part in zip(*map(astuple, columns), strict=True)))
+        return Estimate(*np.array(columns).T)
 
-    def aggregated(self, values: Estimate[Numbers]) -> Estimate[float]:
+    def aggregated(self, values: Estimate[FloatArray]) -> tuple[float, ...]:
         """One measure of all queries as one; other aggregations than the mean know of no standard deviation."""
         if self.aggregation == "mean":
-            return over_queries(values)
-        function = AGGREGATIONS.get(self.aggregation, self.aggregation)
+            return astuple(over_queries(values))
+        function: Any = AGGREGATIONS.get(self.aggregation, self.aggregation)
         bounds = (values.lower, values.expected, values.upper)
-        return Estimate(*(float(function(torch.from_numpy(part), dim=0)) for part in bounds), np.nan)
+        return *(float(function(torch.from_numpy(part), dim=0)) for part in bounds), np.nan
 
-    def converted(self, values: Estimate[Any], convert: Callable[[Any], Tensor]) -> Any:
-        """What `ties` asks for; torchmetrics passes dictionaries on, and no dataclasses."""
-        return asdict(choose(values, "interval", convert)) if self.ties == "interval" else choose(values, self.ties, convert)
+    def converted(self, values: Estimate[FloatArray], places: int | slice) -> Any:
+        """Some measures as `ties` asks for them; torchmetrics passes dictionaries on, and no dataclasses."""
+
+        def tensor(numbers: FloatArray) -> Tensor:
+            return torch.tensor(numbers[places], dtype=torch.float32, device=self.device)
+
+        found = choose(values, self.ties, tensor)
+        return (
+            {field.name: getattr(found, field.name) for field in fields(found)} if self.ties == "interval" else found
+        )
 
     def per_query(self) -> Numbers:
         """Lower, expected and upper value and standard deviation of each measure of each query, (4, Q, measures)."""
@@ -144,12 +155,17 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         for places, scores, relevance in groups:
             found = (relevance > 0).any(axis=1)
             if not found.all() and self.empty_target_action == "error":
-                raise InputError(f"{np.count_nonzero(~found)} queries have nothing to find. Leave them out, or skip them.")
-            names = self.measures(scores.shape[1], longest)
-            result = evaluate_scores(scores, relevance, measures=names, empty="zero")
-            of_measures = [astuple(result.per_query(name)) for name in names]
-            values[:, places[found]] = np.array(of_measures).transpose(1, 2, 0)[:, found]
+                raise InputError(
+                    f"{np.count_nonzero(~found)} queries have nothing to find. Leave them out, or skip them."
+                )
+            values[:, places[found]] = self.measured(scores, relevance, longest)[:, found]
         return values[:, ~np.isnan(values[0, :, 0])]
+
+    def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
+        """The same for queries with equally many items, where there is something to find."""
+        names = self.measures(scores.shape[1], longest)
+        result = evaluate_scores(scores, relevance, measures=names, empty="zero")
+        return np.array([astuple(result.per_query(name)) for name in names]).transpose(1, 2, 0)
 
     def rankings(self) -> Iterator[tuple[Any, Numbers, Numbers]]:
         """The places of queries with equally many items, shortest first, and their scores and relevance (q, n)."""

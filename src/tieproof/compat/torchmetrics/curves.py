@@ -7,14 +7,13 @@ from torch import Tensor
 
 from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric
 from tieproof.errors import InputError
-from tieproof.result import Estimate
 
 
 class RetrievalPrecisionRecallCurve(RetrievalMetric):
     """Precision and recall at the cutoffs 1 … `max_k`, by default the length of the longest ranking.
 
-    With `adaptive_k` precision beyond the end of a ranking is that at its end. `compute` returns precision, recall and
-    the cutoffs, a tensor each; with `ties="interval"` the first two are dictionaries. Every point is bounded by
+    With `adaptive_k` precision beyond the end of a ranking is that at its end. `compute` returns precision, recall
+    and the cutoffs, a tensor each; with `ties="interval"` the first two are dictionaries. Every point is bounded by
     itself: no ordering need reach all of them.
 
     >>> from torch import tensor
@@ -49,10 +48,7 @@ class RetrievalPrecisionRecallCurve(RetrievalMetric):
         """Precision, recall and the cutoffs."""
         points = self.over_queries()
         count = len(points.lower) // 2
-        curves = (
-            self.converted(points, lambda numbers, part=part: torch.tensor(numbers[part], device=self.device))
-            for part in (slice(count), slice(count, None))
-        )
+        curves = (self.converted(points, part) for part in (slice(count), slice(count, None)))
         return *curves, torch.arange(1, count + 1, device=self.device)
 
     def plot(self, curve: tuple[Tensor, Tensor, Tensor] | None = None, ax: Any = None) -> Any:
@@ -94,8 +90,7 @@ class RetrievalRecallAtFixedPrecision(RetrievalPrecisionRecallCurve):
 
     def compute(self) -> tuple[Tensor, Tensor]:
         """The recall and its cutoff."""
-        points: Estimate[list[float]] = self.over_queries()
-        numbers = getattr(points, self.ties)
+        numbers = getattr(self.over_queries(), self.ties).tolist()
         count = len(numbers) // 2
         rows = zip(numbers[:count], numbers[count:], range(1, count + 1), strict=True)
         recall, k = max(((r, k) for p, r, k in rows if p >= self.min_precision), default=(0.0, count))

@@ -2,10 +2,8 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, Numbers, RetrievalMetric
 from tieproof.compat.ties import TieChoice
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, Numbers, RetrievalMetric
 from tieproof.errors import InputError
 
 
@@ -148,3 +146,9 @@ class RetrievalAUROC(RetrievalMetric):
     def measures(self, length: int, longest: int) -> list[str]:
         """The area."""
         return ["AUC"]
+
+    def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
+        """The area of each query, 0 where there are no pairs to order."""
+        values = super().measured(scores, relevance, longest)
+        values[:, (relevance > 0).all(axis=1)] = 0.0
+        return values
