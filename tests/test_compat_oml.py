@@ -75,6 +75,8 @@ SETS = {
     "near duplicates": NEAR_DUPLICATES,
     "huge and tiny": np.array([[1e-30, 0], [0, 1e-30], [1e30, 1], [1e30, 2], [0, 0]]),
     "zeros": np.zeros((6, 4), dtype=np.float32),
+    "the same": np.full((7, 3), 0.1),
+    "twice": np.repeat(np.random.default_rng(2).normal(size=(8, 3)), 2, axis=0),
 }
 
 
@@ -232,6 +234,17 @@ def test_categories_format_and_choice() -> None:
     assert list(fill(only, vectors, np.arange(4)).compute_metrics()) == ["OVERALL"]
 
 
+def test_categories_in_a_tensor() -> None:
+    lists = [torch.tensor([0]), torch.tensor([1]), torch.tensor([1])], [torch.tensor([0])] * 3
+    options = {**NONE, "cmc_top_k": (1,), "query_categories": torch.tensor([4, 7, 4]), "reduce": False}
+    found = oml.calc_retrieval_metrics(*lists, **options)
+    assert {name: values["cmc"][1].tolist() for name, values in found.items()} == {
+        "OVERALL": [1, 0, 0],
+        4: [1, 0],
+        7: [0],
+    }
+
+
 def test_verbose_prints_the_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     metrics = oml.EmbeddingMetrics(
         oml.QueryGalleryLabeledDataset([0, 0]), **{**QUIET, "verbose": True, "cmc_top_k": (1,)}
@@ -321,6 +334,7 @@ def test_refused() -> None:
         "its list holds 2": lambda: oml.calc_cmc([torch.BoolTensor([1, 1])], [1], top_k=(1,)),
         "no query": lambda: oml.calc_retrieval_metrics([], []),
         "of 1 queries and gt_ids of 2": lambda: oml.calc_retrieval_metrics([ids], [ids, ids]),
+        "There is no data set": lambda: oml.EmbeddingMetrics(None).setup(),
         "call setup": lambda: metrics.update(torch.eye(3), [0, 1, 2]),
         "call compute_metrics": lambda: metrics.visualize(),
         "There is nothing to compute": lambda: metrics.compute_metrics(),

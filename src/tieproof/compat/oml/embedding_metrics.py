@@ -85,6 +85,8 @@ class EmbeddingMetrics:
 
     def setup(self, num_samples: int | None = None) -> None:
         """Forget all items: call it before the first `update`. `num_samples` is accepted: no memory is set aside."""
+        if self.dataset is None:
+            raise InputError("There is no data set. Pass one, with labels, queries and a gallery.")
         self._items = Evaluator()
         self.retrieval_results = self.metrics = None
 
@@ -143,7 +145,7 @@ class EmbeddingMetrics:
         Parameters
         ----------
         query_ids : places among the queries
-        n_instances : how many items to show of each
+        n_instances : how many items to show of each, at most as many as are retrieved: the largest cutoff, or five
         verbose : print which queries are shown
 
         """

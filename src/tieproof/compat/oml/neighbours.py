@@ -59,22 +59,26 @@ def of_block(gauge: EuclideanGauge, split: Split, span: IntArray, count: int) ->
     keys = keys[:, space.items.identity]
     for row, query in zip(keys, span, strict=True):
         row[split.excluded_items[query]] = -np.inf
-    # What is as near as the last one listed, or may be, is ranked by exact keys.
+    # What is as near as the last one listed, or may be, is ranked by exact keys, equal rows together.
     last = np.partition(keys, -count, axis=1)[:, -count]
     reach = np.where(
         errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0
     )
     query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
-    order, starts_tie, _, _ = exact_order(space, rows, query, space.items.identity[item])
-    tie = np.cumsum(starts_tie) - 1
-    item = item[order][np.lexsort((item[order], tie))]
-    ends = np.cumsum(np.bincount(query, minlength=len(span)))
-    begins = ends - np.bincount(query, minlength=len(span))
-    first, size = np.flatnonzero(starts_tie)[tie] - begins[query], np.bincount(tie)[tie]
+    pairs, of_pair = np.unique(query * len(space.items) + space.items.identity[item], return_inverse=True)
+    order, starts_tie, _, _ = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items))
+    tie = np.empty_like(order)
+    tie[order] = np.cumsum(starts_tie) - 1
+    tie = tie[of_pair]
+    nearest_first = np.lexsort((item, tie))
+    tie, item = tie[nearest_first], item[nearest_first]
+    begins = np.searchsorted(query, np.arange(len(span)))
+    size = np.bincount(tie)
+    first = (np.cumsum(size) - size)[tie] - begins[query]
     listed = np.arange(len(query)) - begins[query] < count
     distances = rounded_distances(gauge, split, span[query[listed]], item[listed])
     cuts = np.cumsum(np.bincount(query[listed], minlength=len(span)))[:-1]
-    columns = (item[listed], distances, first[listed], size[listed])
+    columns = (item[listed], distances, first[listed], size[tie[listed]])
     for parts in zip(*(np.split(column, cuts) for column in columns), strict=True):
         yield Neighbours(*parts)
 

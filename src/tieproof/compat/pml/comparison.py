@@ -33,8 +33,8 @@ def compared(
         same = as_array(comparison(torch.as_tensor(label[None]).float(), others), "result of label_comparison_fn")
         if same.shape != (len(gallery_labels),):
             raise InputError(
-                f"label_comparison_fn returned the shape {same.shape} for a label of the shape "
-                f"{label[None].shape} and labels of the shape {gallery_labels.shape}. It must return one bool for each of the latter."
+                f"label_comparison_fn returned the shape {same.shape} for a label of the shape {label[None].shape} "
+                f"and labels of the shape {gallery_labels.shape}. It must return one bool for each of these."
             )
         query, item = np.flatnonzero(number.ravel() == place), np.flatnonzero(same)
         pairs.append(np.column_stack([np.repeat(query, len(item)), np.tile(item, len(query))]))
