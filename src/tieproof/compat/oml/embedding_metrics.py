@@ -13,9 +13,9 @@ from tieproof.arrays import as_array
 from tieproof.compat.distributed import gathered, is_first
 from tieproof.compat.oml.dataset import CATEGORY
 from tieproof.compat.oml.pair_metrics import rates_of
-from tieproof.compat.oml.retrieval_metrics import OVERALL, PerQuery, as_metrics, evaluate_all
+from tieproof.compat.oml.retrieval_metrics import OVERALL, PerQuery, as_metrics, distinct, evaluate_all
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
-from tieproof.compat.oml.split import Split
+from tieproof.compat.oml.split import Split, extra_of
 from tieproof.compat.oml.topological_metrics import calc_topological_metrics
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
@@ -115,8 +115,8 @@ class EmbeddingMetrics:
         embeddings = self._whole()
         self.retrieval_results = self._retrieve(embeddings)
         self._per_query = evaluate_all(rankings_of(self.retrieval_results, self.verbose), self.top_k)
-        categories = self.dataset.extra_data.get(CATEGORY)
-        own = None if categories is None else as_array(categories, "categories")[self._query_ids()]
+        categories = extra_of(self.dataset, CATEGORY, "categories")
+        own = None if categories is None else categories[self._query_ids()]
         of_rankings = as_metrics(self._per_query, own, True, self.ties)
         of_embeddings = calc_topological_metrics(embeddings, self.pcf_variance, categories)
         if categories is None:
@@ -220,9 +220,10 @@ class EmbeddingMetrics:
         """Which queries each category holds, by its name as a string."""
         every = np.arange(len(self._query_ids()))
         found = {OVERALL: every}
-        if CATEGORY in self.dataset.extra_data:
-            own = as_array(self.dataset.extra_data[CATEGORY], "categories")[self._query_ids()]
-            found |= {str(name): every[own == name] for name in dict.fromkeys(own.tolist())}
+        categories = extra_of(self.dataset, CATEGORY, "categories")
+        if categories is not None:
+            own = categories[self._query_ids()]
+            found |= {str(name): every[own == name] for name in distinct(own)}
         return found
 
     def _names(self) -> Iterator[str]:

@@ -76,10 +76,10 @@ def calc_fnmr_at_fmr_rr(
 
 def rates_of(rr: Any, fmr_vals: Sequence[float], progress: bool) -> ErrorRates:
     """The error rates of retrieval results."""
-    correct, _ = correct_of(rr)
     split: Split | None = getattr(rr, "split", None)
-    if split is not None and (split.ranked <= rr.n_items).all():
+    if split is not None and split.labels is not None and (split.ranked <= rr.n_items).all():
         return split.fnmr_at_fmr(tuple(fmr_vals), progress)
+    correct, _ = correct_of(rr)
     distances = np.concatenate([as_array(row, "distances") for row in rr.distances])
     relevant = np.concatenate(correct)
     return fnmr_at_fmr_of_distances(distances[relevant], distances[~relevant], fmr=fmr_vals)

@@ -1,6 +1,7 @@
 """`RetrievalResults`: for each query the nearest gallery items, their distances and what is relevant."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,33 +56,38 @@ class RetrievalResults:
                 )
             if not np.isfinite(row).all() or (np.diff(row) < 0).any():
                 raise InputError(f"The distances of query {query} must be finite numbers in rising order.")
-        self._distances, self._retrieved_ids = tuple(distances), tuple(retrieved_ids)
-        self._gt_ids = None if gt_ids is None else tuple(gt_ids)
+        self._lists = tuple(distances), tuple(retrieved_ids), None if gt_ids is None else tuple(gt_ids)
         self.split: Split | None = None
         self.n_items = 0
-        self._neighbours: list[Neighbours] | None = None
 
-    @property
+    @cached_property
     def distances(self) -> tuple[FloatTensor, ...]:
         """For each query, distances to the listed items, in rising order."""
-        return self._distances
+        if self.split is None:
+            return self._lists[0]
+        return tuple(torch.from_numpy(found.distances) for found in self.neighbours)
 
-    @property
+    @cached_property
     def retrieved_ids(self) -> tuple[LongTensor, ...]:
         """For each query, the places of the listed items in the gallery."""
-        return self._retrieved_ids
+        if self.split is None:
+            return self._lists[1]
+        return tuple(torch.from_numpy(found.items) for found in self.neighbours)
 
-    @property
+    @cached_property
     def gt_ids(self) -> tuple[LongTensor, ...] | None:
         """For each query, the places of the relevant items in the gallery."""
-        return self._gt_ids
+        if self.split is None:
+            return self._lists[2]
+        relevant = self.split.ground_truth
+        return None if relevant is None else tuple(map(torch.from_numpy, relevant))
 
-    @property
+    @cached_property
     def neighbours(self) -> list[Neighbours]:
-        """For each query, the listed items with their ties."""
-        if self._neighbours is not None:
-            return self._neighbours
-        return [with_equal_ones(*lists) for lists in zip(self._distances, self._retrieved_ids, strict=True)]
+        """For each query, the listed items with their ties; sought when somebody asks, since metrics need no lists."""
+        if self.split is not None:
+            return list(nearest(self.split, self.n_items))
+        return [with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
 
     @classmethod
     def from_embeddings(
@@ -134,17 +140,11 @@ class RetrievalResults:
 
     @classmethod
     def _of_split(cls, split: Split, n_items: int) -> "RetrievalResults":
-        """List the nearest items, and keep what they come from, where ties are exact."""
+        """Keep what lists come from, where ties are exact."""
         if isinstance(n_items, bool) or not isinstance(n_items, int) or n_items < 1:
             raise InputError(f"n_items must be a whole number of at least 1, not {n_items!r}.")
-        found = list(nearest(split, n_items))
-        relevant = split.ground_truth
-        made = cls(
-            [torch.from_numpy(each.distances) for each in found],
-            [torch.from_numpy(each.items) for each in found],
-            None if relevant is None else [torch.from_numpy(ids) for ids in relevant],
-        )
-        made.split, made.n_items, made._neighbours = split, n_items, found
+        made = cls([], [])
+        made.split, made.n_items = split, n_items
         return made
 
 

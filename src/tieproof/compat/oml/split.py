@@ -147,8 +147,13 @@ def labels_of(dataset: Any) -> Any:
 
 def sequences_of(dataset: Any) -> Any:
     """The sequences of a data set, (n,), or None."""
-    values = getattr(dataset, "extra_data", {}).get(SEQUENCE)
-    return None if values is None else as_labels(list(values), len(dataset), "sequences", "items", columns=False)
+    return extra_of(dataset, SEQUENCE, "sequences")
+
+
+def extra_of(dataset: Any, key: str, name: str) -> Any:
+    """What the `extra_data` of a data set says of each item, integers or strings (n,), or None."""
+    values = getattr(dataset, "extra_data", {}).get(key)
+    return None if values is None else as_labels(list(values), len(dataset), name, "items", columns=False)
 
 
 def same(values: Any, others: Any) -> IntArray:
