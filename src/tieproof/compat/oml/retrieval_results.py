@@ -84,7 +84,7 @@ class RetrievalResults:
 
     @cached_property
     def neighbours(self) -> list[Neighbours]:
-        """For each query, the listed items with their ties; sought when somebody asks, since metrics need no lists."""
+        """For each query, the listed items with their ties; sought when asked for, since metrics need no lists."""
         if self.split is not None:
             return list(nearest(self.split, self.n_items))
         return [with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
