@@ -169,9 +169,16 @@ PROCESS = """
     found = {}
     for name in ("RetrievalMAP", "RetrievalNormalizedDCG"):
         metric = getattr(torchmetrics, name)()
-        for part in mine.split(17):
+        for part in mine.split(17 + 20 * rank):  # not as many batches in each process
             metric.update(scores[part], target[part], indexes[part])
         found[name] = metric.compute().item()
+    rest = slice(200 * rank)  # one of them gets no more
+    metric.update(scores[rest], target[rest], indexes[rest])
+    found["more"] = metric.compute().item()
+    empty = torchmetrics.RetrievalMRR()
+    if rank:
+        empty.update(scores.double() / 3, target, indexes + 2**40)
+    found["one process has it all"] = empty.compute().item()
     curve = torchmetrics.RetrievalPrecisionRecallCurve(max_k=3)
     curve.update(scores[mine], target[mine], indexes[mine])
     found["curve"] = torch.cat(curve.compute()).tolist()
@@ -216,6 +223,9 @@ def alone() -> dict[str, Any]:
     tensors = scores, target, torch.from_numpy(random.integers(0, 9, size=200))
     names = ("RetrievalMAP", "RetrievalNormalizedDCG")
     found: dict[str, Any] = {name: computed(getattr(ours, name)(), tensors).item() for name in names}
+    twice = [torch.cat([values, values]) for values in tensors]
+    found["more"] = computed(ours.RetrievalNormalizedDCG(), tuple(twice)).item()
+    found["one process has it all"] = computed(ours.RetrievalMRR(), tensors).item()
     found["curve"] = computed(ours.RetrievalPrecisionRecallCurve(max_k=3), tensors).tolist()
     labels, vectors = random.integers(0, 4, size=50), random.integers(0, 3, size=(50, 3))
     metrics = EmbeddingMetrics(QueryGalleryLabeledDataset(labels), verbose=False, fmr_vals=(0.1,))
@@ -230,6 +240,8 @@ def test_refused() -> None:
     none = torch.tensor([0])
     error = ours.RetrievalMAP(empty_target_action="error")
     error.update(one, none, index)
+    ignored = ours.RetrievalMAP(ignore_index=1)
+    ignored.update(one, target, index)
     calls: dict[str, Callable[[], Any]] = {
         "one shape": lambda: ours.RetrievalMAP().update(one, target, torch.tensor([0, 1])),
         "indexes must be integers": lambda: ours.RetrievalMAP().update(one, target, one),
@@ -237,6 +249,7 @@ def test_refused() -> None:
         "target must be at least 0": lambda: ours.RetrievalNormalizedDCG().update(one, -target, index),
         "NaN or infinity": lambda: ours.RetrievalMAP().update(one / 0, target, index),
         "nothing to compute": lambda: ours.RetrievalMAP().compute(),
+        "There is nothing to compute": lambda: ignored.compute(),
         "Unknown ties='best'": lambda: ours.RetrievalMAP(ties="best"),
         "Unknown empty_target_action": lambda: ours.RetrievalMAP(empty_target_action="no"),
         "Unknown aggregation": lambda: ours.RetrievalMAP(aggregation="sum"),

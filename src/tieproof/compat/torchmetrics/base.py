@@ -13,6 +13,7 @@ from torchmetrics import Metric
 from torchmetrics.utilities.data import dim_zero_cat
 
 from tieproof.arrays import as_array
+from tieproof.compat.distributed import gathered_tensors
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.lists import evaluate_scores
@@ -35,7 +36,7 @@ Numbers = npt.NDArray[Any]
 
 
 class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
-    """What the metrics share; the state is synchronised under torch.distributed, as torchmetrics does it.
+    """What the metrics share; the state is synchronised under torch.distributed, whatever each process was given.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         ties: TieChoice = "lower",
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**{"dist_sync_fn": gathered_tensors, **kwargs})
         check_ties(ties)
         if empty_target_action not in EMPTY:
             raise InputError(f"Unknown empty_target_action={empty_target_action!r}. Known: {', '.join(EMPTY)}.")
@@ -80,7 +81,7 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         self.empty_target_action, self.ignore_index = empty_target_action, ignore_index
         self.aggregation, self.ties = aggregation, ties
         for name in STATES:
-            self.add_state(name, default=[], dist_reduce_fx=None)
+            self.add_state(name, default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
         """Add items: scores, larger is nearer, their targets, and the index of the query of each; of any shape."""
@@ -169,9 +170,12 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
 
     def rankings(self) -> Iterator[tuple[Any, Numbers, Numbers]]:
         """The places of queries with equally many items, shortest first, and their scores and relevance (q, n)."""
-        if not self.indexes:
-            raise InputError("There is nothing to compute: call update(preds, target, indexes) first.")
+        nothing = InputError("There is nothing to compute: call update(preds, target, indexes) first.")
+        if not len(self.indexes):  # a list, or a tensor where the states of all processes are gathered
+            raise nothing
         indexes, preds, target = (as_array(dim_zero_cat(getattr(self, name)), name) for name in STATES)
+        if not len(indexes):
+            raise nothing
         order = np.argsort(indexes, kind="stable")
         _, starts, lengths = np.unique(indexes[order], return_index=True, return_counts=True)
         for length in np.unique(lengths):
