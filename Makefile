@@ -12,7 +12,8 @@ demo: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n auto -q
 
-# Tests that need torch and the like; one version of torch, so that what was tested is known.
+# Tests that need torch and the like; one version of torch, so that what was tested is known. open-metric-learning pins
+# an old NumPy and brings libraries for images; what is tested beside it needs neither.
 test-heavy: $(VENV)/installed-heavy
 	$(BIN)/python -m pytest -n auto -q -m heavy
 
@@ -44,6 +45,7 @@ $(VENV)/installed-lint: $(VENV)/installed
 $(VENV)/installed-heavy: $(VENV)/installed
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --editable '.[heavy]'
+	$(BIN)/pip install --quiet --no-deps open-metric-learning==4.0.0
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed

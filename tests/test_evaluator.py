@@ -68,6 +68,15 @@ def test_merging_processes() -> None:
     assert total.compute().to_json() == whole().to_json()
 
 
+def test_items_come_once_in_the_order_of_their_indices() -> None:
+    evaluator = fill(tp.Evaluator(), np.array([5, 3, 9, 3]), [2])
+    indices, embeddings, labels, categories = evaluator.items()
+    assert indices.tolist() == [3, 5, 9]
+    assert (embeddings == DATA[indices]).all()
+    assert (labels == LABELS[indices]).all()
+    assert categories is None
+
+
 def test_reset_and_options() -> None:
     evaluator = tp.Evaluator(distance="cityblock", measures=["P@1"], empty="zero")
     evaluator.update(DATA[:3] + 1, LABELS[:3])

@@ -109,6 +109,12 @@ class Evaluator:
 
     def compute(self) -> Result:
         """Evaluate all items; `query_ids` are their indices."""
+        indices, *columns = self.items()
+        data: dict[str, Any] = dict(zip(Batch._fields[1:], columns, strict=True))
+        return evaluate(**data, **self._options).named(indices)
+
+    def items(self) -> Batch:
+        """All items that were given, each once, in the order of their indices."""
         if not self._batches:
             raise InputError("There is nothing to evaluate: call update(embeddings, labels) first.")
         columns = {
@@ -130,8 +136,8 @@ class Evaluator:
                     f"Index {index} was given twice, with different {name}. Pass as indices the positions of the "
                     "items in the whole data set, and compute embeddings with the model in evaluation mode."
                 )
-        chosen: dict[str, Any] = {name: values[first] for name, values in columns.items()}
-        return evaluate(**chosen, **self._options).named(distinct)
+        chosen = {name: values[first] for name, values in columns.items()}
+        return Batch(distinct, chosen["embeddings"], chosen["labels"], chosen.get("categories"))
 
     def _add(self, batch: Batch) -> None:
         """Keep a batch if it is of the kind of those before."""

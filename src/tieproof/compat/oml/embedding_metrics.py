@@ -1,0 +1,243 @@
+"""`EmbeddingMetrics`: embeddings that come batch by batch, and all metrics of them."""
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from pprint import pprint
+from typing import Any
+
+import numpy as np
+import torch
+from torch import FloatTensor
+
+from tieproof.arrays import as_array
+from tieproof.compat.distributed import gathered, is_first
+from tieproof.compat.oml.dataset import CATEGORY
+from tieproof.compat.oml.pair_metrics import rates_of
+from tieproof.compat.oml.retrieval_metrics import OVERALL, PerQuery, as_metrics, distinct, evaluate_all
+from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
+from tieproof.compat.oml.split import Split, extra_of
+from tieproof.compat.oml.topological_metrics import calc_topological_metrics
+from tieproof.compat.ties import TieChoice, check_ties, choose
+from tieproof.errors import InputError
+from tieproof.evaluator import Evaluator
+from tieproof.pooled.rates import ErrorRates
+
+WORST_QUERIES = SHOWN_ITEMS = 5
+"""What `visualize` shows of each metric."""
+
+NOT_OF_QUERIES = ("fnmr@fmr", "pcf")
+"""Metrics that single queries do not have."""
+
+
+class EmbeddingMetrics:
+    """Collects the embeddings of a data set, then computes its metrics, by exact Euclidean distance.
+
+    Parameters
+    ----------
+    dataset : has `len()`, `get_labels()`, `get_query_ids()`, `get_gallery_ids()` and `extra_data`
+        A query is not ranked for itself, nor are items of its sequence (`extra_data["sequence"]`). With
+        `extra_data["category"]` metrics are computed for each category, too.
+    cmc_top_k, precision_top_k, map_top_k : cutoffs of these metrics; empty for none
+    fmr_vals : false match rates to compute fnmr@fmr at, over all pairs
+    pcf_variance : shares of the variance to compute the principal components fraction of
+    postprocessor : has `process(rr, dataset)` and may have `top_n`
+        Its retrieval results are evaluated instead, as lists.
+    metrics_to_exclude_from_visualization : names such as "cmc"
+    return_only_overall_category : leave the other categories out of what `compute_metrics` returns
+    visualize_only_overall_category : leave them out of `visualize`
+    verbose : print the metrics, and show a progress bar where they take longer than two seconds
+    ties : "lower", "expected", "upper" or "interval"
+        Which value over all orderings of tied items the metrics have; "interval" gives each as an `Estimate`.
+
+    Batches of any size in any order give the same metrics. Under torch.distributed the items of all processes are
+    gathered; an item that several of them have counts once.
+
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        cmc_top_k: tuple[int, ...] = (5,),
+        precision_top_k: tuple[int, ...] = (5,),
+        map_top_k: tuple[int, ...] = (5,),
+        fmr_vals: tuple[float, ...] = (),
+        pcf_variance: tuple[float, ...] = (0.5,),
+        postprocessor: Any = None,
+        metrics_to_exclude_from_visualization: Iterable[str] = (),
+        return_only_overall_category: bool = False,
+        visualize_only_overall_category: bool = True,
+        verbose: bool = True,
+        ties: TieChoice = "lower",
+    ) -> None:
+        check_ties(ties)
+        self.dataset = dataset
+        self.top_k = {"cmc": cmc_top_k, "precision": precision_top_k, "map": map_top_k}
+        self.fmr_vals, self.pcf_variance = fmr_vals, pcf_variance
+        self.postprocessor = postprocessor
+        self.metrics_to_exclude_from_visualization = (*NOT_OF_QUERIES, *metrics_to_exclude_from_visualization)
+        self.return_only_overall_category = return_only_overall_category
+        self.visualize_only_overall_category = visualize_only_overall_category
+        self.verbose, self.ties = verbose, ties
+        self.retrieval_results: Any = None
+        self.metrics: dict[Any, Any] | None = None
+        self._items: Evaluator | None = None
+        self._per_query: PerQuery = {}
+
+    def setup(self, num_samples: int | None = None) -> None:
+        """Forget all items: call it before the first `update`. `num_samples` is accepted: no memory is set aside."""
+        if self.dataset is None:
+            raise InputError("There is no data set. Pass one, with labels, queries and a gallery.")
+        self._items = Evaluator()
+        self.retrieval_results = self.metrics = None
+
+    def update(self, embeddings: FloatTensor, indices: Any) -> None:
+        """Add a batch: embeddings (n, d), and the places of these items in the data set."""
+        if self._items is None:
+            raise InputError("There is no room for embeddings yet: call setup() before update().")
+        places = as_array(indices, "indices")
+        labels = as_array(self.dataset.get_labels(), "labels")
+        if places.size and (places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= len(labels)):
+            raise InputError(
+                f"The indices must be places in the data set, whole numbers from 0 to {len(labels) - 1}, and hold "
+                f"{places.ravel()[np.argmax((places < 0) | (places >= len(labels)))]}."
+            )
+        self._items.update(embeddings, labels[places], indices=places)
+
+    def compute_metrics(self) -> dict[Any, Any]:
+        """All metrics, once every item of the data set was given.
+
+        Returns
+        -------
+        {"OVERALL": {"cmc": {k: tensor}, "precision": …, "map": …, "pcf": {share: tensor}, "fnmr@fmr": {fmr:
+        tensor}}, category: {…}, …}, without metrics that were not asked for; fnmr@fmr is that of all queries.
+
+        """
+        embeddings = self._whole()
+        self.retrieval_results = self._retrieve(embeddings)
+        self._per_query = evaluate_all(rankings_of(self.retrieval_results, self.verbose), self.top_k)
+        categories = extra_of(self.dataset, CATEGORY, "categories")
+        own = None if categories is None else categories[self._query_ids()]
+        of_rankings = as_metrics(self._per_query, own, True, self.ties)
+        of_embeddings = calc_topological_metrics(embeddings, self.pcf_variance, categories)
+        if categories is None:
+            of_rankings, of_embeddings = {OVERALL: of_rankings}, {OVERALL: of_embeddings}
+        self.metrics = {name: values | of_embeddings.get(name, {}) for name, values in of_rankings.items()}
+        if self.fmr_vals:
+            rates = [choose(point.fnmr, self.ties, torch.tensor) for point in self._error_rates().points]
+            self.metrics[OVERALL]["fnmr@fmr"] = dict(zip(self.fmr_vals, rates, strict=True))
+        found = {OVERALL: self.metrics[OVERALL]} if self.return_only_overall_category else self.metrics
+        if self.verbose and is_first():
+            pprint(found)
+        return found
+
+    def get_worst_queries_ids(self, metric_name: str, n_queries: int) -> list[int]:
+        """The queries that score worst by a metric such as "OVERALL/cmc/5": their places among the queries.
+
+        "interval" judges by the lower value; of queries that score the same the first come first.
+        """
+        values, chosen = self._of_queries(metric_name)
+        part = getattr(values, "lower" if self.ties == "interval" else self.ties)[chosen]
+        return [int(query) for query in chosen[np.argsort(part, kind="stable")][:n_queries]]
+
+    def get_plot_for_queries(self, query_ids: list[int], n_instances: int, verbose: bool = True) -> Any:
+        """A figure with a row for each query: what it is and its nearest gallery items (extra `plot`).
+
+        Parameters
+        ----------
+        query_ids : places among the queries
+        n_instances : how many items to show of each, at most as many as are retrieved: the largest cutoff, or five
+        verbose : print which queries are shown
+
+        """
+        from tieproof.compat.oml.pictures import figure_of_queries
+
+        self._check_computed()
+        if verbose:
+            print(f"Showing the {n_instances} nearest items of the queries {list(query_ids)}.")
+        return figure_of_queries(self.retrieval_results, self.dataset, query_ids, n_instances)
+
+    def get_plot_for_worst_queries(
+        self, metric_name: str, n_queries: int, n_instances: int, verbose: bool = False
+    ) -> Any:
+        """The same of the queries that score worst by a metric such as "OVERALL/cmc/5"."""
+        return self.get_plot_for_queries(self.get_worst_queries_ids(metric_name, n_queries), n_instances, verbose)
+
+    def visualize(self) -> tuple[list[Any], list[str]]:
+        """A figure of the five worst queries by each metric, and the titles of the figures."""
+        self._check_computed()
+        names = [
+            name
+            for name in self._names()
+            if name.startswith(f"{OVERALL}/") or not self.visualize_only_overall_category
+            if name.rsplit("/", 2)[1] not in self.metrics_to_exclude_from_visualization
+        ]
+        figures = [self.get_plot_for_worst_queries(name, WORST_QUERIES, SHOWN_ITEMS) for name in names]
+        return figures, [f"top {WORST_QUERIES} worst by {name}".replace("/", "_") for name in names]
+
+    def _whole(self) -> Any:
+        """The embeddings of all items, from all processes, in the order of the data set."""
+        if self._items is None:
+            raise InputError("There is nothing to compute: call setup() and update() first.")
+        total = Evaluator()
+        for items in gathered(self._items):
+            total.merge(items)
+        indices, embeddings, _, _ = total.items()
+        missing = np.setdiff1d(np.arange(len(self.dataset)), indices)
+        if len(missing):
+            raise InputError(
+                f"Embeddings of {len(missing)} of {len(self.dataset)} items are missing, the first is that of item "
+                f"{missing[0]}. Call update() for every item of the data set before compute_metrics()."
+            )
+        return embeddings
+
+    def _retrieve(self, embeddings: Any) -> Any:
+        """The retrieval results, postprocessed if that is asked for."""
+        whole = len(self.dataset.get_gallery_ids())
+        cutoffs = [k for top_k in self.top_k.values() for k in top_k]
+        if self.postprocessor is None:
+            return RetrievalResults.from_embeddings(embeddings, self.dataset, max([SHOWN_ITEMS, *cutoffs]))
+        n_items = whole if self.fmr_vals else max([getattr(self.postprocessor, "top_n", whole), *cutoffs])
+        rr = RetrievalResults.from_embeddings(embeddings, self.dataset, n_items)
+        given = {"rr": rr, "dataset": self.dataset}
+        wanted = inspect.signature(self.postprocessor.process).parameters
+        return self.postprocessor.process(**{name: value for name, value in given.items() if name in wanted})
+
+    def _error_rates(self) -> ErrorRates:
+        """The error rates over all pairs, which are not listed for it; a postprocessor's over those that it lists."""
+        split: Split | None = getattr(self.retrieval_results, "split", None)
+        if split is not None:
+            return split.fnmr_at_fmr(self.fmr_vals, self.verbose)
+        return rates_of(self.retrieval_results, self.fmr_vals, self.verbose)
+
+    def _query_ids(self) -> Any:
+        return as_array(self.dataset.get_query_ids(), "query ids")
+
+    def _check_computed(self) -> None:
+        if self.metrics is None:
+            raise InputError("There are no metrics yet: call compute_metrics() first.")
+
+    def _categories(self) -> Mapping[str, Any]:
+        """Which queries each category holds, by its name as a string."""
+        every = np.arange(len(self._query_ids()))
+        found = {OVERALL: every}
+        categories = extra_of(self.dataset, CATEGORY, "categories")
+        if categories is not None:
+            own = categories[self._query_ids()]
+            found |= {str(name): every[own == name] for name in distinct(own)}
+        return found
+
+    def _names(self) -> Iterator[str]:
+        """The names of all metrics of single queries."""
+        for category in self._categories():
+            for name, at in self._per_query.items():
+                yield from (f"{category}/{name}/{k}" for k in at)
+
+    def _of_queries(self, metric_name: str) -> tuple[Any, Any]:
+        """The values of all queries that a name stands for, and which queries it speaks of."""
+        self._check_computed()
+        for category, chosen in self._categories().items():
+            for name, at in self._per_query.items():
+                for k, values in at.items():
+                    if metric_name == f"{category}/{name}/{k}":
+                        return values, chosen
+        raise InputError(f"No metric of queries is called {metric_name!r}. Known: {', '.join(self._names())}.")

@@ -1,0 +1,112 @@
+"""The nearest gallery items of each query by Euclidean distance, in exact order, with the distances to show."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.compat.oml.split import Split
+from tieproof.distances import DISTANCES, make_space
+from tieproof.engine.blas import check_products
+from tieproof.engine.order import exact_order
+from tieproof.exact.bounds import ARITHMETIC, SAFETY
+from tieproof.exact.euclidean import Euclidean
+from tieproof.exact.space import Resources
+from tieproof.pooled.gauges import EuclideanGauge
+from tieproof.pooled.points import LONGEST_SUM
+from tieproof.relevance import IntArray
+
+BLOCK_ENTRIES = 2**22
+"""Keys, and entries of differences, that are looked at together."""
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+class Neighbours(NamedTuple):
+    """The nearest items of one query.
+
+    items : (c,) places in the gallery, nearest first, tied ones in the order of the gallery
+    distances : (c,) rounded to float32, and equal where they are tied
+    first, size : (c,) the place in this list where the tie of each begins, and how many items the tie holds, which
+        may be more than are listed
+    """
+
+    items: IntArray
+    distances: npt.NDArray[np.float32]
+    first: IntArray
+    size: IntArray
+
+
+def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbours]:
+    """The `count` nearest items of each query, or as many as it ranks."""
+    orders = np.arange(len(split.queries)), np.arange(len(split.items))
+    resources = Resources(keep_bytes=memory // 4, dtype=np.dtype(np.float64), chunk=LONGEST_SUM)
+    space = make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources)
+    gauge = EuclideanGauge(cast(Euclidean, space))
+    check_products()
+    step = max(1, BLOCK_ENTRIES // len(split.items))
+    for start in range(0, len(split.queries), step):
+        span = np.arange(start, min(start + step, len(split.queries)))
+        yield from of_block(gauge, split, span, min(count, len(split.items)))
+
+
+def of_block(gauge: EuclideanGauge, split: Split, span: IntArray, count: int) -> Iterator[Neighbours]:
+    """The same for some queries."""
+    space = gauge.space
+    rows = space.queries.identity[span]
+    keys, errors = space.key_block(rows, slice(0, len(space.items)))
+    keys = keys[:, space.items.identity]
+    for row, query in zip(keys, span, strict=True):
+        row[split.excluded_items[query]] = -np.inf
+    # What is as near as the last one listed, or may be, is ranked by exact keys, equal rows together.
+    last = np.partition(keys, -count, axis=1)[:, -count]
+    reach = np.where(
+        errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0
+    )
+    query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
+    pairs, of_pair = np.unique(query * len(space.items) + space.items.identity[item], return_inverse=True)
+    order, starts_tie, _, _ = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items))
+    tie = np.empty_like(order)
+    tie[order] = np.cumsum(starts_tie) - 1
+    tie = tie[of_pair]
+    nearest_first = np.lexsort((item, tie))
+    tie, item = tie[nearest_first], item[nearest_first]
+    begins = np.searchsorted(query, np.arange(len(span)))
+    size = np.bincount(tie)
+    first = (np.cumsum(size) - size)[tie] - begins[query]
+    listed = np.arange(len(query)) - begins[query] < count
+    distances = rounded_distances(gauge, split, span[query[listed]], item[listed])
+    cuts = np.cumsum(np.bincount(query[listed], minlength=len(span)))[:-1]
+    columns = (item[listed], distances, first[listed], size[tie[listed]])
+    for parts in zip(*(np.split(column, cuts) for column in columns), strict=True):
+        yield Neighbours(*parts)
+
+
+def rounded_distances(
+    gauge: EuclideanGauge, split: Split, queries: IntArray, items: IntArray
+) -> npt.NDArray[np.float32]:
+    """The distances of pairs, rounded to float64 and then to float32.
+
+    A sum of d squares in float64 and its root are off by less than (d + 8) u; where that leaves two float32 to choose
+    from, the exact distance decides. Squares that underflow or overflow belong to distances that float32 rounds to 0
+    or infinity.
+    """
+    distances = np.empty(len(queries), dtype=np.float32)
+    dimensions = split.queries.shape[1]
+    step = max(1, BLOCK_ENTRIES // dimensions)
+    error = (dimensions + 8) * UNIT_ROUNDOFF * SAFETY
+    certain = gauge.space.queries.exact_in_float64 and gauge.space.items.exact_in_float64
+    for start in range(0, len(queries), step):
+        span = slice(start, start + step)
+        with np.errstate(over="ignore", under="ignore"):
+            difference = split.queries[queries[span]].astype(np.float64) - split.items[items[span]]
+            about = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+            low, high = ((about * (1 + sign * error)).astype(np.float32) for sign in (-1, 1))
+        unsure = np.flatnonzero((low != high) | (not certain))
+        distances[span] = low
+        rows = gauge.space.queries.identity[queries[span][unsure]]
+        columns = gauge.space.items.identity[items[span][unsure]]
+        exact = gauge.exact(np.zeros(len(rows)), rows, columns)
+        distances[start + unsure] = [np.float32(gauge.distance(key * gauge.unit)) for key in exact]
+    return distances

@@ -1,0 +1,85 @@
+"""fnmr@fmr of open-metric-learning: false non-matches over all pairs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import FloatTensor
+
+from tieproof.arrays import as_array
+from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of
+from tieproof.compat.oml.split import Split
+from tieproof.compat.ties import TieChoice, check_ties, choose
+from tieproof.fnmr import fnmr_at_fmr_of_distances
+from tieproof.pooled.rates import ErrorRates
+
+
+def calc_fnmr_at_fmr(pos_dist: Any, neg_dist: Any, fmr_vals: tuple[float, ...] = (0.1,)) -> FloatTensor:
+    """The share of relevant pairs at or beyond the quantiles `fmr_vals` of the other pairs' distances.
+
+    Parameters
+    ----------
+    pos_dist, neg_dist : distances of relevant and of other pairs
+    fmr_vals : false match rates from 0 to 1
+
+    Returns
+    -------
+    A tensor with a rate for each of `fmr_vals`. By this definition a relevant pair at exactly the threshold is no
+    match, so that ties leave nothing open; `tieproof.fnmr_at_fmr(method="exact")` has an interval.
+
+    Examples
+    --------
+    >>> pos_dist = np.array([0, 0, 1, 1, 2, 2, 5, 5, 9, 9])
+    >>> neg_dist = np.array([3, 3, 4, 4, 6, 6, 7, 7, 8, 8])
+    >>> calc_fnmr_at_fmr(pos_dist, neg_dist, fmr_vals=(0.1, 0.5))
+    tensor([0.4000, 0.2000])
+
+    """
+    rates = fnmr_at_fmr_of_distances(pos_dist, neg_dist, fmr=fmr_vals)
+    return torch.tensor([point.fnmr.upper for point in rates.points])
+
+
+def calc_fnmr_at_fmr_rr(
+    rr: RetrievalResults, fmr_vals: tuple[float, ...] = (0.1,), ties: TieChoice = "lower"
+) -> dict[str, Any]:
+    """The same over all pairs of a query and an item that retrieval results list.
+
+    Parameters
+    ----------
+    rr : retrieval results with known relevant items
+        Made of embeddings that list all items, distances are compared as if they were exact and rounded to float64;
+        else those of the lists are taken.
+    fmr_vals : as in `calc_fnmr_at_fmr`; empty for nothing
+    ties : "lower", "expected", "upper" or "interval"
+        By this definition they are the same; "interval" returns an `Estimate`.
+
+    Returns
+    -------
+    {"fnmr@fmr": {fmr: tensor}}
+
+    Examples
+    --------
+    >>> from torch import tensor
+    >>> rr = RetrievalResults([tensor([0.5, 0.6, 0.9])], [tensor([2, 0, 1])], gt_ids=[tensor([2, 1])])
+    >>> calc_fnmr_at_fmr_rr(rr)
+    {'fnmr@fmr': {0.1: tensor(0.5000)}}
+
+    """
+    check_ties(ties)
+    if not fmr_vals:
+        return {}
+    points = rates_of(rr, fmr_vals, progress=False).points
+    values = [choose(point.fnmr, ties, torch.tensor) for point in points]
+    return {"fnmr@fmr": dict(zip(fmr_vals, values, strict=True))}
+
+
+def rates_of(rr: Any, fmr_vals: Sequence[float], progress: bool) -> ErrorRates:
+    """The error rates of retrieval results."""
+    split: Split | None = getattr(rr, "split", None)
+    if split is not None and split.labels is not None and (split.ranked <= rr.n_items).all():
+        return split.fnmr_at_fmr(tuple(fmr_vals), progress)
+    correct, _ = correct_of(rr)
+    distances = np.concatenate([as_array(row, "distances") for row in rr.distances])
+    relevant = np.concatenate(correct)
+    return fnmr_at_fmr_of_distances(distances[relevant], distances[~relevant], fmr=fmr_vals)

@@ -1,0 +1,123 @@
+"""`Rankings`: what the retrieval metrics are computed from, be it lists or embeddings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.arrays import as_array
+from tieproof.errors import InputError
+from tieproof.lists import evaluate_distances
+from tieproof.result import Estimate, FloatArray, IntArray, Result
+
+PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
+"""Our measures by the names of the library, which all have a cutoff."""
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Rankings(NamedTuple):
+    """The rankings of Q queries, each as long as its list.
+
+    lengths : (Q,) items that are listed
+    n_relevant : (Q,) relevant items in the gallery, listed or not
+    evaluate : from names of measures to a result with all queries, in which one with nothing relevant scores 0
+    """
+
+    lengths: IntArray
+    n_relevant: IntArray
+    evaluate: Callable[[list[str]], Result]
+
+
+def of_lists(
+    correct: Sequence[BoolArray], n_relevant: Sequence[int], distances: Sequence[FloatArray] | None = None
+) -> Rankings:
+    """Rankings from which items of each list are relevant; without distances their order is taken as given.
+
+    What is not listed ranks behind what is.
+    """
+    if len(correct) != len(n_relevant):
+        raise InputError(
+            f"There are lists for {len(correct)} queries and numbers of relevant items for {len(n_relevant)}."
+        )
+    if not len(correct):
+        raise InputError("There is no query. Pass the list of at least one.")
+    lengths = np.array([len(row) for row in correct])
+    # A cutoff within the list needs no more missing relevant items than the list is long.
+    place, relevance = (np.full((len(correct), max(1, 2 * lengths.max())), value) for value in (lengths.max(), -1))
+    for query, (row, relevant, length) in enumerate(zip(correct, n_relevant, lengths, strict=True)):
+        listed = int(row.sum())
+        if relevant < listed:
+            raise InputError(
+                f"Query {query} has {relevant} relevant items, and its list holds {listed}. Count all of them, "
+                "in the list or not."
+            )
+        place[query, :length] = (
+            np.arange(length) if distances is None else np.unique(distances[query], return_inverse=True)[1]
+        )
+        relevance[query, :length] = row
+        relevance[query, length : length + min(relevant, length) - listed] = 1
+
+    def evaluate(measures: list[str]) -> Result:
+        return evaluate_distances(place, relevance, measures=measures, empty="zero")
+
+    return Rankings(lengths, np.array(n_relevant), evaluate)
+
+
+def evaluate_at(
+    rankings: Rankings, wanted: Mapping[str, Sequence[int]]
+) -> dict[str, dict[int, Estimate[FloatArray]]]:
+    """Each metric of every query at each cutoff, which the end of a list cuts short.
+
+    An empty list is right where nothing is relevant, and wrong where something is.
+    """
+    for name, top_k in wanted.items():
+        check_top_k(top_k, name)
+    lengths = rankings.lengths
+    measures = [
+        f"{PATTERNS[name]}@{cutoff}"
+        for name, top_k in wanted.items()
+        for cutoff in np.unique([np.minimum(k, lengths) for k in top_k])
+        if cutoff
+    ]
+    result = rankings.evaluate(measures) if measures else None
+
+    def values(name: str, k: int) -> Estimate[FloatArray]:
+        found = np.zeros((4, len(lengths)))
+        found[:3, (lengths == 0) & (rankings.n_relevant == 0)] = 1.0
+        for cutoff in np.unique(np.minimum(k, lengths)):
+            if cutoff and result is not None:
+                at = np.minimum(k, lengths) == cutoff
+                estimate = result.per_query(f"{PATTERNS[name]}@{cutoff}")
+                found[:, at] = [
+                    part[at] for part in (estimate.lower, estimate.expected, estimate.upper, estimate.std)
+                ]
+        return Estimate(*found)
+
+    return {name: {k: values(name, k) for k in top_k} for name, top_k in wanted.items()}
+
+
+def check_top_k(top_k: Sequence[int], name: str) -> None:
+    """Refuse cutoffs that are no positive integers."""
+    for k in top_k:
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise InputError(f"The cutoffs of {name} must be whole numbers of at least 1, and hold {k!r}.")
+
+
+def as_ids(values: Sequence[Any], name: str) -> list[IntArray]:
+    """The ids of each query, each of which may be there once."""
+    rows = []
+    for query, value in enumerate(values):
+        row = as_array(value, name)
+        if row.size == 0:
+            row = np.zeros(0, dtype=np.int64)
+        if row.ndim != 1 or row.dtype.kind not in "iu":
+            raise InputError(
+                f"The {name} of query {query} must be integers in one dimension, and arrived with the shape "
+                f"{row.shape} and type {row.dtype.name}."
+            )
+        if len(np.unique(row)) < len(row):
+            raise InputError(f"The {name} of query {query} name an item twice. Keep each item once.")
+        rows.append(row.astype(np.int64))
+    return rows

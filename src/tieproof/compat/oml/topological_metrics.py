@@ -1,0 +1,79 @@
+"""pcf of open-metric-learning: how many principal components embeddings use."""
+
+import warnings
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tieproof.arrays import Embeddings, as_embeddings, as_labels
+from tieproof.pcf import pcf
+
+OVERALL = "OVERALL"
+
+
+def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:
+    """The share of principal components that explain shares of the variance, as `tieproof.pcf` has it.
+
+    Parameters
+    ----------
+    embeddings : (n, d)
+    pcf_variance : shares of the variance from 0 to 1
+
+    Returns
+    -------
+    A tensor with a fraction for each share.
+
+    Examples
+    --------
+    >>> calc_pcf(torch.eye(4, 10, dtype=torch.float), pcf_variance=(0.5, 1))
+    tensor([0.2000, 0.5000])
+
+    """
+    return torch.tensor(pcf(embeddings, pcf_variance), dtype=torch.float32)
+
+
+def calc_topological_metrics(
+    embeddings: Tensor, pcf_variance: tuple[float, ...], categories: Any = None, verbose: bool = False
+) -> dict[Any, Any]:
+    """`calc_pcf` of all embeddings and of those of each category.
+
+    Parameters
+    ----------
+    embeddings : (n, d)
+    pcf_variance : shares of the variance from 0 to 1; empty for nothing
+    categories : (n,) integers or strings
+    verbose : accepted; this is too fast for a progress bar
+
+    Returns
+    -------
+    {"pcf": {share: tensor}}; with categories {"OVERALL": that, category: that of its embeddings, …}. Embeddings
+    that do not vary have no components to count: theirs is NaN, and a warning says so.
+
+    Examples
+    --------
+    >>> calc_topological_metrics(torch.eye(4), (0.5,), categories=["a", "a", "a", "a"])
+    {'OVERALL': {'pcf': {0.5: tensor(0.5000)}}, 'a': {'pcf': {0.5: tensor(0.5000)}}}
+
+    """
+    vectors = as_embeddings(embeddings)
+    if not len(pcf_variance):
+        return {}
+    if categories is None:
+        return of_rows(vectors, pcf_variance, "embeddings")
+    own = as_labels(categories, len(vectors), "categories", "embeddings", columns=False)
+    names = sorted(set(own.tolist()))
+    whole = of_rows(vectors, pcf_variance, "embeddings")
+    return {OVERALL: whole} | {
+        name: of_rows(vectors[own == name], pcf_variance, f"embeddings of category {name!r}") for name in names
+    }
+
+
+def of_rows(vectors: Embeddings, pcf_variance: tuple[float, ...], name: str) -> dict[str, Any]:
+    """The fractions of some embeddings, which may not vary."""
+    if (vectors == vectors[0]).all():
+        warnings.warn(
+            f"The {name} do not vary: no component explains any variance, and their pcf is NaN.", stacklevel=3
+        )
+        return {"pcf": {share: torch.tensor(float("nan")) for share in pcf_variance}}
+    return {"pcf": dict(zip(pcf_variance, map(torch.tensor, pcf(vectors, pcf_variance).tolist()), strict=True))}

@@ -1,0 +1,243 @@
+"""`AccuracyCalculator`: pytorch-metric-learning's accuracies of embeddings."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tieproof.arrays import as_array, as_embeddings, as_labels
+from tieproof.compat.pml.clustering import CLUSTERING, Clustering, clustering_scores
+from tieproof.compat.pml.comparison import compared
+from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
+from tieproof.distances import DistanceFunction
+from tieproof.errors import InputError
+from tieproof.evaluate import evaluate
+from tieproof.relevance import IntArray, Labels
+from tieproof.result import Estimate, FloatArray, mean_of_means
+
+
+class Ranking(NamedTuple):
+    """A ranking metric: our measure of whole rankings, and of those whose list ends after k items.
+
+    within_r : it looks at the first R items only, R the relevant ones, so that the end matters where R > k
+    """
+
+    whole: str
+    cut: str
+    within_r: bool = False
+
+
+RANKING = {
+    "mean_average_precision": Ranking("AP", "AP@{k}"),
+    "mean_average_precision_at_r": Ranking("AP@R", "AP@{k}", within_r=True),
+    "mean_reciprocal_rank": Ranking("RR", "RR@{k}"),
+    "precision_at_1": Ranking("P@1", "P@1"),
+    "r_precision": Ranking("Rprec", "P@{k}", within_r=True),
+}
+METRICS = (*CLUSTERING, *RANKING)
+"""The metrics in the order of the library's results."""
+
+
+class Task(NamedTuple):
+    """What is ranked: arguments of `evaluate`, the relevant items and the class of each query, (q,) each."""
+
+    arguments: dict[str, Any]
+    n_relevant: IntArray
+    classes: Any
+
+
+class AccuracyCalculator:
+    """Computes accuracies of embeddings under pytorch-metric-learning's names.
+
+    Parameters
+    ----------
+    include, exclude : names of metrics; without any, all
+        "mean_average_precision", "mean_average_precision_at_r", "mean_reciprocal_rank", "precision_at_1" and
+        "r_precision"; of clusters "AMI" and "NMI" (extra `sklearn`).
+    avg_of_avgs : the mean over the classes of the means over their queries
+    return_per_class : a list of these means, in the order of the labels
+    k : how many items a ranking lists, or "max_bin_count", the most relevant items that a query has; None: all
+    label_comparison_fn : from two tensors of labels to bools: which are the same (extra `torch`)
+    device, knn_func : accepted as None or, for `device`, anything: items are ranked exactly, by processors
+    kmeans_func : from queries and a number to the cluster of each; None: scikit-learn's KMeans
+    distance : as in `tieproof.evaluate`; the library's default is Euclidean
+    ties : "lower", "expected", "upper" or "interval"
+        The value over all orderings of tied items; "interval" gives each metric as an `Estimate`.
+
+    Examples
+    --------
+    >>> calculator = AccuracyCalculator(include=("precision_at_1",), ties="interval")
+    >>> calculator.get_accuracy([[0.0], [1.0], [2.0]], [0, 0, 1])
+    {'precision_at_1': Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)}
+
+    """
+
+    def __init__(
+        self,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        avg_of_avgs: bool = False,
+        return_per_class: bool = False,
+        k: int | Literal["max_bin_count"] | None = None,
+        label_comparison_fn: Callable[[Any, Any], Any] | None = None,
+        device: Any = None,
+        knn_func: None = None,
+        kmeans_func: Clustering | None = None,
+        *,
+        distance: str | DistanceFunction = "euclidean",
+        ties: TieChoice = "lower",
+    ) -> None:
+        check_ties(ties)
+        if avg_of_avgs and return_per_class:
+            raise InputError("avg_of_avgs and return_per_class exclude each other. Choose one.")
+        if k not in (None, "max_bin_count") and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+            raise InputError(f"k must be a whole number of at least 1, None or 'max_bin_count', not {k!r}.")
+        if knn_func is not None:
+            raise InputError("knn_func is not used: items are ranked exactly. Say distance= instead.")
+        self.metrics = selected(METRICS, include, exclude)
+        if label_comparison_fn is not None and set(self.metrics) & set(CLUSTERING):
+            raise InputError("AMI and NMI compare labels themselves. Leave them out with label_comparison_fn.")
+        self.avg_of_avgs, self.return_per_class = avg_of_avgs, return_per_class
+        self.k, self.label_comparison_fn, self.kmeans_func = k, label_comparison_fn, kmeans_func
+        self.distance, self.ties = distance, ties
+
+    def get_accuracy(
+        self,
+        query: Any,
+        query_labels: Any,
+        reference: Any = None,
+        reference_labels: Any = None,
+        ref_includes_query: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """The metrics of queries among reference items.
+
+        Parameters
+        ----------
+        query, reference : (q, d) and (n, d); without a reference, every query ranks all the others
+        query_labels, reference_labels : (q,) and (n,), or of any shape that `label_comparison_fn` takes
+        ref_includes_query : the first q reference items are the queries, and not ranked for themselves
+        include, exclude : of the metrics that this calculator computes
+
+        Returns
+        -------
+        A dictionary of numbers, of lists of them with `return_per_class`. Queries with nothing relevant are left out;
+        if all are, the values are NaN, and a warning says so.
+
+        """
+        names = selected(self.metrics, include, exclude)
+        queries = as_embeddings(query, "queries")
+        if reference is None:
+            reference, reference_labels, ref_includes_query = query, query_labels, True
+        items = as_embeddings(reference, "reference")
+        check_lengths(queries, query_labels, items, reference_labels)
+        if ref_includes_query:
+            check_included(queries, items, as_array(query_labels, "labels"), as_array(reference_labels, "labels"))
+        found: dict[str, Any] = {}
+        if clusterings := [name for name in names if name in CLUSTERING]:
+            labels = as_labels(query_labels, len(queries), "query labels", "queries", columns=False)
+            found |= clustering_scores(clusterings, queries, labels, self.kmeans_func)
+        if rankings := [name for name in names if name in RANKING]:
+            found |= self._ranked(
+                rankings, self._task(queries, query_labels, items, reference_labels, ref_includes_query)
+            )
+        return {name: found[name] for name in names}
+
+    def _task(self, queries: Any, labels: Any, items: Any, item_labels: Any, includes_query: bool) -> Task:
+        """What to rank for whom."""
+        alone = includes_query and len(items) == len(queries)
+        arguments: dict[str, Any] = {"embeddings": queries, "gallery": None if alone else items}
+        if includes_query and not alone:
+            arguments["exclude"] = np.repeat(np.arange(len(queries))[:, None], 2, axis=1)
+        if self.label_comparison_fn is not None:
+            own, others = as_array(labels, "labels"), as_array(item_labels, "labels")
+            pairs, classes = compared(own, others, self.label_comparison_fn, includes_query)
+            arguments["relevance"] = pairs
+            return Task(arguments, np.bincount(pairs[:, 0], minlength=len(queries)), classes)
+        own = as_labels(labels, len(queries), "query labels", "queries", columns=False)
+        arguments["labels"] = own
+        if not alone:
+            arguments["gallery_labels"] = item_labels
+        others = as_labels(item_labels, len(items), "reference labels", "reference items", columns=False)
+        return Task(arguments, Labels(own, others).at_most() - int(includes_query), own)
+
+    def _ranked(self, names: Sequence[str], task: Task) -> dict[str, Any]:
+        """The metrics over rankings."""
+        known = np.flatnonzero(task.n_relevant)
+        if not len(known):
+            warnings.warn("No query has anything relevant among the reference: accuracies are NaN.", stacklevel=3)
+            count = len(np.unique(task.classes))
+            return {name: [np.nan] * count if self.return_per_class else np.nan for name in names}
+        k = int(task.n_relevant.max()) if self.k == "max_bin_count" else self.k
+        chosen = {name: measures_of(RANKING[name], k) for name in names}
+        wanted = [measure for measures in chosen.values() for measure in measures]
+        result = evaluate(**task.arguments, distance=self.distance, measures=wanted)
+        classes, beyond = task.classes[result.query_ids], task.n_relevant[result.query_ids] > (k or np.inf)
+        found = {}
+        for name, (whole, cut) in chosen.items():
+            values = parts(result.per_query(whole), result.per_query(cut), beyond & RANKING[name].within_r)
+            found[name] = self._averaged(values, classes)
+        return found
+
+    def _averaged(self, values: Estimate[FloatArray], classes: Any) -> Any:
+        """The mean over queries or over classes, or the means of all classes."""
+        if not self.avg_of_avgs and not self.return_per_class:
+            return choose(over_queries(values), self.ties)
+        means = [over_queries(some(values, classes == name)) for name in np.unique(classes)]
+        return (
+            [choose(mean, self.ties) for mean in means]
+            if self.return_per_class
+            else choose(mean_of_means(means), self.ties)
+        )
+
+
+def measures_of(metric: Ranking, k: int | None) -> tuple[str, str]:
+    """Our measures of rankings that list k items: for queries with R <= k and, where it matters, for the others."""
+    if k is None:
+        return metric.whole, metric.whole
+    cut = metric.cut.format(k=k)
+    return (metric.whole if metric.within_r else cut), cut
+
+
+def parts(values: Estimate[FloatArray], others: Estimate[FloatArray], where: Any) -> Estimate[FloatArray]:
+    """The first values, and the others `where` it says so."""
+    pairs = zip(astuple(values), astuple(others), strict=True)
+    return Estimate(*(np.where(where, other, value) for value, other in pairs))
+
+
+def some(values: Estimate[FloatArray], chosen: Any) -> Estimate[FloatArray]:
+    """The values of some queries."""
+    return Estimate(*(value[chosen] for value in astuple(values)))
+
+
+def selected(names: Sequence[str], include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:
+    """Those of `names` that are asked for; all where nothing is."""
+    for given, what in ((include, "include"), (exclude, "exclude")):
+        if isinstance(given, str):
+            raise InputError(f"{what} must be a list of names, not the name {given!r}. Write ({given!r},).")
+        if unknown := [name for name in given if name not in METRICS]:
+            raise InputError(f"{what} holds the unknown metric {unknown[0]!r}. Known: {', '.join(METRICS)}.")
+    return tuple(name for name in names if (name in include or not include) and name not in exclude)
+
+
+def check_lengths(queries: Any, labels: Any, items: Any, item_labels: Any) -> None:
+    """One label for each embedding."""
+    for vectors, own, name in ((queries, labels, "query"), (items, item_labels, "reference")):
+        if own is None or len(own) != len(vectors):
+            arrived = "none" if own is None else len(own)
+            raise InputError(
+                f"There are {len(vectors)} {name} embeddings and {arrived} {name} labels. Pass one for each."
+            )
+
+
+def check_included(queries: Any, items: Any, labels: Any, item_labels: Any) -> None:
+    """The first reference items must be the queries."""
+    count = len(queries)
+    if not np.array_equal(queries, items[:count]) or not np.array_equal(labels, item_labels[:count]):
+        raise InputError(
+            "With ref_includes_query=True the first reference items and labels must be those of the queries, in the "
+            "same order, and they differ."
+        )

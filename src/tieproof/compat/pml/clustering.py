@@ -1,0 +1,38 @@
+"""AMI and NMI: how well a k-means clustering of the queries matches their labels, by scikit-learn."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.arrays import Embeddings, as_array
+from tieproof.compat.extras import need
+
+CLUSTERING = {"AMI": "adjusted_mutual_info_score", "NMI": "normalized_mutual_info_score"}
+"""scikit-learn's functions by the library's names."""
+
+STARTS = 10
+"""Attempts of k-means, of which the best counts."""
+
+Clustering = Callable[[Any, int], Any]
+"""Queries and a number of clusters to the cluster of each query."""
+
+
+def clustering_scores(
+    names: Sequence[str], queries: Embeddings, labels: npt.NDArray[Any], cluster: Clustering | None
+) -> dict[str, float]:
+    """The scores of one clustering with as many clusters as there are labels (extra `sklearn`)."""
+    metrics = need("sklearn.metrics", " and ".join(names), "sklearn")
+    number = np.unique(labels, return_inverse=True)[1].ravel()
+    found = as_array((cluster or k_means)(queries, int(number.max()) + 1), "clusters").ravel()
+    return {name: float(getattr(metrics, CLUSTERING[name])(number, found)) for name in names}
+
+
+def k_means(queries: Embeddings, count: int) -> npt.NDArray[Any]:
+    """The cluster of each query; from a fixed seed and in an order of their own, whatever order they come in."""
+    sklearn = need("sklearn.cluster", "k-means", "sklearn")
+    order = np.lexsort(queries.T[::-1])
+    clusters = np.empty(len(queries), dtype=np.int64)
+    clusters[order] = sklearn.KMeans(count, n_init=STARTS, random_state=0).fit_predict(queries[order])
+    return clusters

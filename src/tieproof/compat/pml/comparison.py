@@ -1,0 +1,42 @@
+"""Who is relevant to whom by a function that compares labels."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.arrays import as_array
+from tieproof.compat.extras import need
+from tieproof.errors import InputError
+
+IntArray = npt.NDArray[np.int64]
+
+
+def compared(
+    labels: npt.NDArray[Any],
+    gallery_labels: npt.NDArray[Any],
+    comparison: Callable[[Any, Any], Any],
+    with_itself: bool,
+) -> tuple[IntArray, IntArray]:
+    """The relevant (query, item) pairs, (p, 2), and for each query the number of its label among the distinct ones.
+
+    labels, gallery_labels : (q, …) and (n, …) numbers
+    comparison : from a label (1, …) and the gallery's labels (n, …), both torch tensors, to n bools
+    with_itself : the first q gallery items are the queries, and not relevant to themselves
+    """
+    torch = need("torch", "label_comparison_fn", "torch")
+    distinct, number = np.unique(labels, axis=0, return_inverse=True)
+    others = torch.as_tensor(gallery_labels).float()
+    pairs = []
+    for place, label in enumerate(distinct):
+        same = as_array(comparison(torch.as_tensor(label[None]).float(), others), "result of label_comparison_fn")
+        if same.shape != (len(gallery_labels),):
+            raise InputError(
+                f"label_comparison_fn returned the shape {same.shape} for a label of the shape {label[None].shape} "
+                f"and labels of the shape {gallery_labels.shape}. It must return one bool for each of these."
+            )
+        query, item = np.flatnonzero(number.ravel() == place), np.flatnonzero(same)
+        pairs.append(np.column_stack([np.repeat(query, len(item)), np.tile(item, len(query))]))
+    found = np.concatenate(pairs)
+    return found[found[:, 0] != found[:, 1]] if with_itself else found, number.ravel()

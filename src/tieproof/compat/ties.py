@@ -1,0 +1,39 @@
+"""Which number of an interval is returned under another library's name."""
+
+from collections.abc import Callable
+from dataclasses import astuple
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.result import Estimate, FloatArray, mean
+
+TieChoice = Literal["lower", "expected", "upper", "interval"]
+TIE_CHOICES: tuple[str, ...] = get_args(TieChoice)
+
+
+def check_ties(ties: str) -> None:
+    """Refuse an unknown choice."""
+    if ties not in TIE_CHOICES:
+        raise InputError(f"Unknown ties={ties!r}. Known: {', '.join(TIE_CHOICES)}.")
+
+
+def choose(estimate: Estimate[Any], ties: str, convert: Callable[[Any], Any] = lambda value: value) -> Any:
+    """The number that `ties` names, or for "interval" an `Estimate` of all four, each converted.
+
+    >>> choose(Estimate(0.25, 0.5, 1.0, 0.1), "expected"), choose(Estimate(0.25, 0.5, 1.0, 0.1), "lower", str)
+    (0.5, '0.25')
+    """
+    if ties == "interval":
+        return Estimate(*map(convert, astuple(estimate)))
+    return convert(getattr(estimate, ties))
+
+
+def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
+    """The mean of a measure of some queries, of which there must be one.
+
+    >>> over_queries(Estimate(np.array([0.0, 1.0]), np.array([0.5, 1.0]), np.ones(2), np.array([0.5, 0.0])))
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
+    """
+    return mean(np.array([estimate.lower, estimate.expected, estimate.upper, estimate.std * estimate.std]))

@@ -1,0 +1,188 @@
+"""`RetrievalMetric`: scores that come with the index of their query, and measures of each query's ranking."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, fields
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+from torchmetrics.utilities.data import dim_zero_cat
+
+from tieproof.arrays import as_array
+from tieproof.compat.distributed import gathered_tensors
+from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
+from tieproof.errors import InputError
+from tieproof.lists import evaluate_scores
+from tieproof.result import Estimate, FloatArray
+
+EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
+EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}
+"""What a query with nothing relevant scores; NaN is left out."""
+
+Aggregation = Literal["mean", "median", "min", "max"] | Callable[..., Tensor]
+AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
+    "median": lambda values, dim: values.median(dim).values,
+    "min": lambda values, dim: values.min(dim).values,
+    "max": lambda values, dim: values.max(dim).values,
+}
+"""How values of queries become one, beside their mean."""
+
+STATES = ("indexes", "preds", "target")
+Numbers = npt.NDArray[Any]
+
+
+class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
+    """What the metrics share; the state is synchronised under torch.distributed, whatever each process was given.
+
+    Parameters
+    ----------
+    empty_target_action : "neg", "pos", "skip" or "error"
+        What becomes of a query with nothing relevant: it scores 0 or 1, is left out, or is an error.
+    ignore_index : items with this target are left out
+    aggregation : "mean", "median", "min", "max", or a function of a tensor of the queries' values and `dim`
+    ties : "lower", "expected", "upper" or "interval"
+        The value over all orderings of tied items: it is aggregated; "interval" gives a dictionary of all of them and
+        the standard deviation, for the mean. Where smaller is better, "upper" is the default.
+    kwargs : of torchmetrics.Metric
+
+    """
+
+    is_differentiable: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool] = True
+    full_state_update: ClassVar[bool] = False
+    plot_lower_bound: ClassVar[float] = 0.0
+    plot_upper_bound: ClassVar[float] = 1.0
+    graded: ClassVar[bool] = False  # whether targets may be other than 0 and 1
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        aggregation: Aggregation = "mean",
+        ties: TieChoice = "lower",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"dist_sync_fn": gathered_tensors, **kwargs})
+        check_ties(ties)
+        if empty_target_action not in EMPTY:
+            raise InputError(f"Unknown empty_target_action={empty_target_action!r}. Known: {', '.join(EMPTY)}.")
+        if ignore_index is not None and not isinstance(ignore_index, int):
+            raise InputError(f"ignore_index must be an integer or None, not {ignore_index!r}.")
+        if aggregation != "mean" and aggregation not in AGGREGATIONS and not callable(aggregation):
+            raise InputError(
+                f"Unknown aggregation={aggregation!r}. Known: mean, {', '.join(AGGREGATIONS)}, a function."
+            )
+        if ties == "interval" and aggregation != "mean":
+            raise InputError(f"ties='interval' is that of the mean. With aggregation={aggregation!r} choose a bound.")
+        self.empty_target_action, self.ignore_index = empty_target_action, ignore_index
+        self.aggregation, self.ties = aggregation, ties
+        for name in STATES:
+            self.add_state(name, default=[], dist_reduce_fx="cat")
+
+    def update(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
+        """Add items: scores, larger is nearer, their targets, and the index of the query of each; of any shape."""
+        if indexes is None or not preds.shape == target.shape == indexes.shape:
+            shapes = [None if values is None else tuple(values.shape) for values in (preds, target, indexes)]
+            raise InputError(
+                "preds, target and indexes must have one shape, and arrived with "
+                f"{shapes[0]}, {shapes[1]} and {shapes[2]}."
+            )
+        if indexes.is_floating_point() or indexes.dtype == torch.bool:
+            raise InputError(f"indexes must be integers, not {indexes.dtype}: they name the query of each item.")
+        kept = torch.ones_like(target, dtype=torch.bool) if self.ignore_index is None else target != self.ignore_index
+        given = target[kept]
+        allowed = (given >= 0).all() if self.graded else ((given == 0) | (given == 1)).all()
+        if not allowed:
+            expected = "at least 0" if self.graded else "0 or 1"
+            raise InputError(f"target must be {expected}, and goes from {given.min()} to {given.max()}.")
+        if not preds[kept].isfinite().all():
+            raise InputError(
+                "preds must be finite numbers, and hold NaN or infinity. Find out why the model gave it."
+            )
+        self.indexes.append(indexes[kept].long())
+        self.preds.append(preds[kept])
+        self.target.append(given.double() if given.is_floating_point() else given.long())
+
+    def compute(self) -> Any:
+        """The metric over all queries: a tensor, or with `ties="interval"` a dictionary of tensors."""
+        return self.converted(self.over_queries(), 0)
+
+    @abstractmethod
+    def measures(self, length: int, longest: int) -> list[str]:
+        """Our names of what is measured on a ranking of so many items, where the longest has `longest`."""
+
+    def relevance(self, target: Numbers) -> Numbers:
+        """Which items are looked for."""
+        return target
+
+    def over_queries(self) -> Estimate[FloatArray]:
+        """Each measure, aggregated over the queries."""
+        values = self.per_query()
+        if not values.shape[1]:
+            return Estimate(*np.zeros(values.shape[::2]))
+        columns = [self.aggregated(Estimate(*values[:, :, place])) for place in range(values.shape[2])]
+        return Estimate(*np.array(columns).T)
+
+    def aggregated(self, values: Estimate[FloatArray]) -> tuple[float, ...]:
+        """One measure of all queries as one; other aggregations than the mean know of no standard deviation."""
+        if self.aggregation == "mean":
+            return astuple(over_queries(values))
+        function: Any = AGGREGATIONS.get(self.aggregation, self.aggregation)
+        bounds = (values.lower, values.expected, values.upper)
+        return *(float(function(torch.from_numpy(part), dim=0)) for part in bounds), np.nan
+
+    def converted(self, values: Estimate[FloatArray], places: int | slice) -> Any:
+        """Some measures as `ties` asks for them; torchmetrics passes dictionaries on, and no dataclasses."""
+
+        def tensor(numbers: FloatArray) -> Tensor:
+            return torch.tensor(numbers[places], dtype=torch.float32, device=self.device)
+
+        found = choose(values, self.ties, tensor)
+        return (
+            {field.name: getattr(found, field.name) for field in fields(found)} if self.ties == "interval" else found
+        )
+
+    def per_query(self) -> Numbers:
+        """Lower, expected and upper value and standard deviation of each measure of each query, (4, Q, measures)."""
+        groups = list(self.rankings())
+        longest = groups[-1][1].shape[1]
+        count, width = sum(len(group[0]) for group in groups), len(self.measures(longest, longest))
+        values = np.full((4, count, width), EMPTY[self.empty_target_action])
+        values[3] = 0.0
+        for places, scores, relevance in groups:
+            found = (relevance > 0).any(axis=1)
+            if not found.all() and self.empty_target_action == "error":
+                raise InputError(
+                    f"{np.count_nonzero(~found)} queries have nothing to find. Leave them out, or skip them."
+                )
+            values[:, places[found]] = self.measured(scores, relevance, longest)[:, found]
+        return values[:, ~np.isnan(values[0, :, 0])]
+
+    def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
+        """The same for queries with equally many items, where there is something to find."""
+        names = self.measures(scores.shape[1], longest)
+        result = evaluate_scores(scores, relevance, measures=names, empty="zero")
+        return np.array([astuple(result.per_query(name)) for name in names]).transpose(1, 2, 0)
+
+    def rankings(self) -> Iterator[tuple[Any, Numbers, Numbers]]:
+        """The places of queries with equally many items, shortest first, and their scores and relevance (q, n)."""
+        nothing = InputError("There is nothing to compute: call update(preds, target, indexes) first.")
+        if not len(self.indexes):  # a list, or a tensor where the states of all processes are gathered
+            raise nothing
+        indexes, preds, target = (as_array(dim_zero_cat(getattr(self, name)), name) for name in STATES)
+        if not len(indexes):
+            raise nothing
+        order = np.argsort(indexes, kind="stable")
+        _, starts, lengths = np.unique(indexes[order], return_index=True, return_counts=True)
+        for length in np.unique(lengths):
+            places = np.flatnonzero(lengths == length)
+            items = order[starts[places][:, None] + np.arange(length)]
+            yield places, preds[items], self.relevance(target[items])
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Draw one or several results, as torchmetrics does; without any, that of now."""
+        return self._plot(val, ax)

@@ -1,0 +1,97 @@
+"""Precision and recall at every cutoff."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric
+from tieproof.errors import InputError
+
+
+class RetrievalPrecisionRecallCurve(RetrievalMetric):
+    """Precision and recall at the cutoffs 1 … `max_k`, by default the length of the longest ranking.
+
+    With `adaptive_k` precision beyond the end of a ranking is that at its end. `compute` returns precision, recall
+    and the cutoffs, a tensor each; with `ties="interval"` the first two are dictionaries. Every point is bounded by
+    itself: no ordering need reach all of them.
+
+    >>> from torch import tensor
+    >>> metric = RetrievalPrecisionRecallCurve(max_k=2)
+    >>> metric.update(tensor([0.5, 0.4, 0.4]), tensor([1, 0, 1]), indexes=tensor([0, 0, 0]))
+    >>> metric.compute()
+    (tensor([1.0000, 0.5000]), tensor([0.5000, 0.5000]), tensor([1, 2]))
+    """
+
+    def __init__(
+        self,
+        max_k: int | None = None,
+        adaptive_k: bool = False,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
+        if max_k is not None and (isinstance(max_k, bool) or not isinstance(max_k, int) or max_k < 1):
+            raise InputError(f"max_k must be a whole number of at least 1, or None, not {max_k!r}.")
+        if not isinstance(adaptive_k, bool):
+            raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
+        self.max_k, self.adaptive_k = max_k, adaptive_k
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """All precisions, then all recalls."""
+        cutoffs = range(1, (self.max_k or longest) + 1)
+        precision = [f"P@{min(k, length) if self.adaptive_k else k}" for k in cutoffs]
+        return precision + [f"R@{k}" for k in cutoffs]
+
+    def compute(self) -> Any:
+        """Precision, recall and the cutoffs."""
+        points = self.over_queries()
+        count = len(points.lower) // 2
+        curves = (self.converted(points, part) for part in (slice(count), slice(count, None)))
+        return *curves, torch.arange(1, count + 1, device=self.device)
+
+    def plot(self, curve: tuple[Tensor, Tensor, Tensor] | None = None, ax: Any = None) -> Any:
+        """Draw a result, as torchmetrics does; without any, that of now."""
+        from torchmetrics.utilities.plot import plot_curve
+
+        names = ("Recall", "Precision")
+        precision, recall, cutoffs = curve or self.compute()
+        return plot_curve((recall, precision, cutoffs), ax=ax, label_names=names, name=type(self).__name__)
+
+
+class RetrievalRecallAtFixedPrecision(RetrievalPrecisionRecallCurve):
+    """The largest recall at a cutoff where precision is at least `min_precision`, and the largest such cutoff.
+
+    Both are read from the curves that `ties` names. Where the recall is 0, the cutoff is the last one.
+
+    >>> from torch import tensor
+    >>> metric = RetrievalRecallAtFixedPrecision(min_precision=0.6)
+    >>> metric.update(tensor([0.5, 0.4, 0.3]), tensor([1, 0, 1]), indexes=tensor([0, 0, 0]))
+    >>> metric.compute()
+    (tensor(1.), tensor(3))
+    """
+
+    def __init__(
+        self,
+        min_precision: float = 0.0,
+        max_k: int | None = None,
+        adaptive_k: bool = False,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(max_k, adaptive_k, empty_target_action, ignore_index, **kwargs)
+        if isinstance(min_precision, bool) or not isinstance(min_precision, float) or not 0 <= min_precision <= 1:
+            raise InputError(f"min_precision must be a float from 0 to 1, not {min_precision!r}.")
+        if self.ties == "interval":
+            raise InputError("ties='interval' is not offered here: a cutoff has no interval. Choose a bound.")
+        self.min_precision = min_precision
+
+    def compute(self) -> tuple[Tensor, Tensor]:
+        """The recall and its cutoff."""
+        numbers = getattr(self.over_queries(), self.ties).tolist()
+        count = len(numbers) // 2
+        rows = zip(numbers[:count], numbers[count:], range(1, count + 1), strict=True)
+        recall, k = max(((r, k) for p, r, k in rows if p >= self.min_precision), default=(0.0, count))
+        return torch.tensor(recall, device=self.device), torch.tensor(k if recall else count, device=self.device)

@@ -1,0 +1,154 @@
+"""The metrics that are one number for each query."""
+
+from typing import Any, ClassVar
+
+from tieproof.compat.ties import TieChoice
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, Numbers, RetrievalMetric
+from tieproof.errors import InputError
+
+
+class CutOff(RetrievalMetric):
+    """A metric of the first `top_k` items, or of all."""
+
+    whole: ClassVar[str]
+    cut: ClassVar[str]
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        top_k: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
+        if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
+            raise InputError(f"top_k must be a whole number of at least 1, or None, not {top_k!r}.")
+        self.top_k = top_k
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The measure at the cutoff; without one, of the whole ranking."""
+        return [self.whole.format(k=length) if self.top_k is None else self.cut.format(k=self.top_k)]
+
+
+class RetrievalMAP(CutOff):
+    """Mean average precision; with `top_k`, over the relevant items among them (our `AP(norm=hits)@k`).
+
+    >>> from torch import tensor
+    >>> metric = RetrievalMAP(ties="interval")
+    >>> metric.update(tensor([0.5, 0.5]), tensor([1, 0]), indexes=tensor([7, 7]))
+    >>> metric.compute()
+    {'lower': tensor(0.5000), 'expected': tensor(0.7500), 'upper': tensor(1.), 'std': tensor(0.2500)}
+    """
+
+    whole, cut = "AP", "AP(norm=hits)@{k}"
+
+
+class RetrievalMRR(CutOff):
+    """Mean reciprocal rank of the first relevant item."""
+
+    whole, cut = "RR", "RR@{k}"
+
+
+class RetrievalPrecision(CutOff):
+    """The share of relevant items among the first `top_k`; with `adaptive_k` among at most as many as there are."""
+
+    whole = cut = "P@{k}"
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        top_k: int | None = None,
+        adaptive_k: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action, ignore_index, top_k, **kwargs)
+        if not isinstance(adaptive_k, bool):
+            raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
+        self.adaptive_k = adaptive_k
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """Precision at the cutoff."""
+        k = self.top_k or length
+        return [f"P@{min(k, length) if self.adaptive_k else k}"]
+
+
+class RetrievalRecall(CutOff):
+    """The share of the relevant items that are among the first `top_k`."""
+
+    whole = cut = "R@{k}"
+
+
+class RetrievalHitRate(CutOff):
+    """Whether a relevant item is among the first `top_k`."""
+
+    whole = cut = "Success@{k}"
+
+
+class RetrievalNormalizedDCG(CutOff):
+    """Normalized discounted cumulative gain; targets are gains of at least 0."""
+
+    whole, cut = "nDCG", "nDCG@{k}"
+    graded = True
+
+
+class RetrievalRPrecision(RetrievalMetric):
+    """The share of relevant items among the first R, of R relevant ones."""
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """R-precision."""
+        return ["Rprec"]
+
+
+class RetrievalFallOut(CutOff):
+    """The share of the items that are not relevant which are among the first `top_k`.
+
+    Smaller is better: ties never pay in "upper", the default. A query without items that are not relevant scores 1.
+    """
+
+    whole = cut = "R@{k}"
+    higher_is_better = False
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "pos",
+        ignore_index: int | None = None,
+        top_k: int | None = None,
+        ties: TieChoice = "upper",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action, ignore_index, top_k, ties=ties, **kwargs)
+
+    def relevance(self, target: Numbers) -> Numbers:
+        """The items that are not relevant."""
+        return 1 - target
+
+
+class RetrievalAUROC(RetrievalMetric):
+    """The area under the ROC curve of each query; 0 where all items are relevant.
+
+    `top_k` and `max_fpr` are refused: an area of part of a ranking is no measure of tieproof.
+    """
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        top_k: None = None,
+        max_fpr: None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
+        for name, value in (("top_k", top_k), ("max_fpr", max_fpr)):
+            if value is not None:
+                raise InputError(f"{name}={value} is not offered: here the area is that of the whole ranking.")
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The area."""
+        return ["AUC"]
+
+    def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
+        """The area of each query, 0 where there are no pairs to order."""
+        values = super().measured(scores, relevance, longest)
+        values[:, (relevance > 0).all(axis=1)] = 0.0
+        return values

@@ -1,0 +1,84 @@
+"""open-metric-learning itself, beside ours: its metrics, without the libraries that it imports and they never call.
+
+It pins an old NumPy and needs libraries for images and downloads; its metrics need none of them, and run with a new
+NumPy, too. So it is installed without its dependencies, and these are placeholders while it is imported.
+"""
+
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+NEVER_CALLED = (
+    "albumentations",
+    "bs4",
+    "cv2",
+    "gdown",
+    "omegaconf",
+    "torchvision",
+    "validators",
+    "oml.inference",
+    "oml.registry",
+)
+
+
+class Placeholders(MetaPathFinder, Loader):
+    """Finds a placeholder for each library that metrics never call, and for its parts."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        wanted = any(fullname == name or fullname.startswith(f"{name}.") for name in NEVER_CALLED)
+        return ModuleSpec(fullname, self, is_package=True) if wanted else None
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        return MagicMock(name=spec.name, __path__=[], __spec__=spec)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
+
+
+@contextmanager
+def placeholders() -> Iterator[None]:
+    """Use placeholders, and leave no trace of them."""
+    before = {name: module for name, module in sys.modules.items() if name.split(".")[0] in NEVER_CALLED}
+    for name in before:
+        del sys.modules[name]
+    finder = Placeholders()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name in sys.modules if name.split(".")[0] in NEVER_CALLED]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def load() -> types.SimpleNamespace:
+    """Its functions and classes; skips the test where it is not installed."""
+    pytest.importorskip("oml", reason="install it: pip install --no-deps open-metric-learning==4.0.0")
+    with placeholders():
+        functional = import_module("oml.functional.metrics")
+        embeddings = import_module("oml.metrics.embeddings")
+        retrieval = import_module("oml.retrieval.retrieval_results")
+        datasets = import_module("oml.interfaces.datasets")
+    return types.SimpleNamespace(
+        calc_retrieval_metrics=functional.calc_retrieval_metrics,
+        calc_cmc=functional.calc_cmc,
+        calc_precision=functional.calc_precision,
+        calc_map=functional.calc_map,
+        calc_fnmr_at_fmr=functional.calc_fnmr_at_fmr,
+        calc_pcf=functional.calc_pcf,
+        calc_topological_metrics=functional.calc_topological_metrics,
+        calc_retrieval_metrics_rr=embeddings.calc_retrieval_metrics_rr,
+        calc_fnmr_at_fmr_rr=embeddings.calc_fnmr_at_fmr_rr,
+        EmbeddingMetrics=embeddings.EmbeddingMetrics,
+        RetrievalResults=retrieval.RetrievalResults,
+        IQueryGalleryLabeledDataset=datasets.IQueryGalleryLabeledDataset,
+    )

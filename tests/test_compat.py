@@ -1,0 +1,54 @@
+"""What the interfaces of other libraries share: which value they return, missing libraries, and their page."""
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from tieproof.compat import ties
+
+PAGE = Path(__file__).parents[1] / "docs" / "compat.md"
+
+
+def test_choice_of_a_value() -> None:
+    estimate = tp.Estimate(0.25, 0.5, 1.0, 0.125)
+    assert [ties.choose(estimate, part) for part in ("lower", "expected", "upper")] == [0.25, 0.5, 1.0]
+    assert ties.choose(estimate, "interval", str) == tp.Estimate("0.25", "0.5", "1.0", "0.125")  # type: ignore[type-var]
+    for part in ties.TIE_CHOICES:
+        ties.check_ties(part)
+    with pytest.raises(tp.InputError, match="Known: lower, expected, upper, interval"):
+        ties.check_ties("worst")
+
+
+@pytest.mark.parametrize(("name", "extra"), [("oml", "torch"), ("torchmetrics", "torchmetrics")])
+def test_missing_library(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tieproof.compat.extras.find_spec", lambda library: None)
+    monkeypatch.delitem(sys.modules, f"tieproof.compat.{name}", raising=False)
+    with pytest.raises(tp.MissingExtraError, match=rf"tieproof.compat.{name} .*pip install 'tieproof\[{extra}\]'"):
+        import_module(f"tieproof.compat.{name}")
+
+
+def test_missing_library_of_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    pml = import_module("tieproof.compat.pml")
+    monkeypatch.setattr("tieproof.compat.extras.find_spec", lambda library: None)
+    with pytest.raises(tp.MissingExtraError, match=r"AMI needs .*pip install 'tieproof\[sklearn\]'"):
+        pml.AccuracyCalculator(include=("AMI",)).get_accuracy(np.eye(3), [0, 0, 1])
+
+
+@pytest.mark.heavy
+def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+    for library in ("torch", "torchmetrics", "matplotlib"):
+        pytest.importorskip(library)
+    examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(examples) == 3
+    for code in examples:
+        names: dict[str, Any] = {}
+        exec(code, names)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "{1: tensor(0.)}"
+    assert "'upper': tensor(1.)" in printed[-1]

@@ -1,0 +1,196 @@
+"""tieproof.compat.pml beside pytorch-metric-learning, and by itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from tieproof.compat.pml import AccuracyCalculator
+
+RANKING = (
+    "mean_average_precision",
+    "mean_average_precision_at_r",
+    "mean_reciprocal_rank",
+    "precision_at_1",
+    "r_precision",
+)
+
+
+def data(seed: int, count: int, tied: bool = False) -> tuple[Any, Any]:
+    """Embeddings and labels, of which the last has one item only."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 9, size=count)
+    labels[0] = 9
+    if tied:
+        return random.integers(0, 3, size=(count, 3)).astype(np.float32), labels
+    return (random.normal(size=(count, 8)) + random.normal(size=(10, 8))[labels]).astype(np.float32), labels
+
+
+def original(**options: Any) -> Any:
+    """The library's own calculator, with distances in float32 by torch."""
+    torch = pytest.importorskip("torch")
+    module = pytest.importorskip("pytorch_metric_learning.utils.accuracy_calculator")
+    inference = pytest.importorskip("pytorch_metric_learning.utils.inference")
+    distances = pytest.importorskip("pytorch_metric_learning.distances")
+    knn = inference.CustomKNN(distances.LpDistance(normalize_embeddings=False))
+    return module.AccuracyCalculator(knn_func=knn, device=torch.device("cpu"), **options)
+
+
+OPTIONS = [{}, {"avg_of_avgs": True}, {"return_per_class": True}]
+
+
+def tasks() -> dict[str, tuple[Any, ...]]:
+    """Arguments of get_accuracy."""
+    queries, labels = data(0, 90)
+    others, other_labels = data(1, 70)
+    return {
+        "leave-one-out": (queries, labels),
+        "query and reference": (queries, labels, others, other_labels),
+        "reference with the queries": (
+            queries,
+            labels,
+            np.concatenate([queries, others]),
+            np.concatenate([labels, other_labels]),
+            True,
+        ),
+    }
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("k", [None, "max_bin_count", 1, 4, 12])
+@pytest.mark.parametrize("task", tasks())
+def test_equal_without_ties(options: dict[str, Any], k: Any, task: str) -> None:
+    arguments = tasks()[task]
+    theirs = original(include=RANKING, k=k, **options).get_accuracy(*arguments)
+    mine = AccuracyCalculator(include=RANKING, k=k, **options).get_accuracy(*arguments)
+    assert list(mine) == list(theirs)
+    for name, value in theirs.items():
+        assert mine[name] == pytest.approx(value, rel=1e-6, abs=1e-7), name
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", OPTIONS)
+def test_labels_compared_by_a_function(options: dict[str, Any]) -> None:
+    queries, labels = data(2, 60)
+    columns = np.column_stack([labels % 3, labels // 3, np.arange(60) % 2]).astype(float)
+
+    def same(one: Any, other: Any) -> Any:
+        return (one[..., :2] == other[..., :2]).all(-1)
+
+    arguments: dict[str, Any] = {
+        "include": ("precision_at_1", "mean_average_precision_at_r"),
+        "label_comparison_fn": same,
+    }
+    mine = AccuracyCalculator(**arguments, **options).get_accuracy(queries, columns)
+    theirs = original(**arguments, **options).get_accuracy(queries, columns)
+    for name, value in theirs.items():
+        assert mine[name] == pytest.approx(value, rel=1e-6), name
+    plain = AccuracyCalculator(include=arguments["include"]).get_accuracy(queries, labels)
+    assert AccuracyCalculator(**arguments).get_accuracy(queries, columns) == plain
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_inside_the_interval_with_ties() -> None:
+    queries, labels = data(3, 80, tied=True)
+    bounds = [
+        AccuracyCalculator(include=RANKING, ties=part).get_accuracy(queries, labels) for part in ("lower", "upper")
+    ]
+    random = np.random.default_rng(3)
+    for _ in range(3):
+        order = random.permutation(80)
+        printed = original(include=RANKING).get_accuracy(queries[order], labels[order])
+        again = AccuracyCalculator(include=RANKING).get_accuracy(queries[order], labels[order])
+        assert again == bounds[0]
+        for name, value in printed.items():
+            assert bounds[0][name] < value < bounds[1][name], name
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_clusters() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    pytest.importorskip("faiss")
+    random = np.random.default_rng(4)
+    labels = random.integers(0, 4, size=200)
+    # Two of the four are apart, two are one cloud: what is clustered is not what is labelled.
+    queries = (random.normal(size=(200, 5)) + 40 * np.array([0, 1, 2, 2])[labels][:, None]).astype(np.float32)
+    mine = AccuracyCalculator(include=("AMI", "NMI")).get_accuracy(queries, labels)
+    assert 0.5 < mine["AMI"] < mine["NMI"] < 1
+    order = random.permutation(200)
+    assert AccuracyCalculator(include=("AMI", "NMI")).get_accuracy(queries[order], labels[order]) == pytest.approx(
+        mine
+    )
+    given = random.integers(0, 4, size=200)
+    found = AccuracyCalculator(include=("AMI", "NMI"), kmeans_func=lambda x, n: given).get_accuracy(queries, labels)
+    assert found["AMI"] == pytest.approx(sklearn.adjusted_mutual_info_score(labels, given))
+    assert found["NMI"] == pytest.approx(sklearn.normalized_mutual_info_score(labels, given))
+    apart = (random.normal(size=(200, 5)) + 40 * np.arange(4)[labels][:, None]).astype(np.float32)
+    assert AccuracyCalculator(include=("AMI", "NMI")).get_accuracy(apart, labels) == pytest.approx(
+        {"AMI": 1, "NMI": 1}
+    )
+    every = AccuracyCalculator().get_accuracy(queries, labels)
+    assert list(every) == list(original().get_accuracy(queries, labels))
+
+
+def test_interval_and_choices() -> None:
+    queries, labels = data(5, 60, tied=True)
+    result = tp.evaluate(queries, labels, distance="euclidean", measures=["AP@R", "P@1"], average="macro")
+    names = {"mean_average_precision_at_r": "AP@R", "precision_at_1": "P@1"}
+    calculator = AccuracyCalculator(include=tuple(names), avg_of_avgs=True, ties="interval")
+    found = calculator.get_accuracy(queries, labels)
+    for name, measure in names.items():
+        for part in ("lower", "expected", "upper", "std"):
+            assert getattr(found[name], part) == pytest.approx(getattr(result[measure], part), rel=1e-12)
+    per_class = AccuracyCalculator(include=tuple(names), return_per_class=True).get_accuracy(queries, labels)
+    by_class = tp.evaluate(queries, labels, distance="euclidean", measures=["AP@R"], categories=labels)
+    assert per_class["mean_average_precision_at_r"] == [
+        by_class.category(c)["AP@R"].lower for c in by_class.categories
+    ]
+    cosine = AccuracyCalculator(include=("precision_at_1",), distance="cosine", ties="upper")
+    assert (
+        cosine.get_accuracy(queries, labels)["precision_at_1"]
+        == tp.evaluate(queries, labels, measures=["P@1"])["P@1"].upper
+    )
+
+
+def test_names_chosen() -> None:
+    queries, labels = data(6, 30)
+    calculator = AccuracyCalculator(exclude=("AMI", "NMI", "precision_at_1"))
+    assert list(calculator.get_accuracy(queries, labels)) == [name for name in RANKING if name != "precision_at_1"]
+    assert list(calculator.get_accuracy(queries, labels, include=["r_precision"])) == ["r_precision"]
+    assert "r_precision" not in calculator.get_accuracy(queries, labels, exclude=["r_precision"])
+
+
+def test_nothing_relevant_is_said() -> None:
+    calculator = AccuracyCalculator(include=("precision_at_1",))
+    with pytest.warns(UserWarning, match="No query has anything relevant"):
+        assert np.isnan(calculator.get_accuracy([[0.0], [1.0]], [0, 1])["precision_at_1"])
+    per_class = AccuracyCalculator(include=("precision_at_1",), return_per_class=True)
+    with pytest.warns(UserWarning, match="No query"):
+        assert len(per_class.get_accuracy([[0.0], [1.0]], [0, 1])["precision_at_1"]) == 2
+
+
+def test_refused() -> None:
+    queries, labels = data(7, 20)
+    calculator = AccuracyCalculator(include=RANKING)
+    calls: dict[str, Callable[[], Any]] = {
+        "exclude each other": lambda: AccuracyCalculator(avg_of_avgs=True, return_per_class=True),
+        "k must be": lambda: AccuracyCalculator(k=0),
+        "unknown metric 'recall'": lambda: AccuracyCalculator(include=("recall",)),
+        "not the name 'AMI'": lambda: AccuracyCalculator(include="AMI"),
+        "compare labels themselves": lambda: AccuracyCalculator(label_comparison_fn=lambda x, y: x == y),
+        "knn_func is not used": lambda: AccuracyCalculator(knn_func=lambda: None),  # type: ignore[arg-type]
+        "Unknown ties='best'": lambda: AccuracyCalculator(ties="best"),  # type: ignore[arg-type]
+        "19 query labels": lambda: calculator.get_accuracy(queries, labels[1:]),
+        "none reference labels": lambda: calculator.get_accuracy(queries, labels, queries),
+        "they differ": lambda: calculator.get_accuracy(queries, labels, queries[::-1], labels[::-1], True),
+    }
+    for message, call in calls.items():
+        with pytest.raises(tp.InputError, match=message):
+            call()

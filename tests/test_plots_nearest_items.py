@@ -1,0 +1,35 @@
+"""The picture of nearest items: what is drawn for images, texts, right and wrong ones, and ties."""
+
+import numpy as np
+
+from tieproof.plots import style
+from tieproof.plots.nearest_items import Item, Row, Tie, nearest_items
+
+
+def test_rows_with_images_texts_and_ties() -> None:
+    image = np.arange(12.0).reshape(4, 3)
+    rows = [
+        Row(image, "query 5", [Item(image, "1: 0.5", True), Item(image, "4: 0.5", False)], [Tie(0, 2, 9)]),
+        Row("words " * 40, "query 6", [Item("a text", "2: 0.1", None)], []),
+    ]
+    ax = nearest_items(rows, style.figure("x")[1])
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[:4] == ["query 5", "✓ 1: 0.5", "✗ 4: 0.5", "2 of 9 tied"]
+    assert [text for text in texts[4:] if "words" not in text] == ["query 6", "a text", "2: 0.1"]
+    assert max(text.count("\n") for text in texts) == 5
+    assert len(ax.images) == 3
+    # Colour alone says nothing: frames of wrong items are dashed.
+    frames = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
+    assert {(style.GREEN, "-"), (style.VERMILLION, "--"), (style.GREY, "-")} <= frames
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "✓ relevant",
+        "✗ not relevant",
+        "tied: any order",
+    ]
+
+
+def test_images_keep_their_proportions() -> None:
+    ax = nearest_items([Row(np.zeros((10, 5, 3)), "q", [], [])], style.figure("x")[1])
+    left, right, bottom, top = ax.images[0].get_extent()
+    assert np.isclose((top - bottom) / (right - left), 2)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["✓ relevant", "✗ not relevant"]
