@@ -1,6 +1,6 @@
 """Exact, tie-aware evaluation of embeddings and rankings."""
 
-from tieproof import measures
+from tieproof import confidence, measures
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
 from tieproof.evaluate import evaluate
 from tieproof.evaluator import Evaluator
@@ -56,6 +56,7 @@ __all__ = [
     "TieproofError",
     "Ties",
     "UnsafeProductError",
+    "confidence",
     "evaluate",
     "evaluate_distances",
     "evaluate_run",
