@@ -4,10 +4,10 @@ The squared distance from point x to an ellipsoid's centre m, in units of its sc
 the point is inside where D <= limit. With w = 1 / s²:
 
 1. product: D = (sum of w x²) - 2 (sum of w m x) + (sum of w m²), two matrix products for a tile, or one where a
-   scale holds for all dimensions. A term carries at most 6 roundings, its sum d, and the sum of the three 3 more: each
-   of the three is off by at most gamma_(d + 9) times the sizes of its terms, added up, which for the second are at
-   most those of the others (2 |m x| <= m² + x²). So D is off by at most gamma_(d + 9) × 2 (first + third); twice that
-   is taken, since these are known as floats only.
+   scale holds for all dimensions. A term carries at most 6 roundings, its sum d, the sum of the three 3 more: each of
+   the three is off by at most gamma_(d + 9) times the sizes of its terms, added up, which for the second are at most
+   those of the others (2 |m x| <= m² + x²). So D is off by at most gamma_(d + 9) × 2 (first + third); twice that is
+   taken, since these are known as floats only.
 2. direct: the terms of D itself, each with at most 5 roundings and none negative, so D is off by gamma_(d + 5) D.
 3. exact: fractions.
 
