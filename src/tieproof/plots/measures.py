@@ -1,0 +1,59 @@
+"""The picture of a result: what each measure can be."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tieproof.plots import style
+
+if TYPE_CHECKING:
+    from tieproof.result import Result
+
+
+def height(count: int) -> float:
+    """Inches in which so many measures are legible."""
+    return 1.4 + 0.32 * count
+
+
+def plot_measures(result: "Result", ax: Any = None) -> Any:
+    """Draw each measure as the line from its lower to its upper value, with its expectation and standard deviation.
+
+    result : of any evaluation
+    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+
+    Returns the axes. The numbers on the right are lower, expected and upper value; the standard deviation is that of
+    the mean, which is mostly much smaller than the interval. Raises MissingExtraError without matplotlib.
+
+    >>> import tieproof as tp
+    >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"])
+    >>> axes = plot_measures(result, style.figure("This example")[1])
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['AP', 'P@1']
+    """
+    names = result.measures
+    ax = style.axes_or_new(ax, "Result.plot", height=height(len(names)))
+    places = np.arange(len(names))
+    lower, expected, upper, std = np.array(
+        [(value.lower, value.expected, value.upper, value.std) for value in map(result.__getitem__, names)]
+    ).T
+    ax.hlines(places, lower, upper, color=style.SKY_BLUE, linewidth=9, label="lower to upper")
+    ends = {"linestyle": "", "marker": "|", "markersize": 11, "markeredgewidth": 2, "color": style.BLUE}
+    for values in (lower, upper):
+        ax.plot(values, places, **ends)
+    mark = {"fmt": "D", "markersize": 4, "color": style.BLACK, "capsize": 3, "linewidth": 1.2}
+    ax.errorbar(expected, places, xerr=std, label="expected ± std", **mark)
+    for column, (heading, values) in enumerate((("lower", lower), ("expected", expected), ("upper", upper))):
+        beside = {
+            "xycoords": ax.get_yaxis_transform(),
+            "xytext": (10 + 50 * column, 0),
+            "textcoords": "offset points",
+        }
+        for place, text in [(-0.9, heading), *zip(places, map("{:.4f}".format, values), strict=True)]:
+            ax.annotate(text, (1, place), va="center", fontsize=9, annotation_clip=False, **beside)
+    ax.set(
+        xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), xlabel="mean over the queries, for all orderings of tied items"
+    )
+    ax.set_yticks(places, names)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)
+    style.tidy(ax)
+    return ax
