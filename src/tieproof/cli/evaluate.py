@@ -26,7 +26,7 @@ from tieproof.cli.options import (
 from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
-from tieproof.readers import FORMATS, read_embeddings, read_labels
+from tieproof.readers import FORMATS, read_confidences, read_embeddings, read_labels
 from tieproof.readers.location import split
 from tieproof.reports.text import render
 from tieproof.scoring import parse_measures
@@ -48,6 +48,8 @@ tieproof evaluate embeddings.npy labels.npy
 tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
 
 tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
+
+tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
 
 tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
 """
@@ -72,6 +74,10 @@ def command(
         Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
     ] = None,
     average: Average = "micro",
+    confidence: Annotated[
+        Text,
+        file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
+    ] = None,
     bits: Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")] = None,
     empty: Empty = "skip",
     memory: Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")] = "1GiB",
@@ -91,7 +97,7 @@ def command(
     )
     if gallery is None and (gallery_labels or gallery_groups):
         raise InputError("--gallery-labels and --gallery-groups belong to a gallery; give its file with --gallery.")
-    sides = [Files(embeddings, labels, groups, categories)]
+    sides = [Files(embeddings, labels, groups, categories, confidence)]
     if gallery is not None:
         sides.append(Files(gallery, gallery_labels, gallery_groups))
     read = [split(location).path for side in sides for location in side.locations]
@@ -122,6 +128,7 @@ class Files(NamedTuple):
     labels: Text
     groups: Text
     categories: Text = None
+    confidence: Text = None
 
     @property
     def labels_read(self) -> str:
@@ -131,11 +138,11 @@ class Files(NamedTuple):
     @property
     def locations(self) -> list[str]:
         """All that is read."""
-        wanted = (self.embeddings, self.labels_read, self.groups, self.categories)
+        wanted = (self.embeddings, self.labels_read, self.groups, self.categories, self.confidence)
         return [location for location in wanted if location]
 
     def read(self) -> dict[str, Any]:
-        """Embeddings, labels, groups and categories, by these names."""
+        """Embeddings, labels, groups, categories and confidences, by the names of the arguments."""
         embeddings = read_embeddings(self.embeddings, labels=self.labels)
         self.check_apart(embeddings)
         return {
@@ -143,6 +150,7 @@ class Files(NamedTuple):
             "labels": read_labels(self.labels_read),
             "groups": self.groups and read_labels(self.groups),
             "categories": self.categories and read_labels(self.categories),
+            "confidence": self.confidence and read_confidences(self.confidence),
         }
 
     def check_apart(self, embeddings: Any) -> None:
@@ -153,7 +161,8 @@ class Files(NamedTuple):
                 f"{path} holds a single array and no labels; give them in a file of their own, "
                 "as LABELS or --gallery-labels."
             )
-        for what, location in (("groups", self.groups), ("categories", self.categories)):
+        columns = {"groups": self.groups, "categories": self.categories, "confidences": self.confidence}
+        for what, location in columns.items():
             if location and split(location).path == path:
                 without = read_embeddings(self.embeddings, labels=location)
                 if without.shape != embeddings.shape:
@@ -188,6 +197,7 @@ def files_meant(message: str, sides: Sequence[Files]) -> str:
         "labels": [queries.labels_read],
         "groups": [queries.groups],
         "categories": [queries.categories],
+        "confidences": [queries.confidence],
         "embeddings": [queries.embeddings],
         "relevant": [queries.labels_read, items.labels_read],
         "queries": [queries.embeddings],

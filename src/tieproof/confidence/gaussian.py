@@ -25,7 +25,8 @@ class Gaussian:
 
     def __init__(self, mean: Any, scale: Any) -> None:
         self.mean = as_floats(mean, "means")
-        self.scale = check_scale(as_floats(np.broadcast_to(scale, self.mean.shape), "scales"))
+        scales = np.full(len(self.mean), scale) if np.ndim(scale) == 0 else scale
+        self.scale = check_scale(as_floats(scales, "scales", len(self.mean), "means"))
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def running_means(errors: Exact, sums: Sums, values: Estimate[FloatArray], group
     rank = np.arange(1, len(groups.of_query) + 1)
     group = np.repeat(np.arange(len(groups.start)), groups.length)
     place, length = (array.astype(object) for array in (rank - groups.start[group], groups.length[group]))
-    divisor: Integers = rank.astype(object) << errors.shift
+    divisor = np.asarray(rank.astype(object) << errors.shift, dtype=object)
 
     def before_and_within(totals: Integers) -> Integers:
         """`length` times the sum before the tie, and of the mean of the tie for each place so far."""

@@ -94,7 +94,8 @@ def cap_angle(mass: float, dimensions: int, concentration: float) -> float:
         """Relative to its value at the mode."""
         rise = -2 * concentration * np.sin((angle + mode) / 2) * np.sin((angle - mode) / 2)
         if power:
-            rise = rise + power * np.log(np.sin(angle) / math.sin(mode))
+            with np.errstate(divide="ignore"):  # exp(log(0)) is 0, as it should be
+                rise = rise + power * np.log(np.sin(angle) / math.sin(mode))
         return np.asarray(np.exp(rise))
 
     def integrals(start: FloatArray, stop: FloatArray) -> FloatArray:
