@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tieproof.plots import style
+from tieproof.plots.intervals import draw_intervals
 
 if TYPE_CHECKING:
     from tieproof.result import Result
@@ -32,28 +31,21 @@ def plot_measures(result: "Result", ax: Any = None) -> Any:
     """
     names = result.measures
     ax = style.axes_or_new(ax, "Result.plot", height=height(len(names)))
-    places = np.arange(len(names))
-    lower, expected, upper, std = np.array(
-        [(value.lower, value.expected, value.upper, value.std) for value in map(result.__getitem__, names)]
-    ).T
-    ax.hlines(places, lower, upper, color=style.SKY_BLUE, linewidth=9, label="lower to upper")
-    ends = {"linestyle": "", "marker": "|", "markersize": 11, "markeredgewidth": 2, "color": style.BLUE}
-    for values in (lower, upper):
-        ax.plot(values, places, **ends)
-    mark = {"fmt": "D", "markersize": 4, "color": style.BLACK, "capsize": 3, "linewidth": 1.2}
-    ax.errorbar(expected, places, xerr=std, label="expected ± std", **mark)
-    for column, (heading, values) in enumerate((("lower", lower), ("expected", expected), ("upper", upper))):
+    estimates = [result[name] for name in names]
+    draw_intervals(ax, range(len(names)), estimates)
+    for column, heading in enumerate(("lower", "expected", "upper")):
+        numbers = [f"{getattr(estimate, heading):.4f}" for estimate in estimates]
         beside = {
             "xycoords": ax.get_yaxis_transform(),
             "xytext": (10 + 50 * column, 0),
             "textcoords": "offset points",
         }
-        for place, text in [(-0.9, heading), *zip(places, map("{:.4f}".format, values), strict=True)]:
+        for place, text in [(-0.9, heading), *enumerate(numbers)]:
             ax.annotate(text, (1, place), va="center", fontsize=9, annotation_clip=False, **beside)
     ax.set(
         xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), xlabel="mean over the queries, for all orderings of tied items"
     )
-    ax.set_yticks(places, names)
+    ax.set_yticks(range(len(names)), names)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)
     style.tidy(ax)
     return ax
