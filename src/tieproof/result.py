@@ -50,6 +50,7 @@ class Setting:
     dimensions: int | None
     empty: str
     average: Average = "micro"
+    precision: str | None = None
 
 
 class Evaluated(NamedTuple):
