@@ -97,7 +97,7 @@ def test_curve_of_errors_that_are_open() -> None:
 
 
 def published(errors: Array, confidence: Array) -> float:
-    """The formula of seed 004 and of probabilistic-embeddings, which leaves ties to the sort."""
+    """The formula of ranking-metrics and of probabilistic-embeddings, which leaves ties to the sort."""
     order = np.argsort(-confidence)
     return float((errors[order].cumsum() / np.arange(1, len(errors) + 1)).mean())
 

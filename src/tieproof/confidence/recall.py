@@ -54,9 +54,10 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
     Returns
     -------
     ConfidenceAccuracy
-        `mean` is the score of seed 004's repository (arrrrrmin/ranking-metrics), over the threshold that accepts
+        `mean` is the score of ranking-metrics (arrrrrmin, `conf_vs_recall_at_1`), over the threshold that accepts
         nothing and every distinct confidence, as scikit-learn's `roc_curve(drop_intermediate=False)` lists them.
-        `best` is that of probabilistic-embeddings (`confidence-accuracy`), the largest over the same thresholds.
+        `best` is that of probabilistic-embeddings (tinkoff-ai, `confidence-accuracy`), the largest over the same
+        thresholds.
 
     Raises
     ------

@@ -119,10 +119,10 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
 
     Notes
     -----
-    Seed 004 asks for the items of the class within an interval around the mode, and leaves open what is counted.
-    Here a retrieved set is what the region holds, so that precision and recall are those of sets; a set that is
-    empty has precision 0, as trec_eval's `set_P`. Coverage is the usual check of credible intervals: the share of
-    trials in which they hold what they are meant to hold.
+    ranking-metrics (arrrrrmin) describes how well models retrieve items of the class within the interval of highest
+    density around the mode, and leaves open what is counted. Here a retrieved set is what the region holds, so that
+    precision and recall are those of sets; a set that is empty has precision 0, as trec_eval's `set_P`. Coverage is
+    the usual check of credible intervals: the share of trials in which they hold what they are meant to hold.
 
     Whether a region holds an item is decided as if in real arithmetic from the given numbers and the quantile, a
     float: a matrix product in float64 decides where a proven bound allows it, fractions the rest. So any order of

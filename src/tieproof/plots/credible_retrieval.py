@@ -26,9 +26,17 @@ def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
     ax = style.axes_or_new(ax, "plot_credible_retrieval", width=4.5, height=4.5)
     points = sorted(found.points, key=lambda point: point.mass)
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="coverage as promised")
-    for name, look in zip(("coverage", "recall", "precision"), style.LOOKS, strict=False):
+    lines = {"coverage": "-", "recall": "--", "precision": "-."}
+    for (name, dashes), look in zip(lines.items(), style.LOOKS, strict=False):
         values = [getattr(point, name) for point in points]
-        ax.plot([point.mass for point in points], values, color=look.color, marker=look.marker, label=name)
+        ax.plot(
+            [point.mass for point in points],
+            values,
+            color=look.color,
+            marker=look.marker,
+            linestyle=dashes,
+            label=name,
+        )
     ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="mass of the regions", ylabel="share held")
     ax.legend(frameon=False)
     style.tidy(ax)
