@@ -77,9 +77,10 @@ def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
 
     Notes
     -----
-    The definition is that of probabilistic-embeddings (tinkoff-ai, `erc-recall@1` and `erc-mapr`, which are of 1 -
-    Success@1 and 1 - AP@R, the MAP@R of Musgrave et al. 2020) and of ranking-metrics (arrrrrmin). These sort by
-    confidence, and a tie falls as the sort happens to leave it. With B the errors before a tie of l queries, added up, at the s-th place of the tie, rank i:
+    The definition is that of probabilistic-embeddings (tinkoff-ai; `erc-recall@1` of the errors 1 - Success@1, and
+    `erc-mapr` of 1 - AP@R, the MAP@R of Musgrave et al. 2020) and of ranking-metrics (arrrrrmin). These sort by
+    confidence, and a tie falls as the sort happens to leave it. With B the errors before a tie of l queries, added
+    up, at the s-th place of the tie, rank i:
 
     - lower: (B + the s smallest errors of the tie) / i; upper: (B + the s largest) / i
     - expected: (B + s × the mean of the tie) / i

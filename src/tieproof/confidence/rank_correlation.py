@@ -33,10 +33,11 @@ def rank_correlation(confidence: Any, truth: Any) -> RankCorrelation:
     Parameters
     ----------
     confidence : (n,) numbers, larger is more confident
-        Such as the norm of an embedding (Scott et al. 2021), or - sigma.
+        Such as the norm of an embedding (Scott et al. 2021), or the negative variance of a distribution in the space
+        of embeddings (Wu and Goodman 2020).
     truth : (n,) numbers, in the same direction
-        Such as the share of an image that was left by cropping it (URL benchmark, which Wu and Goodman 2020 do
-        alike), or - the entropy of the labels that people gave it.
+        Such as the share of an image that cropping left, or the negative entropy of the labels that people gave it
+        (URL benchmark).
 
     Returns
     -------

@@ -19,6 +19,8 @@ PANELS, NODES, WIDTHS = 128, 20, 40
 class VonMisesFisher:
     """The distribution on the unit sphere whose density at x is in proportion to exp(concentration × direction.x).
 
+    Scott et al. 2021 take the norm of an embedding for its concentration.
+
     Parameters
     ----------
     direction : (d,) numbers, d >= 2, not all 0
