@@ -222,7 +222,10 @@ class Result:
         return error_reject_curve(errors_of(values), self._found.confidence[~np.isnan(values.lower)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
+        """Everything but the values of single queries, as plain numbers, strings and dictionaries.
+
+        With confidences, `error_reject` has the curve of each measure: of Q queries, 4 Q numbers.
+        """
         whole = {
             "setting": asdict(self.setting),
             "measures": {str(measure): asdict(value) for measure, value in self._means.items()},
@@ -289,8 +292,11 @@ class Result:
 
 def of_category(result: Result) -> dict[str, Any]:
     """What JSON says of one category."""
-    whole = result.to_dict()
-    return {name: whole[name] for name in ("measures", "ties", "empty")}
+    return {
+        "measures": {name: asdict(result[name]) for name in result.measures},
+        "ties": asdict(result.ties),
+        "empty": len(result.empty_ids),
+    }
 
 
 def mean(values: FloatArray) -> Estimate[float]:
