@@ -1,6 +1,5 @@
 """The study of confidences: its points, its scores against their definitions, and what its report says."""
 
-import doctest
 import itertools
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ import numpy.typing as npt
 import pytest
 
 from studies.confidence import report, study
-from studies.confidence import scenario as scenes
 from studies.confidence.scenario import (
     MEASURES,
     STORED,
@@ -43,11 +41,6 @@ def neighbours(scene: Scenario) -> tuple[Array, Array]:
         hits.append(float(found[0]))
         means.append(float((precision * found)[:relevant].sum() / relevant))
     return np.array(hits), np.array(means)
-
-
-@pytest.mark.parametrize("module", [report, scenes])
-def test_examples(module: Any) -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 def test_scenario() -> None:
