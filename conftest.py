@@ -5,8 +5,16 @@ from pathlib import Path
 
 import pytest
 
-COMPAT = Path(__file__).parent / "src" / "tieproof" / "compat"
-NEEDED = {COMPAT / "oml": "torch", COMPAT / "distributed.py": "torch", COMPAT / "torchmetrics": "torchmetrics"}
+SOURCE = Path(__file__).parent / "src" / "tieproof"
+NEEDED = {
+    SOURCE / "compat" / "oml": "torch",
+    SOURCE / "compat" / "distributed.py": "torch",
+    SOURCE / "compat" / "torchmetrics": "torchmetrics",
+    SOURCE / "confidence" / "gaussian.py": "scipy",
+    SOURCE / "confidence" / "von_mises_fisher.py": "scipy",
+    SOURCE / "confidence" / "regions.py": "arviz_stats",
+    SOURCE / "confidence" / "retrieval.py": "scipy",
+}
 
 collect_ignore = [str(path) for path, library in NEEDED.items() if find_spec(library) is None]
 

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import itertools
 import json
 import os
 import re
@@ -33,6 +34,7 @@ Array = npt.NDArray[Any]
 
 VECTORS = np.random.default_rng(5).integers(-2, 3, size=(40, 3)).astype(np.float32)
 LABELS = np.arange(40) % 4
+CONFIDENCES = np.arange(40) % 7 / 7
 GALLERY, GALLERY_LABELS = VECTORS[::2] + 1, LABELS[::2]
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq2 0 d4 1\nq3 0 d1 0\nq4 0 d1 1\n"
@@ -64,6 +66,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.delenv(exits.TRACEBACK, raising=False)
     np.save("embeddings.npy", VECTORS)
     np.save("labels.npy", LABELS)
+    np.save("confidences.npy", CONFIDENCES)
     for name, vectors, labels in (("queries", VECTORS, LABELS), ("gallery", GALLERY, GALLERY_LABELS)):
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)
@@ -161,6 +164,48 @@ def test_categories(run: Run) -> None:
     assert outcome == (0, f"{tp.evaluate(VECTORS, LABELS, average='macro')}\n", "")
     with open("queries.csv", newline="") as file:
         assert [int(row["category"]) for row in csv.DictReader(file)][:40] == LABELS.tolist()
+
+
+def test_confidences(run: Run) -> None:
+    result = tp.evaluate(VECTORS, LABELS, measures=["AP", "P@1"], confidence=CONFIDENCES)
+    np.savez("all.npz", features=VECTORS, labels=LABELS, confidence=CONFIDENCES[:, None])
+    written = CONFIDENCES.tolist()
+    Path("confidences.txt").write_text("\n".join(map(str, written)))
+    Path("confidences.json").write_text(json.dumps(written))
+    Path("table.csv").write_text("id,confidence\n" + "\n".join(f"{at},{value}" for at, value in enumerate(written)))
+    for data, location in itertools.product(
+        ("embeddings.npy labels.npy", "all.npz"),
+        ("confidences.npy", "confidences.txt", "confidences.json", "table.csv", "all.npz", "all.npz:confidence"),
+    ):
+        outcome = run("evaluate", *data.split(), "-m", "AP", "-m", "P@1", "--confidence", location)
+        assert outcome == (0, f"{result}\n", "")
+    page = run("evaluate", "all.npz", "-m", "AP", "-m", "P@1", "--confidence", "all.npz", "--json", "-").out
+    assert json.loads(page) == result.to_dict()
+    Path("whole.txt").write_text("\n".join(map(str, range(40))))
+    assert "No confidences are tied." in run("evaluate", "all.npz", "--confidence", "whole.txt").out
+
+
+@pytest.mark.parametrize(
+    ("confidences", "said"),
+    [
+        (np.full(40, np.nan), "wrong.npy: The confidences must be finite numbers, and hold nan at [0]"),
+        (np.zeros(39), "wrong.npy, embeddings.npy: There are 39 confidences for 40 queries"),
+        (np.zeros((40, 2)), "wrong.npy has the shape (40, 2); confidences have the shape (n,)"),
+        (np.array(["0.5"] * 39 + ["high"]), "wrong.npy has 'high' at [39]; confidences are numbers"),
+        (np.zeros(40, dtype=complex), "wrong.npy holds values of type complex128; confidences are numbers"),
+    ],
+)
+def test_wrong_confidences(run: Run, confidences: Array, said: str) -> None:
+    np.save("wrong.npy", confidences)
+    assert said in the_line(run("evaluate", "embeddings.npy", "labels.npy", "--confidence", "wrong.npy"))
+
+
+def test_confidences_that_would_be_a_dimension(run: Run) -> None:
+    Path("table.csv").write_text("a,b,label,sure\n" + "\n".join(f"1,2,{at % 2},0.5" for at in range(4)))
+    said = the_line(run("evaluate", "table.csv", "--confidence", "table.csv:sure"))
+    assert "table.csv:sure would be one of the dimensions of table.csv; put the confidences in a file" in said
+    said = the_line(run("evaluate", "data.npz", "--confidence", "table.csv"))
+    assert "table.csv does not say which of its entries are the confidences" in said
 
 
 def test_categories_of_a_run(run: Run) -> None:

@@ -37,6 +37,21 @@ def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "AP" in capsys.readouterr().out
 
 
+@pytest.mark.heavy
+def test_page_of_confidences_runs() -> None:
+    import matplotlib
+
+    page = ROOT / "docs" / "confidence.md"
+    if not page.exists():
+        pytest.skip("no docs beside the tests")
+    names: dict[str, object] = {}
+    with matplotlib.rc_context({"backend": "Agg"}):
+        for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+            exec(code, names)
+        matplotlib.pyplot.close("all")
+    assert isinstance(names["found"], tp.confidence.CredibleRetrieval)
+
+
 def test_page_of_measures() -> None:
     script = ROOT / "docs" / "write_measures.py"
     if not script.exists():

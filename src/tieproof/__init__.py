@@ -1,6 +1,6 @@
 """Exact, tie-aware evaluation of embeddings and rankings."""
 
-from tieproof import measures
+from tieproof import confidence, measures
 from tieproof.collision_counts import Collisions
 from tieproof.collisions import collisions
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
@@ -60,6 +60,7 @@ __all__ = [
     "Ties",
     "UnsafeProductError",
     "collisions",
+    "confidence",
     "evaluate",
     "evaluate_distances",
     "evaluate_run",

@@ -7,6 +7,7 @@ import numpy as np
 
 from tieproof.arrays import Embeddings
 from tieproof.categories import Average, as_categories
+from tieproof.confidence.inputs import as_column
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs import as_inputs, make_relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
@@ -33,6 +34,7 @@ def evaluate(
     exclude: Any = None,
     categories: Any = None,
     average: Average = "micro",
+    confidence: Any = None,
     empty: Empty = "skip",
     memory: str | int = "1GiB",
     threads: int | None = None,
@@ -68,6 +70,8 @@ def evaluate(
     average : "micro" or "macro"
         The mean over all queries; or the mean over the categories of the means over their queries, so that small
         categories count as much as large ones. Without categories, the queries' labels are theirs.
+    confidence : (q,) numbers, one for each query, larger is more confident
+        `result.error_reject(measure)` is the error of the most confident queries (`tieproof.confidence`).
     empty : "skip", "zero", "one", "nan" or "error"
         What becomes of a query with nothing relevant. "skip" and "nan" leave it out of the means; "nan" keeps it
         among the queries. The result always counts them.
@@ -117,6 +121,7 @@ def evaluate(
         vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
     )
     grouping = as_categories(categories, len(vectors), average, labels)
+    confidences = None if confidence is None else as_column(confidence, "confidences", len(vectors))
     if wanted_format is not None:
         parts, zero_vectors = rounded_parts(
             vectors, gallery_vectors, kind, distance, relevant, wanted_format, (budget, workers), progress
@@ -135,7 +140,7 @@ def evaluate(
         average=average,
         precision=precision,
     )
-    return score(parts, wanted, setting, zero_vectors, categories=grouping, threads=workers)
+    return score(parts, wanted, setting, zero_vectors, categories=grouping, confidence=confidences, threads=workers)
 
 
 def space_parts(

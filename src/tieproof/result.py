@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from tieproof.categories import Average, Categories
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.measures import Measure, parse
 from tieproof.tie_summary import TieSummary, summarize
+
+if TYPE_CHECKING:
+    from tieproof.confidence import ErrorRejectCurve
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -60,6 +63,7 @@ class Evaluated(NamedTuple):
     empty_ids : the queries with nothing relevant, which may be evaluated or not
     left_out : the ids of further queries that are not evaluated, by the reason
     categories : those of the queries, if they were given
+    confidence : (Q,) that of each query, if it was given
     """
 
     setting: Setting
@@ -70,6 +74,7 @@ class Evaluated(NamedTuple):
     empty_ids: npt.NDArray[Any]
     left_out: Mapping[str, npt.NDArray[Any]]
     categories: Categories | None
+    confidence: npt.NDArray[Any] | None = None
 
 
 class Result:
@@ -179,11 +184,48 @@ class Result:
                 empty_ids=self.empty_ids[empty],
                 left_out={},
                 categories=None,
+                confidence=None if self._found.confidence is None else self._found.confidence[chosen],
             )
         )
 
+    @property
+    def has_confidence(self) -> bool:
+        """Whether the queries came with confidences."""
+        return self._found.confidence is not None
+
+    def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
+        """The error 1 - measure of the most confident queries: `tieproof.confidence.error_reject_curve`.
+
+        Two kinds of ties leave it open, and both count: those of items, which leave the error of a single query
+        open, and those of confidences, which leave open who is rejected first. `lower` and `upper` are the smallest
+        and the largest over all orders of both; `expected` and `std` are over both, all orders equally likely, and
+        those of items and of confidences independent. Queries with nothing relevant are in it where the means
+        include them. All queries count the same, also with `average="macro"`.
+
+        Raises InputError where the evaluation was given no confidences.
+
+        >>> import tieproof as tp
+        >>> vectors, labels = [[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], ["a", "a", "b", "b"]
+        >>> result = tp.evaluate(vectors, labels, measures=["P@1"], confidence=[0.9, 0.8, 0.1, 0.5])
+        >>> curve = result.error_reject("P@1")
+        >>> curve.error.upper.tolist(), curve.area.upper
+        ([0.0, 0.0, 0.0, 0.25], 0.0625)
+        """
+        from tieproof.confidence import error_reject_curve
+        from tieproof.confidence.error_reject import errors_of
+
+        if self._found.confidence is None:
+            raise InputError(
+                "This result has no confidences. Pass confidence= to the evaluation, one for each query."
+            )
+        values = self.per_query(measure)
+        return error_reject_curve(errors_of(values), self._found.confidence[~np.isnan(values.lower)])
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
+        """Everything but the values of single queries, as plain numbers, strings and dictionaries.
+
+        With confidences, `error_reject` has the curve of each measure: of Q queries, 4 Q numbers.
+        """
         whole = {
             "setting": asdict(self.setting),
             "measures": {str(measure): asdict(value) for measure, value in self._means.items()},
@@ -191,6 +233,8 @@ class Result:
             "empty": len(self.empty_ids),
             "skipped": {reason: len(ids) for reason, ids in self.skipped.items()},
         }
+        if self.has_confidence:
+            whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
         if self._categories is None:
             return whole
         return whole | {
@@ -248,8 +292,11 @@ class Result:
 
 def of_category(result: Result) -> dict[str, Any]:
     """What JSON says of one category."""
-    whole = result.to_dict()
-    return {name: whole[name] for name in ("measures", "ties", "empty")}
+    return {
+        "measures": {name: asdict(result[name]) for name in result.measures},
+        "ties": asdict(result.ties),
+        "empty": len(result.empty_ids),
+    }
 
 
 def mean(values: FloatArray) -> Estimate[float]:

@@ -54,6 +54,7 @@ def score(
     ids: npt.NDArray[Any] | None = None,
     left_out: Mapping[str, npt.NDArray[Any]] | None = None,
     categories: npt.NDArray[Any] | None = None,
+    confidence: npt.NDArray[Any] | None = None,
     threads: int = 1,
 ) -> Result:
     """Evaluate every measure on the ties of every query.
@@ -61,7 +62,7 @@ def score(
     estimate : evaluates one measure
     ids : names of the queries that `parts` counts from 0; None: these numbers
     left_out : names of further queries that are not evaluated, by the reason
-    categories : the category of each query that `parts` counts
+    categories, confidence : those of each query that `parts` counts
     threads : how many parts are evaluated at a time
     """
     count = setting.queries - sum(map(len, (left_out or {}).values()))
@@ -88,10 +89,19 @@ def score(
     per_query = {measure: array[:, kept] for measure, array in values.items()}
     included = np.ones(count, dtype=np.bool_) if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
-    evaluated = Evaluated(
-        setting, ids[kept], per_query, tie_counts[:, kept], zero_vectors, ids[empty_ids], left_out or {}, groups
+    return Result(
+        Evaluated(
+            setting=setting,
+            query_ids=ids[kept],
+            per_query=per_query,
+            tie_counts=tie_counts[:, kept],
+            zero_vectors=zero_vectors,
+            empty_ids=ids[empty_ids],
+            left_out=left_out or {},
+            categories=groups,
+            confidence=None if confidence is None else confidence[kept],
+        )
     )
-    return Result(evaluated)
 
 
 def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:

@@ -28,7 +28,7 @@ from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
 from tieproof.precision.formats import FORMATS as PRECISIONS
-from tieproof.readers import FORMATS, read_embeddings, read_labels
+from tieproof.readers import FORMATS, read_confidences, read_embeddings, read_labels
 from tieproof.readers.location import split
 from tieproof.reports.text import render
 from tieproof.scoring import parse_measures
@@ -50,6 +50,8 @@ tieproof evaluate embeddings.npy labels.npy
 tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
 
 tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
+
+tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
 
 tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
 
@@ -76,6 +78,10 @@ def command(
         Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
     ] = None,
     average: Average = "micro",
+    confidence: Annotated[
+        Text,
+        file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
+    ] = None,
     bits: Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")] = None,
     precision: Annotated[
         Text,
@@ -101,7 +107,7 @@ def command(
     )
     if gallery is None and (gallery_labels or gallery_groups):
         raise InputError("--gallery-labels and --gallery-groups belong to a gallery; give its file with --gallery.")
-    sides = [Files(embeddings, labels, groups, categories)]
+    sides = [Files(embeddings, labels, groups, categories, confidence)]
     if gallery is not None:
         sides.append(Files(gallery, gallery_labels, gallery_groups))
     read = [split(location).path for side in sides for location in side.locations]
@@ -133,6 +139,7 @@ class Files(NamedTuple):
     labels: Text
     groups: Text
     categories: Text = None
+    confidence: Text = None
     needs_labels: bool = True
 
     @property
@@ -149,11 +156,11 @@ class Files(NamedTuple):
     @property
     def locations(self) -> list[str]:
         """All that is read."""
-        wanted = (self.embeddings, self.labels_read, self.groups, self.categories)
+        wanted = (self.embeddings, self.labels_read, self.groups, self.categories, self.confidence)
         return [location for location in wanted if location]
 
     def read(self) -> dict[str, Any]:
-        """Embeddings, labels, groups and categories, by these names."""
+        """Embeddings, labels, groups, categories and confidences, by the names of the arguments."""
         embeddings = read_embeddings(self.embeddings, labels=self.labels)
         self.check_apart(embeddings)
         return {
@@ -161,6 +168,7 @@ class Files(NamedTuple):
             "labels": None if not self.needs_labels and self.unlabelled else read_labels(self.labels_read),
             "groups": self.groups and read_labels(self.groups),
             "categories": self.categories and read_labels(self.categories),
+            "confidence": self.confidence and read_confidences(self.confidence),
         }
 
     def check_apart(self, embeddings: Any) -> None:
@@ -171,7 +179,8 @@ class Files(NamedTuple):
                 f"{path} holds a single array and no labels; give them in a file of their own, "
                 "as LABELS or --gallery-labels."
             )
-        for what, location in (("groups", self.groups), ("categories", self.categories)):
+        columns = {"groups": self.groups, "categories": self.categories, "confidences": self.confidence}
+        for what, location in columns.items():
             if location and split(location).path == path:
                 without = read_embeddings(self.embeddings, labels=location)
                 if without.shape != embeddings.shape:
@@ -206,6 +215,7 @@ def files_meant(message: str, sides: Sequence[Files]) -> str:
         "labels": [queries.labels_read],
         "groups": [queries.groups],
         "categories": [queries.categories],
+        "confidences": [queries.confidence],
         "embeddings": [queries.embeddings],
         "relevant": [queries.labels_read, items.labels_read],
         "queries": [queries.embeddings],

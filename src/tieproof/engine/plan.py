@@ -10,7 +10,7 @@ from tieproof.engine.choice import LONG
 from tieproof.exact.space import Resources
 
 BYTES_PER_PAIR_RANKED = 21
-"""What a (query, relevant item) pair takes while tiles are counted: its key, its item, two counts, its share of the guide."""
+"""What a (query, relevant item) pair takes while tiles are counted: key, item, two counts, a share of the guide."""
 
 BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""

@@ -11,13 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from tieproof.errors import InputError
 from tieproof.readers import delimited, hdf5, npy, npz, parquet, safetensors, text, torch
-from tieproof.readers.arrays import Array, as_embeddings, as_labels
-from tieproof.readers.entries import EMBEDDINGS, LABELS, Entry, choose
+from tieproof.readers.arrays import Array, as_confidences, as_embeddings, as_labels
+from tieproof.readers.entries import CONFIDENCES, EMBEDDINGS, LABELS, Entry, choose
 from tieproof.readers.location import Location, check, split
 
-__all__ = ["FORMATS", "Format", "read_embeddings", "read_labels"]
+__all__ = ["FORMATS", "Format", "read_confidences", "read_embeddings", "read_labels"]
 
 
 class Format(NamedTuple):
@@ -112,6 +114,29 @@ def read_labels(location: str | os.PathLike[str]) -> Array:
     where = split(location)
     entry = choose(_form(where).entries(where.path, where.entry), where, LABELS)
     return as_labels(entry.load(), Location(where.path, entry.name))
+
+
+def read_confidences(location: str | os.PathLike[str]) -> Array:
+    r"""Read confidences, numbers of shape (n,), in the type in which they are stored.
+
+    location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
+        `confidences` or `confidence` is read, else the only one with one axis.
+
+    A .txt file holds one number a line, a .json file a list. Numbers in text become the nearest float64.
+
+    Raises InputError where the file cannot be read, or its content is no array of numbers, and MissingExtraError
+    where the library for its format is not installed.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "confidences.txt").write_text("0.5\n1\n0.25\n")
+    ...     read_confidences(f"{folder}/confidences.txt").tolist()
+    [0.5, 1.0, 0.25]
+    """
+    where = split(location)
+    entry = choose(_form(where).entries(where.path, where.entry), where, CONFIDENCES)
+    return as_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
 
 
 def _form(where: Location) -> Format:

@@ -59,6 +59,19 @@ def as_labels(array: Array, where: Location) -> Array:
     return labels
 
 
+def as_confidences(array: Array, where: Location) -> Array:
+    """Return numbers of shape (n,) as they are stored, or what was written in a text, as the nearest float64."""
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        raise InputError(f"{where} has the shape {array.shape}; confidences have the shape (n,): give one a query.")
+    if array.dtype.kind in "US":
+        return np.array([_as_float(str(cell), row, where) for row, cell in enumerate(array.tolist())])
+    if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
+        raise InputError(f"{where} holds {_type(array)}; confidences are numbers: convert them before saving.")
+    return array
+
+
 def from_text(cells: Sequence[str], where: Location) -> Array:
     """Labels that were written as text: integers, if every one is written as an integer is, else strings."""
     try:
@@ -84,6 +97,13 @@ def from_strings(strings: Sequence[str], where: Location) -> Array:
         if string.endswith("\0"):
             raise InputError(f"{where} has a label that ends in a zero character at [{row}]; remove the character.")
     return np.array(strings, dtype=np.str_)
+
+
+def _as_float(cell: str, row: int, where: Location) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise InputError(f"{where} has '{cell}' at [{row}]; confidences are numbers: correct it.") from None
 
 
 def _as_stored(array: Array, where: Location) -> Array:

@@ -42,6 +42,7 @@ class Wanted(NamedTuple):
 
 EMBEDDINGS = Wanted("embeddings", EMBEDDING_NAMES, 2, LABEL_NAMES)
 LABELS = Wanted("labels", LABEL_NAMES, 1, EMBEDDING_NAMES)
+CONFIDENCES = Wanted("confidences", ("confidences", "confidence"), 1, (*EMBEDDING_NAMES, *LABEL_NAMES))
 
 
 def choose(entries: Sequence[Entry], where: Location, wanted: Wanted) -> Entry:

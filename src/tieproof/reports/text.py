@@ -55,7 +55,12 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     width = max(width or WIDTH, NARROWEST)
     shown = by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
     paragraphs = (textwrap.fill(sentence, width, break_on_hyphens=False) for sentence in sentences(result))
-    return "\n".join([table(*shown, width, color), "", *paragraphs])
+    page = "\n".join([table(*shown, width, color), "", *paragraphs])
+    if not result.has_confidence:
+        return page
+    from tieproof.reports.confidence import render as render_areas
+
+    return f"{page}\n\n{render_areas(result, width, color)}"
 
 
 Table = tuple[Row, Sequence[Sequence[Row]]]

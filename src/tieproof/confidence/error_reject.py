@@ -1,0 +1,139 @@
+"""`error_reject_curve`: the error of the most confident queries, and what ties among confidences leave open."""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from tieproof.confidence.groups import ConfidenceTies, Groups
+from tieproof.confidence.inputs import FloatArray, as_column, as_floats
+from tieproof.confidence.running_errors import area_std, exact, running_means, sums_of_groups
+from tieproof.errors import InputError
+from tieproof.result import Estimate
+
+
+@dataclass(frozen=True)
+class ErrorRejectCurve:
+    """The mean error of the i most confident of n queries, i = 1, …, n, and the mean of these.
+
+    error : arrays (n,), the curve; its last value is the mean error of all queries
+    area : the mean of the curve
+    ties : the ties among confidences
+
+    An error is small where it is good, so the value to report is `upper`: ties never pay.
+    """
+
+    error: Estimate[FloatArray]
+    area: Estimate[float]
+    ties: ConfidenceTies
+
+    @property
+    def rejected(self) -> FloatArray:
+        """The share of queries that each value of the curve leaves out, (n,), falling from almost 1 to 0."""
+        count = len(self.error.lower)
+        return np.asarray(np.arange(count - 1, -1, -1) / count)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain numbers, lists and dictionaries."""
+        return {
+            "area": asdict(self.area),
+            "ties": self.ties._asdict(),
+            "error": {name: values.tolist() for name, values in vars(self.error).items()},
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The dictionary as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+
+def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
+    """The error-versus-reject curve: the mean error of the queries left when the least confident are rejected.
+
+    With the errors in the order of falling confidence, E_i = (e_1 + … + e_i) / i; the area is (E_1 + … + E_n) / n.
+
+    Parameters
+    ----------
+    errors : (n,) numbers, or an `Estimate` of arrays (n,)
+        Such as 1 - a score. Where ties of the rankings leave scores open, an `Estimate` has the lower, expected and
+        upper error and the std of each query.
+    confidence : (n,) numbers, larger is more confident
+        In any range and of any type, for they are only compared.
+
+    Returns
+    -------
+    ErrorRejectCurve
+        Every value of the curve and its area with all that ties leave open. `lower` and `upper` are the smallest and
+        the largest over all orders of queries of equal confidence and all errors within their bounds; one order
+        (rising or falling errors within each tie) has the extreme at every point of the curve at once, and so for
+        the area. `expected` and `std` are over all orders of equal confidences, equally likely, and over the errors,
+        which are independent of these orders and of each other.
+
+    Raises
+    ------
+    InputError
+        NaN, infinity, errors beyond 1e60, lengths that differ, estimates out of order.
+
+    Notes
+    -----
+    The definition is that of probabilistic-embeddings (tinkoff-ai; `erc-recall@1` of the errors 1 - Success@1, and
+    `erc-mapr` of 1 - AP@R, the MAP@R of Musgrave et al. 2020) and of ranking-metrics (arrrrrmin). These sort by
+    confidence, and a tie falls as the sort happens to leave it. With B the errors before a tie of l queries, added
+    up, at the s-th place of the tie, rank i:
+
+    - lower: (B + the s smallest errors of the tie) / i; upper: (B + the s largest) / i
+    - expected: (B + s × the mean of the tie) / i
+    - variance: (V + s × mean of the tie's variances + s (l - s) / (l (l - 1)) × Q) / i², with V the variances before
+      and Q the squared distances of the tie's expected errors from their mean, added up
+    - of the area, whose i-th error weighs w_i = (1/i + … + 1/n) / n: the sum over ties of the mean variance × sum of
+      w², plus Q / (l - 1) × sum of (w - mean w)²
+
+    Sums are added up in integers and rounded once, so that any order of the queries gives the same bits.
+
+    Examples
+    --------
+    >>> from tieproof.confidence import error_reject_curve
+    >>> curve = error_reject_curve([0, 1, 0, 1], [0.9, 0.5, 0.5, 0.1])
+    >>> curve.error.lower.tolist(), curve.error.upper.tolist()
+    ([0.0, 0.0, 0.3333333333333333, 0.5], [0.0, 0.5, 0.3333333333333333, 0.5])
+    >>> curve.area.lower, curve.area.expected, curve.area.upper
+    (0.20833333333333331, 0.2708333333333333, 0.3333333333333333)
+
+    """
+    values = as_errors(errors)
+    groups = Groups.of(as_column(confidence, "confidences", len(values.lower)))
+    parts = exact(values)
+    sums = sums_of_groups(parts, groups)
+    curve = running_means(parts, sums, values, groups)
+    lower, expected, upper = (
+        math.fsum(column.tolist()) / len(column) for column in (curve.lower, curve.expected, curve.upper)
+    )
+    area = Estimate(lower, expected, upper, area_std(sums, groups))
+    return ErrorRejectCurve(curve, area, groups.ties)
+
+
+def errors_of(scores: Estimate[FloatArray]) -> Estimate[FloatArray]:
+    """The errors 1 - score of the queries that have a score, the others being NaN."""
+    known = ~np.isnan(scores.lower)
+    columns = (1 - scores.upper, 1 - scores.expected, 1 - scores.lower, scores.std)
+    return Estimate(*(column[known] for column in columns))
+
+
+def as_errors(errors: Any) -> Estimate[FloatArray]:
+    """Errors as arrays of equal length, the bounds in their order."""
+    if not isinstance(errors, Estimate):
+        known = as_floats(errors, "errors")
+        return Estimate(known, known, known, np.zeros(len(known)))
+    columns = [as_floats(errors.lower, "lower errors")]
+    for name in ("expected", "upper", "std"):
+        columns.append(as_floats(getattr(errors, name), f"{name} errors", len(columns[0]), "lower errors"))
+    lower, expected, upper, std = columns
+    wrong = ~((lower <= expected) & (expected <= upper) & (std >= 0))
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise InputError(
+            f"The errors must be lower <= expected <= upper with a std of at least 0, and query {place} has "
+            f"{lower[place]}, {expected[place]}, {upper[place]} and {std[place]}."
+        )
+    return Estimate(lower, expected, upper, std)

@@ -1,0 +1,92 @@
+"""Confidences, errors and posteriors as people pass them, checked."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.arrays import as_numbers
+from tieproof.errors import InputError
+from tieproof.shares import as_shares
+
+FloatArray = npt.NDArray[np.float64]
+
+LARGEST = 1e60
+"""Numbers up to this size have squares, and quotients of these, that float64 holds."""
+
+
+def as_column(values: Any, name: str, count: int | None = None, items: str = "queries") -> npt.NDArray[Any]:
+    """Finite real numbers of shape (n,), in their own type, so that no rounding makes or breaks a tie.
+
+    count : how many `items` there are, one number for each
+
+    >>> as_column([3, 1, 3], "confidences").tolist()
+    [3, 1, 3]
+    """
+    array = as_numbers(values, name)
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.ravel()
+    if array.ndim != 1:
+        raise InputError(f"The {name} must have the shape (n,), and arrived with shape {array.shape}.")
+    if count is not None and len(array) != count:
+        raise InputError(f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in order.")
+    if not len(array):
+        raise InputError(f"The {name} are empty. Pass at least one.")
+    check_finite(array, name)
+    return array
+
+
+def as_floats(values: Any, name: str, count: int | None = None, items: str = "queries") -> FloatArray:
+    """Real numbers of shape (n,) in float64, whose squares float64 holds, too."""
+    return within_range(as_column(values, name, count, items), name)
+
+
+def within_range(array: npt.NDArray[Any], name: str) -> FloatArray:
+    """The numbers in float64, none larger than `LARGEST`."""
+    floats = array.astype(np.float64)
+    too_large = np.argwhere(np.abs(floats) > LARGEST)
+    if len(too_large):
+        place = tuple(too_large[0].tolist())
+        raise InputError(
+            f"The {name} hold {floats[place]} at {list(place)}, beyond {LARGEST:g}. Divide all by one number."
+        )
+    return floats
+
+
+def check_scale(scale: FloatArray) -> FloatArray:
+    """Refuse standard deviations that are not larger than 0, or so small that quotients overflow."""
+    wrong = np.argwhere(scale < 1 / LARGEST)
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        raise InputError(
+            f"The scales must be standard deviations of at least {1 / LARGEST:g}, and hold {scale[place]} at "
+            f"{list(place)}. Pass sigma, not its logarithm, and give points that are certain a small one."
+        )
+    return scale
+
+
+def check_finite(array: npt.NDArray[Any], name: str) -> None:
+    """Refuse NaN and infinity by the first place that holds one."""
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        raise InputError(
+            f"The {name} must be finite numbers, and hold {array[place]} at {list(place)}. Find out where it comes "
+            "from, and leave the item out or repair it."
+        )
+
+
+def as_masses(mass: float | Iterable[float]) -> tuple[float, ...]:
+    """Probabilities that regions hold, larger than 0 and smaller than 1.
+
+    >>> as_masses(0.95), as_masses((0.5, 0.9))
+    ((0.95,), (0.5, 0.9))
+    """
+    masses = as_shares(mass, "A mass", "mass=(0.95,)")
+    for each in masses:
+        if each in (0.0, 1.0):
+            raise InputError(
+                f"A mass must be larger than 0 and smaller than 1, not {each:g}: such a region has no end."
+            )
+    return masses

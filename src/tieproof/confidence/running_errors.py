@@ -1,0 +1,120 @@
+"""Means of the errors of the 1, 2, …, n most confident queries, in integers: rounded once, whatever the order."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.confidence.groups import Groups
+from tieproof.confidence.inputs import FloatArray
+from tieproof.measures.rank_weights import HARMONIC
+from tieproof.result import Estimate
+
+Integers = npt.NDArray[np.object_]
+"""Python's integers, of any size. Their quotients are the nearest float64."""
+
+
+class Exact(NamedTuple):
+    """Errors of n queries without rounding: integers (n,) in the unit 2^-shift."""
+
+    lower: Integers
+    expected: Integers
+    upper: Integers
+    std: Integers
+    shift: int
+
+
+class Sums(NamedTuple):
+    """Sums over the queries of each group, (G,) each, of l queries.
+
+    expected : of the expected errors, in the unit 2^-shift
+    variance : of their variances, in the unit 2^-(2 shift), as the next one
+    spread : l times the squared distances of the expected errors from their mean
+    """
+
+    expected: Integers
+    variance: Integers
+    spread: Integers
+    shift: int
+
+
+def exact(errors: Estimate[FloatArray]) -> Exact:
+    """The columns of an estimate as integers in the largest unit that holds them all.
+
+    >>> parts = exact(Estimate(*np.array([[0.25], [0.5], [3.0], [0.0]])))
+    >>> [int(column[0]) for column in parts[:4]], parts.shift
+    ([1, 2, 12, 0], 2)
+    """
+    mantissa, exponent = np.frexp(np.stack([errors.lower, errors.expected, errors.upper, errors.std]))
+    digits = (mantissa * 2.0**53).astype(np.int64)
+    lowest = digits & -digits  # the last digit that is not zero
+    exponent = np.where(digits == 0, 0, exponent - 53 + np.frexp(lowest.astype(np.float64))[1] - 1)
+    shift = max(0, -int(exponent.min()))
+    digits //= np.maximum(lowest, 1)
+    integers = digits.astype(object) << (exponent + shift).astype(object)
+    return Exact(integers[0], integers[1], integers[2], integers[3], shift)
+
+
+def sums_of_groups(errors: Exact, groups: Groups) -> Sums:
+    """The sums that the expectation and the variance need."""
+    order = np.argsort(groups.of_query, kind="stable")
+
+    def sums(values: Integers) -> Integers:
+        return np.add.reduceat(values[order], groups.start)
+
+    expected = sums(errors.expected)
+    spread = groups.length.astype(object) * sums(errors.expected**2) - expected**2
+    return Sums(expected, sums(errors.std**2), spread, errors.shift)
+
+
+def running_means(errors: Exact, sums: Sums, values: Estimate[FloatArray], groups: Groups) -> Estimate[FloatArray]:
+    """The curve: all that ties leave open of the mean error of the 1, 2, …, n most confident queries.
+
+    values : the errors as floats, by which the errors of a tie are sorted
+    """
+    rank = np.arange(1, len(groups.of_query) + 1)
+    group = np.repeat(np.arange(len(groups.start)), groups.length)
+    place, length = (array.astype(object) for array in (rank - groups.start[group], groups.length[group]))
+    divisor = np.asarray(rank.astype(object) << errors.shift, dtype=object)
+
+    def before_and_within(totals: Integers) -> Integers:
+        """`length` times the sum before the tie, and of the mean of the tie for each place so far."""
+        before = running_sums(totals) - totals
+        return np.asarray(before[group] * length + totals[group] * place)
+
+    others = np.maximum(length - 1, 1)
+    variance = before_and_within(sums.variance) * length * others + place * (length - place) * sums.spread[group]
+    rising = np.lexsort((values.lower, groups.of_query))
+    falling = np.lexsort((-values.upper, groups.of_query))
+    return Estimate(
+        as_floats(running_sums(errors.lower[rising]), divisor),
+        as_floats(before_and_within(sums.expected), divisor * length),
+        as_floats(running_sums(errors.upper[falling]), divisor),
+        np.sqrt(as_floats(variance, (divisor * length) ** 2 * others)),
+    )
+
+
+def running_sums(values: Integers) -> Integers:
+    """The sums of the first 1, 2, … values."""
+    return np.asarray(np.add.accumulate(values), dtype=object)
+
+
+def as_floats(numerator: Integers, denominator: Integers) -> FloatArray:
+    """The quotients, each rounded once."""
+    return np.asarray(numerator / denominator, dtype=np.float64)
+
+
+def area_std(sums: Sums, groups: Groups) -> float:
+    """The standard deviation of the mean of the curve."""
+    count, length = len(groups.of_query), groups.length.astype(object)
+    rank = np.arange(1, count + 1)
+    group = np.repeat(np.arange(len(groups.start)), groups.length)
+    weight = HARMONIC.sum(rank - 1, np.full(count, count)).hi / count
+    fall = HARMONIC.sum(groups.start[group], rank - 1).hi / count  # from the weight at the start of the tie
+    squares, falls, squared_falls = (np.bincount(group, values) for values in (weight * weight, fall, fall * fall))
+    spread = squared_falls - falls * falls / groups.length
+    unit = 1 << 2 * sums.shift
+    of_order = as_floats(sums.spread, length * np.maximum(length - 1, 1) * unit)
+    of_errors = as_floats(sums.variance, length * unit)
+    return math.sqrt(math.fsum((spread * of_order + squares * of_errors).tolist()))
