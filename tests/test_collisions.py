@@ -114,6 +114,16 @@ def test_a_gap_of_exactly_epsilon_between_cosines() -> None:
         assert_found(tp.collisions(data, epsilon=epsilon), expected_ties("cosine", data, None, epsilon))
 
 
+def test_gaps_between_integers_in_almost_one_direction() -> None:
+    # The items' cosines with the query differ by gaps of which one is taken for epsilon, and its float64 neighbours.
+    steps = np.arange(20, 36)
+    data = np.concatenate([[[1, 1]], np.stack([steps, steps + 1], axis=1)])
+    cosines = (data[1:] @ data[0]) / np.sqrt((data[1:] ** 2).sum(axis=1) * 2)
+    for gap in np.abs(np.diff(cosines)).tolist():
+        for epsilon in (gap, gap * (1 - 1e-12), gap * (1 + 1e-12)):
+            assert_found(tp.collisions(data, epsilon=epsilon), expected_ties("cosine", data, None, epsilon))
+
+
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 def test_query_and_gallery(distance: str, epsilon: float) -> None:

@@ -109,6 +109,19 @@ def test_codes_at_midpoints(precision: str) -> None:
         assert_rounded(data, "cosine", precision)
 
 
+@pytest.mark.parametrize(
+    "pair",
+    [([59, 9], [72, 11]), ([65, 16], [69, 17]), ([54, 29], [67, 36]), ([51, 37], [67, 48])],
+    ids=str,
+)
+def test_integers_in_almost_one_direction(pair: tuple[list[int], list[int]]) -> None:
+    # Squared cosines, ratios of small integers, are so close to 1 that float64 keeps few digits of the distance. These
+    # distances are close enough to the midpoint of two float32 to be rounded to the wrong one without a bound.
+    query, item = np.array(pair[:1]), np.array(pair[1:])
+    expected = rounded("float32", real_distance("cosine", *fractions(np.concatenate([query, item]))))
+    assert found_distances(query, "cosine", "float32", item).tolist() == [[float(expected)]]
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("bits", [7, 3000])
 def test_hamming(bits: int, precision: str) -> None:

@@ -11,7 +11,7 @@ from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.gaps.exact import decide
 from tieproof.gaps.kernels import Counts, Rankings, Scale, judge_gaps, ties_of_rankings
 from tieproof.pooled.gauges import Gauge
-from tieproof.precision.curves import curve_of_values
+from tieproof.precision.curves import curve_of_values, errors_of_values
 from tieproof.relevance import Relevance
 from tieproof.threads import in_order
 
@@ -56,8 +56,7 @@ def all_ties(
     closer than epsilon to the next one, as real numbers.
     """
     threads = 1 if gauge.stripe_rows else limits[1]  # a function need not be safe in threads
-    curve = curve_of_values(gauge)
-    scale = Scale(curve, gauge.absolute, gauge.relative, epsilon, gauge.certain)
+    scale = Scale(curve_of_values(gauge), *errors_of_values(gauge), epsilon, gauge.certain)
     order = np.argsort(gauge.identity[0], kind="stable")
 
     def ties_of(span: slice) -> FoundTies:

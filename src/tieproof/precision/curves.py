@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from tieproof.compiled import kernel
-from tieproof.pooled.gauges import CosineGauge, EuclideanGauge, Gauge, SpaceGauge
+from tieproof.pooled.gauges import NEAR, CosineGauge, EuclideanGauge, Gauge, SpaceGauge
 
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
 """A distance d by the value v.
@@ -45,6 +45,15 @@ def curve_of_values(gauge: Gauge) -> Curve:
     if isinstance(gauge, EuclideanGauge):
         return curve(ROOT, gauge.divisors()[0])
     return curve(LINEAR, gauge.scale if isinstance(gauge, SpaceGauge) else Fraction(1))
+
+
+def errors_of_values(gauge: Gauge) -> tuple[float, float]:
+    """How far a gauge's values may be off, absolutely and relatively.
+
+    Values that have exactly the ties of distances need not be exact themselves: ratios of integers are rounded.
+    """
+    relative = max(gauge.relative, NEAR) if isinstance(gauge, CosineGauge) else gauge.relative
+    return gauge.absolute, relative
 
 
 def curve_of_sharp_values(gauge: Gauge) -> Curve:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.exact.rows import IntArray
 from tieproof.pooled.gauges import FLOAT64, Gauge
-from tieproof.precision.curves import curve_of_sharp_values, curve_of_values
+from tieproof.precision.curves import curve_of_sharp_values, curve_of_values, errors_of_values
 from tieproof.precision.formats import Format
 from tieproof.precision.kernels import FloatArray, round_block, round_pairs, target_of
 
@@ -31,6 +31,7 @@ class RoundedDistances:
     def __init__(self, gauge: Gauge, wanted: Format) -> None:
         self.gauge, self.format = gauge, wanted
         self.target = target_of(wanted)
+        self.absolute, self.relative = errors_of_values(gauge)
         self.curve, self.sharp_curve = curve_of_values(gauge), curve_of_sharp_values(gauge)
 
     def block(self, rows: slice) -> FloatArray:
@@ -47,7 +48,7 @@ class RoundedDistances:
         """The distances to some of them."""
         values = self.gauge.values(rows, columns)
         out = np.empty_like(values)
-        if round_block(values, self.gauge.absolute, self.gauge.relative, self.curve, self.target, out):
+        if round_block(values, self.absolute, self.relative, self.curve, self.target, out):
             row, column = np.nonzero(np.isnan(out))
             out[row, column] = self.of_pairs(values[row, column], row + rows.start, column + columns.start)
         return out
