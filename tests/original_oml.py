@@ -22,6 +22,7 @@ NEVER_CALLED = (
     "cv2",
     "gdown",
     "omegaconf",
+    "requests",
     "torchvision",
     "validators",
     "oml.inference",
@@ -29,12 +30,16 @@ NEVER_CALLED = (
 )
 
 
+def never_called(module: str) -> bool:
+    """Whether metrics never call a module."""
+    return any(module == name or module.startswith(f"{name}.") for name in NEVER_CALLED)
+
+
 class Placeholders(MetaPathFinder, Loader):
     """Finds a placeholder for each library that metrics never call, and for its parts."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        wanted = any(fullname == name or fullname.startswith(f"{name}.") for name in NEVER_CALLED)
-        return ModuleSpec(fullname, self, is_package=True) if wanted else None
+        return ModuleSpec(fullname, self, is_package=True) if never_called(fullname) else None
 
     def create_module(self, spec: ModuleSpec) -> Any:
         return MagicMock(name=spec.name, __path__=[], __spec__=spec)
@@ -46,7 +51,7 @@ class Placeholders(MetaPathFinder, Loader):
 @contextmanager
 def placeholders() -> Iterator[None]:
     """Use placeholders, and leave no trace of them."""
-    before = {name: module for name, module in sys.modules.items() if name.split(".")[0] in NEVER_CALLED}
+    before = {name: module for name, module in sys.modules.items() if never_called(name)}
     for name in before:
         del sys.modules[name]
     finder = Placeholders()
@@ -55,7 +60,7 @@ def placeholders() -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
-        for name in [name for name in sys.modules if name.split(".")[0] in NEVER_CALLED]:
+        for name in list(filter(never_called, sys.modules)):
             del sys.modules[name]
         sys.modules.update(before)
 

@@ -166,8 +166,7 @@ class AccuracyCalculator:
 
     def _ranked(self, names: Sequence[str], task: Task) -> dict[str, Any]:
         """The metrics over rankings."""
-        known = np.flatnonzero(task.n_relevant)
-        if not len(known):
+        if not task.n_relevant.any():
             warnings.warn("No query has anything relevant among the reference: accuracies are NaN.", stacklevel=3)
             count = len(np.unique(task.classes))
             return {name: [np.nan] * count if self.return_per_class else np.nan for name in names}
