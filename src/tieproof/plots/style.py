@@ -85,12 +85,24 @@ def save(drawn: Any, path: str | Path) -> None:
     """Write a figure as .svg, .pdf or .png, whole or not at all; the same figure gives the same bytes.
 
     Raises InputError for another extension, or where the place cannot be written to.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(figure("This example")[0], f"{folder}/picture.svg")
+    ...     "<svg" in Path(folder, "picture.svg").read_text()
+    True
     """
     extension = Path(path).suffix.lower()
     if extension not in METADATA:
         raise InputError(
             f"{path} has the extension '{extension}', which is none of a picture. Known: {', '.join(METADATA)}."
         )
+    with atomic_write(path) as file:
+        write(drawn, file)
+
+
+def write(drawn: Any, path: Path) -> None:
+    """Write a figure to a path with one of the extensions of `METADATA`."""
     repeatable = {"svg.hashsalt": "tieproof", "svg.fonttype": "none"}
-    with atomic_write(path) as file, matplotlib("A picture").rc_context(repeatable):
-        drawn.savefig(file, dpi=150, metadata=METADATA[extension])
+    with matplotlib("A picture").rc_context(repeatable):
+        drawn.savefig(path, dpi=150, metadata=METADATA[path.suffix.lower()])
