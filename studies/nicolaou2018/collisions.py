@@ -43,7 +43,7 @@ class Collisions(NamedTuple):
     relevant : collisions of relevant items
     """
 
-    count: int
+    number: int
     relevant: int
     right: float
 
@@ -144,7 +144,7 @@ class Studied(NamedTuple):
 
     def ratio(self, nearer: str, farther: str, epsilon: float, scale: str = "absolute") -> str:
         """How many times as many collisions one distance has as another."""
-        first, second = (getattr(self.counts(distance, epsilon), scale).count for distance in (nearer, farther))
+        first, second = (getattr(self.counts(distance, epsilon), scale).number for distance in (nearer, farther))
         return f"{first / second:,.1f}" if second else f"{first:,} : 0"
 
 
@@ -161,7 +161,10 @@ def section(data: Data, phocnet_cosine: FloatArray, out: Path) -> str:
     """The part of the report."""
     noise = white_noise(data.embeddings.shape)
     matrices = {
-        PHOCNET: {"cosine": phocnet_cosine, **{name: distance_matrix(data.embeddings, name) for name in DISTANCES[1:]}},
+        PHOCNET: {
+            "cosine": phocnet_cosine,
+            **{name: distance_matrix(data.embeddings, name) for name in DISTANCES[1:]},
+        },
         NOISE: {name: distance_matrix(noise, name) for name in DISTANCES},
     }
     files = {PHOCNET: "figure2.png", NOISE: "figure3.png"}
@@ -169,9 +172,9 @@ def section(data: Data, phocnet_cosine: FloatArray, out: Path) -> str:
     return (
         "## Figures 2 and 3, section 3.3: collisions\n\n"
         + claims(rows_of_claims(found[PHOCNET], found[NOISE]), "the paper")
-        + "\nNeighbouring items in a ranking (all items, each query left out of its own) closer than epsilon; in brackets how "
-        "many of the colliding items are relevant, and how many are in the farther half of the ranking. The last two "
-        "columns multiply epsilon by the mean and by the standard deviation of the distances:\n\n"
+        + "\nNeighbouring items in a ranking (all items, each query left out of its own) closer than epsilon; in "
+        "brackets how many of the colliding items are relevant, and how many are in the farther half of the ranking. "
+        "The last two columns multiply epsilon by the mean and by the standard deviation of the distances:\n\n"
         + count_table([*found[PHOCNET].rows, *found[NOISE].rows])
         + f"\nFigure 2: PHOCNet, the items from number {FIRST[PHOCNET]} on, epsilon {EPSILON[PHOCNET][-1]:g}.\n\n"
         "![Collisions of PHOCNet, by query and rank](figure2.png)\n\n"
@@ -186,38 +189,39 @@ def rows_of_claims(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str
     cosine = phocnet.counts("cosine", epsilon).absolute
     others = [phocnet.counts(name, epsilon).absolute for name in DISTANCES[1:]]
     right = [noise.counts(name, large).absolute.right for name in DISTANCES]
-    matching = matching_epsilon(noise.rankings["cosine"], cosine.count)
+    matching = matching_epsilon(noise.rankings["cosine"], cosine.number)
     relevant_share = float(phocnet.rankings["cosine"].relevant.mean())
     scales = {name: rankings.mean for name, rankings in noise.rankings.items()}
-    at_mean = {name: noise.counts(name, large).by_mean.count for name in DISTANCES}
+    at_mean = {name: noise.counts(name, large).by_mean.number for name in DISTANCES}
     falling = sorted(DISTANCES, key=lambda name: -at_mean[name])
     return [
         (
             "cosine has about 20 times as many collisions as Euclidean, for PHOCNet and for white noise",
             f"PHOCNet {phocnet.ratio(*DISTANCES[:2], epsilon)} times; white noise "
-            f"{noise.ratio(*DISTANCES[:2], small)} times at {small:g}, {noise.ratio(*DISTANCES[:2], large)} at {large:g}",
+            f"{noise.ratio(*DISTANCES[:2], small)} times at {small:g}, {noise.ratio(*DISTANCES[:2], large)} at "
+            f"{large:g}",
             "about 20 is the ratio of white noise, and it is a matter of scale: noise has Euclidean distances about "
-            f"{scales['euclidean']:.1f} and cosine distances about {scales['cosine']:.2f}, so that one epsilon is not the "
-            "same to both",
+            f"{scales['euclidean']:.1f} and cosine distances about {scales['cosine']:.2f}, so that one epsilon is "
+            "not the same to both",
         ),
         (
             "city-block has a lot less than Euclidean",
-            f"PHOCNet {others[1].count} against {others[0].count:,}; white noise "
-            f"{noise.counts('cityblock', large).absolute.count:,} against "
-            f"{noise.counts('euclidean', large).absolute.count:,} at {large:g}",
+            f"PHOCNet {others[1].number} against {others[0].number:,}; white noise "
+            f"{noise.counts('cityblock', large).absolute.number:,} against "
+            f"{noise.counts('euclidean', large).absolute.number:,} at {large:g}",
             f"scale again: city-block distances of the noise are about {scales['cityblock']:.0f}",
         ),
         (
             "(not in the paper) the same at epsilon times the mean distance",
-            f"white noise: {', '.join(f'{name} {at_mean[name]:,}' for name in falling)} at {large:g}; PHOCNet cosine : "
-            f"Euclidean {phocnet.ratio(*DISTANCES[:2], epsilon, 'by_mean')}, Euclidean : city-block "
+            f"white noise: {', '.join(f'{name} {at_mean[name]:,}' for name in falling)} at {large:g}; PHOCNet cosine "
+            f": Euclidean {phocnet.ratio(*DISTANCES[:2], epsilon, 'by_mean')}, Euclidean : city-block "
             f"{phocnet.ratio(*DISTANCES[1:], epsilon, 'by_mean')}",
             f"the order of the noise changes: {' > '.join(falling)}. That of PHOCNet does not, and its ratios shrink",
         ),
         (
             "(not in the paper) the same at epsilon times the deviation of the distances",
-            f"white noise cosine : Euclidean {noise.ratio(*DISTANCES[:2], large, 'by_deviation')}, Euclidean : city-block "
-            f"{noise.ratio(*DISTANCES[1:], large, 'by_deviation')}; PHOCNet "
+            f"white noise cosine : Euclidean {noise.ratio(*DISTANCES[:2], large, 'by_deviation')}, Euclidean : "
+            f"city-block {noise.ratio(*DISTANCES[1:], large, 'by_deviation')}; PHOCNet "
             f"{phocnet.ratio(*DISTANCES[:2], epsilon, 'by_deviation')} and "
             f"{phocnet.ratio(*DISTANCES[1:], epsilon, 'by_deviation')}",
             "for noise nothing is left of the difference; for PHOCNet, whose vectors are nearly binary, something is",
@@ -230,16 +234,18 @@ def rows_of_claims(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str
         ),
         (
             "PHOCNet by cosine has many collisions among relevant items",
-            f"{cosine.relevant:,} of {cosine.count:,}, {cosine.relevant / cosine.count:.1%}; of all ranked items "
+            f"{cosine.relevant:,} of {cosine.number:,}, {cosine.relevant / cosine.number:.1%}; of all ranked items "
             f"{relevant_share:.1%} are relevant",
-            "images of one word come out almost the same; white noise collides as often as its share of relevant items",
+            "images of one word come out almost the same; white noise collides as often as its share of relevant "
+            "items",
         ),
         (
-            "white noise needs an epsilon of 1e-6 (section 3.2) or 1e-5 (3.3) instead of 1e-10: PHOCNet is 10 000 times more "
-            "prone to collisions",
-            f"as many collisions by cosine as PHOCNet at {epsilon:g} need {matching:.2g}, {matching / epsilon:,.0f} times as "
-            "much",
-            "the two epsilons of the paper contradict each other; 1e-6 goes with 10 000 times, 1e-5 is in the published code",
+            "white noise needs an epsilon of 1e-6 (section 3.2) or 1e-5 (3.3) instead of 1e-10: PHOCNet is 10 000 "
+            "times more prone to collisions",
+            f"as many collisions by cosine as PHOCNet at {epsilon:g} need {matching:.2g}, {matching / epsilon:,.0f} "
+            "times as much",
+            "the two epsilons of the paper contradict each other; 1e-6 goes with 10 000 times, 1e-5 is in the "
+            "published code",
         ),
     ]
 
@@ -249,7 +255,7 @@ def count_table(rows: Sequence[Row]) -> str:
 
     def cell(found: Collisions) -> str:
         right = "" if np.isnan(found.right) else f", {found.right:.0%} far"
-        return f"{found.count:,} ({found.relevant:,} relevant{right})"
+        return f"{found.number:,} ({found.relevant:,} relevant{right})"
 
     cells = [
         (row.data, f"{row.epsilon:g}", row.distance, *map(cell, (row.absolute, row.by_mean, row.by_deviation)))

@@ -6,6 +6,7 @@ import numpy as np
 
 import tieproof as tp
 from studies.common import claims
+from studies.nicolaou2018.straightforward import FloatArray
 
 ITEMS = 100
 
@@ -32,7 +33,7 @@ LINES = (
 )
 
 
-def average_precision(ranks: tuple[int, int], distances: np.ndarray | None = None) -> tp.Estimate[float]:
+def average_precision(ranks: tuple[int, int], distances: FloatArray | None = None) -> tp.Estimate[float]:
     """Of 100 items whose relevant ones stand at these ranks of a list with these distances; by default, no ties.
 
     >>> average_precision((1, 5)).lower
@@ -40,8 +41,8 @@ def average_precision(ranks: tuple[int, int], distances: np.ndarray | None = Non
     """
     relevant = np.zeros(ITEMS, dtype=np.int64)
     relevant[np.array(ranks) - 1] = 1
-    distances = np.arange(ITEMS) if distances is None else distances
-    return tp.evaluate_distances([distances], [relevant], measures=["AP"])["AP"]
+    strict = np.arange(ITEMS, dtype=np.float64)
+    return tp.evaluate_distances([strict if distances is None else distances], [relevant], measures=["AP"])["AP"]
 
 
 def section() -> str:
@@ -62,8 +63,8 @@ def section() -> str:
         (
             "lines c to f: 39.28 % to 70 %",
             f"{tied.lower:.4%} to {tied.upper:.4%}, expectation {tied.expected:.4%}",
-            "one of ranks 1 and 2 and one of ranks 5 to 7 is relevant: of the six orderings, which are equally likely, "
-            "the figure shows four, both ends among them. The paper has no expectation",
+            "one of ranks 1 and 2 and one of ranks 5 to 7 is relevant: of the six orderings, which are equally "
+            "likely, the figure shows four, both ends among them. The paper has no expectation",
         )
     )
     return (

@@ -1,16 +1,16 @@
 """Which order of labels scores most, and which least, when every query gets the same ranking.
 
-Let a ranking be a sequence of labels, the nearest first, and the j-th item of its class stand at rank r. Where the query
-is left out by its index, the average precisions of the n members of a class sum up to
+Let a ranking be a sequence of labels, the nearest first, and the j-th item of its class stand at rank r. Where the
+query is left out by its index, the average precisions of the n members of a class sum up to
 
     sum over its members of [ ((n - 2) j + 1) / r + (j - 1)^2 / (r (r - 1)) ] / (n - 1),
 
 as the members behind the j-th one see it as the j-th at rank r, those before it as the (j - 1)-th at rank r - 1. Both
 factors of rank fall with r, so by summation by parts the score grows with each sum of the numerators over the first r
-ranks. Such a sum is a convex function of how many items of each class are among the first r: it is largest where as many
-classes as possible are complete, which is at all r at once where the labels are sorted, and smallest where the classes
-have as many each, which is where they alternate. So sorted is best and interleaved worst, for classes of equal size;
-the search looks for better ones all the same.
+ranks. Such a sum is a convex function of how many items of each class are among the first r: it is largest where as
+many classes as possible are complete, which is at all r at once where the labels are sorted, and smallest where the
+classes have as many each, which is where they alternate. So sorted is best and interleaved worst, for classes of
+equal size; the search looks for better ones all the same.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Value = Callable[[Labels], float]
 
 
 def interleaved(items: int, classes: int) -> npt.NDArray[np.int64]:
-    """0, 1, 2, …, 0, 1, 2, …"""
+    """The labels 0, 1, 2, … in turn."""
     return np.arange(items) % classes
 
 

@@ -46,14 +46,15 @@ def section(distances: FloatArray, labels: npt.NDArray[Any], out: Path, first: i
     rows = [
         (
             "E is zero for relevant items, epsilon for others",
-            f"zero for {off_diagonal.sum():,} of {len(part) * (len(part) - 1):,} pairs of different items and for each "
-            "query itself",
+            f"zero for {off_diagonal.sum():,} of {len(part) * (len(part) - 1):,} pairs of different items and for "
+            "each query itself",
             f"the {len(part)} items from number {first} on, as in the published code",
         ),
         (
             "D is small where E is zero",
-            f"mean distance {part[off_diagonal].mean():.4f} of relevant items, {part[epsilons].mean():.4f} of others; "
-            f"the nearest item is relevant for {right.sum()} of the {has_relevant.sum()} queries that have one here",
+            f"mean distance {part[off_diagonal].mean():.4f} of relevant items, {part[epsilons].mean():.4f} of "
+            f"others; the nearest item is relevant for {right.sum()} of the {has_relevant.sum()} queries that have "
+            "one here",
             "the network was trained to bring images of a word together",
         ),
     ]

@@ -1,9 +1,9 @@
 """The quicksort that `numpy.argsort` was when the paper was written, for what it does to equal keys.
 
-Median of three, partition by two pointers that both stop at keys equal to the pivot and swap them, the larger part left
-for later, insertion sort for at most 16 keys (`aquicksort` of NumPy; compared with NumPy 1.24.4, which still has it). That
-swapping is why equal keys come out in another order, always the same one. Today's NumPy sorts differently, and not the
-same on all processors.
+Median of three, partition by two pointers that both stop at keys equal to the pivot and swap them, the larger part
+left for later, insertion sort for at most 16 keys (`aquicksort` of NumPy; compared with NumPy 1.24.4, which still has
+it). That swapping is why equal keys come out in another order, always the same one. Today's NumPy sorts differently,
+and not the same on all processors.
 """
 
 import numpy as np

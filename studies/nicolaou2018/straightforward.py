@@ -1,9 +1,10 @@
 """mAP as section 2.1 of the paper describes it, in double precision, with what the published code adds to it.
 
 Footnote 3 names that code, https://github.com/anguelos/embedding_map. Its method is restated here from what it does
-(`src/map.py` there): items are sorted by double distances; in leave-one-out the nearest item is taken for the query and
-dropped; a constant of 1e-20 is subtracted from relevant distances ("optimistic") or added to them ("pessimistic"); the
-same constant is added to both sides of the fraction that recall is; and precision is sampled where recall changes.
+(`src/map.py` there): items are sorted by double distances; in leave-one-out the nearest item is taken for the query
+and dropped; a constant of 1e-20 is subtracted from relevant distances ("optimistic") or added to them
+("pessimistic"); the same constant is added to both sides of the fraction that recall is; and precision is sampled
+where recall changes.
 """
 
 from collections.abc import Sequence
@@ -67,9 +68,9 @@ def relevance_matrix(labels: npt.NDArray[Any]) -> BoolArray:
 def average_precisions(correct: npt.NDArray[Any], constant: float = 0.0) -> FloatArray:
     """Average precision of rows of the "correct matrix" (section 2.1); NaN for a row without a relevant item.
 
-    Precision is sampled where recall, (hits + constant) / (relevant + constant), changes. With a constant above 0, recall
-    is above 0 at rank 1 even where the first item is wrong: that rank becomes one more sample, of precision 0, and the
-    average precision of R relevant items is divided by R + 1.
+    Precision is sampled where recall, (hits + constant) / (relevant + constant), changes. With a constant above 0,
+    recall is above 0 at rank 1 even where the first item is wrong: that rank becomes one more sample, of precision 0,
+    and the average precision of R relevant items is divided by R + 1.
 
     >>> average_precisions(np.array([[0, 1], [1, 0]])).tolist()
     [0.5, 1.0]

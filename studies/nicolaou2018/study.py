@@ -6,6 +6,9 @@ writes report.md, whose rows are "the paper / measured / why", and its pictures.
 comes from.
 """
 
+import sys
+
+import tieproof as tp
 from studies import common
 from studies.nicolaou2018 import collisions, dynamic_program, e_matrix, exploit, figure1, matrices, phocnet
 from studies.nicolaou2018.straightforward import distance_matrix
@@ -13,9 +16,9 @@ from studies.nicolaou2018.straightforward import distance_matrix
 INTRODUCTION = """# Non-deterministic behavior of ranking-based metrics, computed again
 
 A. Nicolaou, S. Dey, V. Christlein, A. Maier, D. Karatzas: Non-deterministic Behavior of Ranking-based Metrics when
-Evaluating Embeddings, 2018 (arXiv:1806.07171); its slides, "Can we hack mAP?"; and the code that its footnote 3 names,
-https://github.com/anguelos/embedding_map, of whose method `straightforward.py` is a reference of ours. Written by
-`python studies/nicolaou2018/study.py`.
+Evaluating Embeddings, 2018 (arXiv:1806.07171); its slides, "Can we hack mAP?"; and the code that its footnote 3
+names, https://github.com/anguelos/embedding_map, of whose method `straightforward.py` is a reference of ours. Written
+by `python studies/nicolaou2018/study.py`.
 """
 
 
@@ -23,7 +26,11 @@ def main() -> None:
     """Compute everything, and write the report."""
     options = common.parse(__file__, __doc__, "phocnet.npz")
     quick, out = options.quick, options.out
-    data = phocnet.load(options.data)
+    try:
+        data = phocnet.load(options.data)
+    except tp.InputError as error:
+        print(f"study.py: error: {error}", file=sys.stderr)
+        sys.exit(2)
     cosine = distance_matrix(data.embeddings, "cosine")
     sections = [INTRODUCTION]
     for what, section in (
