@@ -216,6 +216,63 @@ def test_files_that_are_something_else(tmp_path: Path, capsys: pytest.CaptureFix
         assert message in capsys.readouterr().err
 
 
+# Collisions
+
+
+def neighbours(points: Array, query: int) -> list[tuple[Fraction, int]]:
+    """City-block distances from a query to the other items, ascending, and the items."""
+    return sorted(
+        (sum((abs(Fraction(float(a - b))) for a, b in zip(points[query], point, strict=True)), Fraction()), item)
+        for item, point in enumerate(points)
+        if item != query
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.75, 1e-9])
+def test_collisions_are_the_definition(epsilon: float) -> None:
+    points, labels = small_data()
+    number = farther = 0
+    for query in range(len(points)):
+        distances = [distance for distance, _ in neighbours(points, query)]
+        close = [b - a < Fraction(epsilon) for a, b in itertools.pairwise(distances)]
+        number += sum(close)
+        farther += sum(close[len(close) // 2 :])
+    found = collisions.count(points, "cityblock", epsilon)
+    assert found == (number, farther / number)
+    matrix = straightforward.distance_matrix(points, "cityblock")
+    assert np.count_nonzero(collisions.collision_map(matrix, labels, epsilon)) == number
+    gap = collisions.matching_epsilon(matrix, number)
+    assert gap < epsilon
+    assert (
+        collisions.count(points, "cityblock", gap).number
+        < number
+        <= collisions.count(points, "cityblock", gap + 1e-6).number
+    )
+
+
+def test_relevant_items_that_collide() -> None:
+    data = small_data()
+    colliding = []
+    for query in range(len(data.labels)):
+        ranked = neighbours(data.embeddings, query)
+        hits = [bool(data.labels[item] == data.labels[query]) for _, item in ranked]
+        if any(hits):
+            distances = [distance for distance, _ in ranked]
+            colliding += [hit for hit, distance in zip(hits, distances, strict=True) if distances.count(distance) > 1]
+    found = collisions.relevant_share(data, "cityblock", 1e-9)
+    assert found == pytest.approx(sum(colliding) / len(colliding), rel=1e-12)
+
+
+def test_map_of_collisions() -> None:
+    points, labels = small_data()
+    found = collisions.collision_map(straightforward.distance_matrix(points, "cityblock"), labels, 0.25)
+    for query, row in enumerate(found.tolist()):
+        distances = [distance for distance, _ in neighbours(points, query)]
+        assert [cell != 0 for cell in row] == [False, *(a == b for a, b in itertools.pairwise(distances))]
+    hits = collisions.collision_map(np.zeros((4, 4)), np.array([0, 0, 1, 1]), 0.25)
+    assert hits.tolist() == [[0, -1, -1], [0, -1, -1], [0, -1, 1], [0, -1, 1]]
+
+
 # Matrices D and E
 
 
@@ -310,7 +367,7 @@ def test_sorted_is_best_and_interleaved_worst(items: int, classes: int) -> None:
 
 
 def arrangements(labels: list[int]) -> set[tuple[int, ...]]:
-    """All orders, but those that differ in the names of the labels: each label first occurs after the smaller ones."""
+    """All orders but for the names of the labels: each label first occurs after the smaller ones."""
     found = {()}
     for _ in labels:
         found = {
@@ -403,6 +460,7 @@ def test_report_of_small_data(tmp_path: Path) -> None:
     parts = [
         figure1.section(),
         phocnet.section(data, distances, 2),
+        collisions.section(data, distances, tmp_path, {collisions.PHOCNET: 10, collisions.NOISE: 20}),
         matrices.section(distances, data.labels, tmp_path, first=20),
         e_matrix.section(distances, data.labels, tmp_path, quick=True),
         exploit.section(tmp_path, quick=True),

@@ -1,5 +1,6 @@
 """Figures 2 and 3 and section 3.3: neighbours in a ranking that are closer than epsilon, under three distances."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+import tieproof as tp
 from studies.common import claims, table
 from studies.nicolaou2018.phocnet import Data
-from studies.nicolaou2018.straightforward import BoolArray, FloatArray, distance_matrix, relevance_matrix
+from studies.nicolaou2018.straightforward import FloatArray, distance_matrix, relevance_matrix
 from tieproof.plots.style import BLUE, VERMILLION, figure, matplotlib, save
 
 DISTANCES = ("cosine", "euclidean", "cityblock")
@@ -22,70 +24,73 @@ FIRST = {PHOCNET: 650, NOISE: 900}
 """The first item that the pictures show (section 3.1, and for white noise the published code)."""
 
 
-class Rankings(NamedTuple):
-    """What the items' rankings of each other look like, each query left out of its own.
-
-    distances : (n, n - 1) ascending
-    relevant : (n, n - 1) whether the item at that rank is
-    mean, deviation : of all the distances
-    """
-
-    distances: FloatArray
-    relevant: BoolArray
-    mean: float
-    deviation: float
-
-
 class Collisions(NamedTuple):
-    """Neighbours closer than epsilon; an item collides if it is so close to the one before it.
+    """Neighbours in the rankings of all items that are closer than epsilon.
 
-    right : share of the collisions that are in the farther half of their ranking
-    relevant : collisions of relevant items
+    right : share of them that are in the farther half of their ranking
     """
 
     number: int
-    relevant: int
     right: float
 
 
-def rank(distances: FloatArray, labels: npt.NDArray[Any]) -> Rankings:
-    """Sort every row, without the query."""
-    n = len(distances)
-    others = ~np.eye(n, dtype=np.bool_)
-    rows = distances[others].reshape(n, n - 1)
-    order = np.argsort(rows, axis=1, kind="stable")
-    relevant = relevance_matrix(labels)[others].reshape(n, n - 1)
-    return Rankings(
-        np.take_along_axis(rows, order, axis=1),
-        np.take_along_axis(relevant, order, axis=1),
-        float(rows.mean()),
-        float(rows.std()),
-    )
+def count(embeddings: Any, distance: str, epsilon: float) -> Collisions:
+    """The collisions, every item a query for the others.
 
-
-def collision_map(rankings: Rankings, epsilon: float) -> npt.NDArray[np.int8]:
-    """Queries × ranks: 1 where a relevant item collides, -1 where another does, 0 for none.
-
-    >>> rankings = Rankings(np.array([[1.0, 1.5, 3.0]]), np.array([[False, True, False]]), 0.0, 0.0)
-    >>> collision_map(rankings, 1.0).tolist()
-    [[0, 1, 0]]
+    >>> count([[0.0], [1.0], [-1.0], [5.0]], "euclidean", 0.5)  # from 0, both 1 and -1 are at distance 1
+    Collisions(number=1, right=0.0)
     """
-    close = np.diff(rankings.distances, axis=1, prepend=-np.inf) < epsilon
-    return np.where(close, np.where(rankings.relevant, 1, -1), 0).astype(np.int8)
+    by_rank = tp.collisions(embeddings, distance=distance, epsilon=epsilon).by_rank["pairs"][: len(embeddings) - 2]
+    number = int(by_rank.sum())
+    farther = int(by_rank[len(by_rank) // 2 :].sum())
+    return Collisions(number, farther / number if number else float("nan"))
 
 
-def count(rankings: Rankings, epsilon: float) -> Collisions:
-    """The collisions of all queries."""
-    collides = collision_map(rankings, epsilon)
-    ranks = np.nonzero(collides)[1]
-    right = float((ranks >= collides.shape[1] / 2).mean()) if len(ranks) else float("nan")
-    return Collisions(len(ranks), int((collides > 0).sum()), right)
+def relevant_share(data: Data, distance: str, epsilon: float) -> float:
+    """Of the items that collide with another one, in the rankings of queries that have a relevant item."""
+    found = tp.collisions(data.embeddings, data.labels, distance=distance, epsilon=epsilon).per_query
+    relevant, others = (int(found[name].sum()) for name in ("relevant", "others"))
+    return relevant / (relevant + others) if relevant + others else float("nan")
 
 
-def matching_epsilon(rankings: Rankings, collisions: int) -> float:
-    """The smallest epsilon at which there are as many collisions."""
-    gaps = np.diff(rankings.distances, axis=1).ravel()
+def share_of_relevant(labels: npt.NDArray[Any]) -> float:
+    """Of all items in the rankings of queries that have a relevant one.
+
+    >>> share_of_relevant(np.array([0, 0, 1, 2]))
+    0.3333333333333333
+    """
+    relevant = off_diagonal(relevance_matrix(labels))
+    return float(relevant[relevant.any(axis=1)].mean())
+
+
+def off_diagonal(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The entries of different items, (n, n - 1)."""
+    n = len(matrix)
+    return matrix[~np.eye(n, dtype=np.bool_)].reshape(n, n - 1)
+
+
+def matching_epsilon(distances: FloatArray, collisions: int) -> float:
+    """The largest difference that must be below epsilon for so many collisions.
+
+    >>> matching_epsilon(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 1.5, 0.0]]), 2)
+    1.5
+    """
+    gaps = np.diff(np.sort(off_diagonal(distances), axis=1), axis=1).ravel()
     return float(np.partition(gaps, collisions - 1)[collisions - 1]) if collisions else 0.0
+
+
+def collision_map(distances: FloatArray, labels: npt.NDArray[Any], epsilon: float) -> npt.NDArray[np.int8]:
+    """Queries × ranks: 1 where a relevant item collides with the one before it, -1 where another does, 0 for none.
+
+    >>> distances = np.array([[0.0, 1.0, 1.5], [1.0, 0.0, 4.0], [1.5, 4.0, 0.0]])
+    >>> collision_map(distances, np.array([0, 1, 0]), 1.0).tolist()
+    [[0, 1], [0, 0], [0, 0]]
+    """
+    rows = off_diagonal(distances)
+    order = np.argsort(rows, axis=1, kind="stable")
+    close = np.diff(np.take_along_axis(rows, order, axis=1), axis=1, prepend=-np.inf) < epsilon
+    relevant = np.take_along_axis(off_diagonal(relevance_matrix(labels)), order, axis=1)
+    return np.where(close, np.where(relevant, 1, -1), 0).astype(np.int8)
 
 
 def white_noise(shape: tuple[int, ...]) -> FloatArray:
@@ -108,144 +113,150 @@ def draw(shown: Sequence[npt.NDArray[np.int8]], path: Path) -> None:
 
 
 class Row(NamedTuple):
-    """Collisions of one data set by one distance, at epsilon itself and at epsilon times the distance's scales."""
+    """Collisions of one data set by one distance, at epsilon itself and at epsilon times the distance's scales.
+
+    relevant : the share of relevant ones among the items that collide at epsilon
+    """
 
     data: str
     epsilon: float
     distance: str
+    relevant: float
     absolute: Collisions
     by_mean: Collisions
     by_deviation: Collisions
 
 
-def measure(data: str, rankings: dict[str, Rankings], epsilons: Sequence[float]) -> list[Row]:
-    """A row for each epsilon and distance."""
-    return [
-        Row(
-            data,
-            epsilon,
-            distance,
-            *(count(found, epsilon * scale) for scale in (1.0, found.mean, found.deviation)),
-        )
-        for epsilon in epsilons
-        for distance, found in rankings.items()
-    ]
-
-
 class Studied(NamedTuple):
-    """A data set: its rankings by distance, and the collisions."""
+    """A data set: its labels, its distance matrices, the collisions, and maps of those in the paper's figure."""
 
-    rankings: dict[str, Rankings]
+    labels: npt.NDArray[np.int64]
+    matrices: dict[str, FloatArray]
     rows: list[Row]
+    maps: dict[str, npt.NDArray[np.int8]]
 
-    def counts(self, distance: str, epsilon: float) -> Row:
-        """The row of a distance and an epsilon."""
+    def row(self, distance: str, epsilon: float) -> Row:
+        """Of a distance and an epsilon."""
         return next(row for row in self.rows if (row.distance, row.epsilon) == (distance, epsilon))
 
-    def ratio(self, nearer: str, farther: str, epsilon: float, scale: str = "absolute") -> str:
+    def mean(self, distance: str) -> float:
+        """Of the distances of different items."""
+        return float(off_diagonal(self.matrices[distance]).mean())
+
+    def ratio(self, first: str, second: str, epsilon: float, scale: str = "absolute") -> str:
         """How many times as many collisions one distance has as another."""
-        first, second = (getattr(self.counts(distance, epsilon), scale).number for distance in (nearer, farther))
-        return f"{first / second:,.1f}" if second else f"{first:,} : 0"
+        more, fewer = (getattr(self.row(distance, epsilon), scale).number for distance in (first, second))
+        return f"{more / fewer:,.1f}" if fewer else f"{more:,} : 0"
 
 
-def study(name: str, distances: dict[str, FloatArray], labels: npt.NDArray[Any], path: Path) -> Studied:
-    """Count the collisions of all items, and draw those among the items that the paper shows."""
-    rankings = {distance: rank(matrix, labels) for distance, matrix in distances.items()}
-    part = slice(FIRST[name], None)
-    parts = [rank(matrix[part, part], labels[part]) for matrix in distances.values()]
-    draw([collision_map(each, EPSILON[name][-1]) for each in parts], path)
-    return Studied(rankings, measure(name, rankings, EPSILON[name]))
-
-
-def section(data: Data, phocnet_cosine: FloatArray, out: Path) -> str:
-    """The part of the report."""
-    noise = white_noise(data.embeddings.shape)
-    matrices = {
-        PHOCNET: {
-            "cosine": phocnet_cosine,
-            **{name: distance_matrix(data.embeddings, name) for name in DISTANCES[1:]},
-        },
-        NOISE: {name: distance_matrix(noise, name) for name in DISTANCES},
+def study(name: str, data: Data, matrices: dict[str, FloatArray], first: int) -> Studied:
+    """Count the collisions for each epsilon and distance, and map those among the items from `first` on."""
+    rows = []
+    for epsilon, (distance, matrix) in itertools.product(EPSILON[name], matrices.items()):
+        different = off_diagonal(matrix)
+        scales = (1.0, float(different.mean()), float(different.std()))
+        counts = (count(data.embeddings, distance, epsilon * scale) for scale in scales)
+        rows.append(Row(name, epsilon, distance, relevant_share(data, distance, epsilon), *counts))
+    part = slice(first, None)
+    maps = {
+        distance: collision_map(matrix[part, part], data.labels[part], EPSILON[name][-1])
+        for distance, matrix in matrices.items()
     }
-    files = {PHOCNET: "figure2.png", NOISE: "figure3.png"}
-    found = {name: study(name, matrix, data.labels, out / files[name]) for name, matrix in matrices.items()}
+    return Studied(data.labels, matrices, rows, maps)
+
+
+def section(data: Data, phocnet_cosine: FloatArray, out: Path, first: dict[str, int] | None = None) -> str:
+    """The part of the report; the pictures show the items from `first` on."""
+    first = first or FIRST
+    noise = Data(white_noise(data.embeddings.shape), data.labels)
+    phocnet_matrices = {"cosine": phocnet_cosine} | {
+        name: distance_matrix(data.embeddings, name) for name in DISTANCES[1:]
+    }
+    noise_matrices = {name: distance_matrix(noise.embeddings, name) for name in DISTANCES}
+    found = (
+        study(PHOCNET, data, phocnet_matrices, first[PHOCNET]),
+        study(NOISE, noise, noise_matrices, first[NOISE]),
+    )
+    pictures = []
+    for studied, name, number in zip(found, (PHOCNET, NOISE), (2, 3), strict=True):
+        draw(list(studied.maps.values()), out / f"figure{number}.png")
+        pictures.append(
+            f"\nFigure {number}: {name}, the items from number {first[name]} on, epsilon {EPSILON[name][-1]:g}.\n\n"
+            f"![Collisions of {name}, by query and rank](figure{number}.png)\n"
+        )
     return (
         "## Figures 2 and 3, section 3.3: collisions\n\n"
-        + claims(rows_of_claims(found[PHOCNET], found[NOISE]), "the paper")
-        + "\nNeighbouring items in a ranking (all items, each query left out of its own) closer than epsilon; in "
-        "brackets how many of the colliding items are relevant, and how many are in the farther half of the ranking. "
-        "The last two columns multiply epsilon by the mean and by the standard deviation of the distances:\n\n"
-        + count_table([*found[PHOCNET].rows, *found[NOISE].rows])
-        + f"\nFigure 2: PHOCNet, the items from number {FIRST[PHOCNET]} on, epsilon {EPSILON[PHOCNET][-1]:g}.\n\n"
-        "![Collisions of PHOCNet, by query and rank](figure2.png)\n\n"
-        f"Figure 3: white noise, the items from number {FIRST[NOISE]} on, epsilon {EPSILON[NOISE][-1]:g}.\n\n"
-        "![Collisions of white noise, by query and rank](figure3.png)\n"
+        + claims(claim_rows(*found), "the paper")
+        + "\nNeighbouring items in a ranking that are closer than epsilon, every item a query for the others; in "
+        "brackets how many are in the farther half of the ranking. Then the same with epsilon multiplied by the mean "
+        "and by the "
+        "standard deviation of the distances:\n\n" + count_table([*found[0].rows, *found[1].rows]) + "".join(pictures)
     )
 
 
-def rows_of_claims(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
+def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
     """What section 3.3 says, and what was counted."""
     (epsilon,), (small, large) = EPSILON[PHOCNET], EPSILON[NOISE]
-    cosine = phocnet.counts("cosine", epsilon).absolute
-    others = [phocnet.counts(name, epsilon).absolute for name in DISTANCES[1:]]
-    right = [noise.counts(name, large).absolute.right for name in DISTANCES]
-    matching = matching_epsilon(noise.rankings["cosine"], cosine.number)
-    relevant_share = float(phocnet.rankings["cosine"].relevant.mean())
-    scales = {name: rankings.mean for name, rankings in noise.rankings.items()}
-    at_mean = {name: noise.counts(name, large).by_mean.number for name in DISTANCES}
-    falling = sorted(DISTANCES, key=lambda name: -at_mean[name])
+    first, second = DISTANCES[:2], DISTANCES[1:]
+    cosine, euclidean, cityblock = (phocnet.row(name, epsilon) for name in DISTANCES)
+    of_noise = [noise.row(name, large) for name in DISTANCES]
+    matching = matching_epsilon(noise.matrices["cosine"], cosine.absolute.number)
+    in_figure = np.count_nonzero(phocnet.maps["cosine"]) / max(1, np.count_nonzero(phocnet.maps["euclidean"]))
+    ranked = share_of_relevant(phocnet.labels)
+    falling = sorted(of_noise, key=lambda row: -row.by_mean.number)
     return [
         (
             "cosine has about 20 times as many collisions as Euclidean, for PHOCNet and for white noise",
-            f"PHOCNet {phocnet.ratio(*DISTANCES[:2], epsilon)} times; white noise "
-            f"{noise.ratio(*DISTANCES[:2], small)} times at {small:g}, {noise.ratio(*DISTANCES[:2], large)} at "
-            f"{large:g}",
-            "about 20 is the ratio of white noise, and it is a matter of scale: noise has Euclidean distances about "
-            f"{scales['euclidean']:.1f} and cosine distances about {scales['cosine']:.2f}, so that one epsilon is "
-            "not the same to both",
+            f"PHOCNet {phocnet.ratio(*first, epsilon)} times ({in_figure:.1f} among the items of figure 2); white "
+            f"noise {noise.ratio(*first, small)} times at {small:g}, {noise.ratio(*first, large)} at {large:g}",
+            "about 20 is the ratio of white noise, not of PHOCNet. It is a matter of scale: noise has Euclidean "
+            f"distances about {noise.mean('euclidean'):.1f} and cosine distances about {noise.mean('cosine'):.2f}, "
+            "so that one epsilon means more to the latter",
         ),
         (
             "city-block has a lot less than Euclidean",
-            f"PHOCNet {others[1].number} against {others[0].number:,}; white noise "
-            f"{noise.counts('cityblock', large).absolute.number:,} against "
-            f"{noise.counts('euclidean', large).absolute.number:,} at {large:g}",
-            f"scale again: city-block distances of the noise are about {scales['cityblock']:.0f}",
+            f"PHOCNet {cityblock.absolute.number:,} against {euclidean.absolute.number:,}; white noise "
+            f"{of_noise[2].absolute.number:,} against {of_noise[1].absolute.number:,} at {large:g}",
+            f"scale again: city-block distances of the noise are about {noise.mean('cityblock'):.0f}",
         ),
         (
             "(not in the paper) the same at epsilon times the mean distance",
-            f"white noise: {', '.join(f'{name} {at_mean[name]:,}' for name in falling)} at {large:g}; PHOCNet cosine "
-            f": Euclidean {phocnet.ratio(*DISTANCES[:2], epsilon, 'by_mean')}, Euclidean : city-block "
-            f"{phocnet.ratio(*DISTANCES[1:], epsilon, 'by_mean')}",
-            f"the order of the noise changes: {' > '.join(falling)}. That of PHOCNet does not, and its ratios shrink",
+            f"white noise at {large:g}: "
+            + ", ".join(f"{row.distance} {row.by_mean.number:,}" for row in falling)
+            + f"; PHOCNet cosine : Euclidean {phocnet.ratio(*first, epsilon, 'by_mean')}, Euclidean : city-block "
+            f"{phocnet.ratio(*second, epsilon, 'by_mean')}",
+            f"the order of the noise changes: {' > '.join(row.distance for row in falling)}. That of PHOCNet stays, "
+            "with smaller ratios",
         ),
         (
             "(not in the paper) the same at epsilon times the deviation of the distances",
-            f"white noise cosine : Euclidean {noise.ratio(*DISTANCES[:2], large, 'by_deviation')}, Euclidean : "
-            f"city-block {noise.ratio(*DISTANCES[1:], large, 'by_deviation')}; PHOCNet "
-            f"{phocnet.ratio(*DISTANCES[:2], epsilon, 'by_deviation')} and "
-            f"{phocnet.ratio(*DISTANCES[1:], epsilon, 'by_deviation')}",
-            "for noise nothing is left of the difference; for PHOCNet, whose vectors are nearly binary, something is",
+            f"cosine : Euclidean {noise.ratio(*first, large, 'by_deviation')}, Euclidean : city-block "
+            f"{noise.ratio(*second, large, 'by_deviation')} for white noise; "
+            f"{phocnet.ratio(*first, epsilon, 'by_deviation')} and {phocnet.ratio(*second, epsilon, 'by_deviation')} "
+            "for PHOCNet",
+            "of noise nothing is left to tell the distances apart: they collide as often as their spread says. Of "
+            "PHOCNet, whose vectors are nearly binary, something is",
         ),
         (
             "only PHOCNet by cosine has almost all collisions among the farthest items",
-            f"farther half: {cosine.right:.1%} of them; PHOCNet by Euclidean {others[0].right:.1%}; white noise "
-            f"{', '.join(f'{share:.1%}' for share in right)}",
+            f"in the farther half {cosine.absolute.right:.0%} of them; PHOCNet by Euclidean "
+            f"{euclidean.absolute.right:.0%}; white noise "
+            f"{', '.join(f'{row.absolute.right:.0%}' for row in of_noise)}",
             "words with no character in common have nearly orthogonal vectors, all at a cosine distance near 1",
         ),
         (
             "PHOCNet by cosine has many collisions among relevant items",
-            f"{cosine.relevant:,} of {cosine.number:,}, {cosine.relevant / cosine.number:.1%}; of all ranked items "
-            f"{relevant_share:.1%} are relevant",
-            "images of one word come out almost the same; white noise collides as often as its share of relevant "
-            "items",
+            f"{cosine.relevant:.1%} of the items that collide are relevant; PHOCNet by Euclidean "
+            f"{euclidean.relevant:.1%}, white noise by cosine {of_noise[0].relevant:.1%}",
+            f"images of one word come out almost the same; of all items in the rankings {ranked:.1%} are relevant",
         ),
         (
             "white noise needs an epsilon of 1e-6 (section 3.2) or 1e-5 (3.3) instead of 1e-10: PHOCNet is 10 000 "
             "times more prone to collisions",
             f"as many collisions by cosine as PHOCNet at {epsilon:g} need {matching:.2g}, {matching / epsilon:,.0f} "
             "times as much",
-            "the two epsilons of the paper contradict each other; 1e-6 goes with 10 000 times, 1e-5 is in the "
-            "published code",
+            "the two epsilons of the paper contradict each other: 1e-6 goes with 10 000 times and 1e-5 is that of "
+            "the published code",
         ),
     ]
 
@@ -254,12 +265,10 @@ def count_table(rows: Sequence[Row]) -> str:
     """All counts."""
 
     def cell(found: Collisions) -> str:
-        right = "" if np.isnan(found.right) else f", {found.right:.0%} far"
-        return f"{found.number:,} ({found.relevant:,} relevant{right})"
+        return f"{found.number:,} ({found.right:.0%})" if found.number else "0"
 
     cells = [
         (row.data, f"{row.epsilon:g}", row.distance, *map(cell, (row.absolute, row.by_mean, row.by_deviation)))
         for row in rows
     ]
-    headings = ("data", "epsilon", "distance", "closer than epsilon", "× mean", "× deviation")
-    return table(headings, cells, words=3)
+    return table(("data", "epsilon", "distance", "epsilon itself", "× mean", "× deviation"), cells, words=3)
