@@ -1,6 +1,8 @@
 """Exact, tie-aware evaluation of embeddings and rankings."""
 
 from tieproof import measures
+from tieproof.collision_counts import Collisions
+from tieproof.collisions import collisions
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
 from tieproof.evaluate import evaluate
 from tieproof.evaluator import Evaluator
@@ -40,6 +42,7 @@ __all__ = [
     "INP",
     "RBP",
     "RR",
+    "Collisions",
     "ErrorRates",
     "Estimate",
     "Evaluator",
@@ -56,6 +59,7 @@ __all__ = [
     "TieproofError",
     "Ties",
     "UnsafeProductError",
+    "collisions",
     "evaluate",
     "evaluate_distances",
     "evaluate_run",

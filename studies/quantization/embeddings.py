@@ -77,7 +77,8 @@ def above_medians(embeddings: Array) -> Array:
 
 def random_hyperplanes(embeddings: Array) -> Array:
     """On which side of 64 random hyperplanes an item lies (Charikar 2002)."""
-    return embeddings @ np.random.default_rng(0).standard_normal((embeddings.shape[1], 64)) > 0
+    normals = np.random.default_rng(0).standard_normal((embeddings.shape[1], 64))
+    return np.asarray(embeddings @ normals > 0)
 
 
 def principal_components(embeddings: Array) -> Array:
@@ -94,7 +95,7 @@ def rotated_components(embeddings: Array) -> Array:
     for _ in range(50):
         left, _, right = np.linalg.svd(np.sign(components @ rotation).T @ components)
         rotation = (left @ right).T
-    return components @ rotation > 0
+    return np.asarray(components @ rotation > 0)
 
 
 METHODS = (

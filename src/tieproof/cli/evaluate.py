@@ -133,6 +133,13 @@ class Files(NamedTuple):
     labels: Text
     groups: Text
     categories: Text = None
+    needs_labels: bool = True
+
+    @property
+    def unlabelled(self) -> bool:
+        """Whether there are no labels in any file."""
+        path = split(self.embeddings).path
+        return self.labels is None and len(FORMATS[path.suffix.lower()].entries(path, None)) == 1
 
     @property
     def labels_read(self) -> str:
@@ -151,7 +158,7 @@ class Files(NamedTuple):
         self.check_apart(embeddings)
         return {
             "embeddings": embeddings,
-            "labels": read_labels(self.labels_read),
+            "labels": None if not self.needs_labels and self.unlabelled else read_labels(self.labels_read),
             "groups": self.groups and read_labels(self.groups),
             "categories": self.categories and read_labels(self.categories),
         }
@@ -159,7 +166,7 @@ class Files(NamedTuple):
     def check_apart(self, embeddings: Any) -> None:
         """Refuse labels that would be read from the embeddings, and what was taken for a dimension."""
         path = split(self.embeddings).path
-        if self.labels is None and len(FORMATS[path.suffix.lower()].entries(path, None)) == 1:
+        if self.needs_labels and self.unlabelled:
             raise InputError(
                 f"{path} holds a single array and no labels; give them in a file of their own, "
                 "as LABELS or --gallery-labels."

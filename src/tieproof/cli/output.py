@@ -10,16 +10,25 @@ from typing import Any, TextIO
 
 from tieproof.cli.options import Text
 from tieproof.errors import InputError
-from tieproof.reports.files import MEANS, PER_QUERY, PICTURES, output
+from tieproof.reports.files import MEANS, PER_QUERY, PICTURES, Formats, output
 
 STANDARD_OUTPUT = "-"
 WIDEST = 100
 
 
 @contextmanager
-def outputs(json: Text, per_query: Text, read: Sequence[Path], plot: Text = None) -> Iterator[Callable[[Any], None]]:
-    """Yield what writes a result to the files asked for; none may be one of those that are read."""
-    wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)]
+def outputs(
+    json: Text,
+    per_query: Text,
+    read: Sequence[Path],
+    plot: Text = None,
+    pictures: Sequence[tuple[Text, Formats]] = (),
+) -> Iterator[Callable[[Any], None]]:
+    """Yield what writes a result to the files asked for; none may be one of those that are read.
+
+    plot : the picture of a `Result`; `pictures` are those of other results
+    """
+    wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), *pictures]
     files = [(path, formats) for path, formats in wanted if path]
     for path, _ in files:
         if os.path.exists(path) and any(file.exists() and file.samefile(path) for file in read):

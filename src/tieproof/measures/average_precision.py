@@ -54,6 +54,18 @@ def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
     return Estimates(by_query(lower), by_query(expected), by_query(upper), by_query(variance))
 
 
+def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
+    """Return what each tie adds to the sum of precisions at best, less what it adds at worst.
+
+    Divided by R they add up to the width of AP's interval.
+
+    >>> tie_widths(*(np.array([value]) for value in (0, 0, 2, 1)))
+    array([0.5])
+    """
+    (widths,) = blockwise(lambda k, n, l, m: ((RANKS.best(k, n, m, l) - RANKS.worst(k, n, l, m, l)).hi,), k, n, l, m)
+    return widths
+
+
 def _average_precision(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
     if measure["norm"] == "hits":

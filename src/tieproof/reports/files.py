@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.files import atomic_write
-from tieproof.plots import measures, style
+from tieproof.plots import collisions, measures, style
 from tieproof.result import Result
 
 
@@ -101,16 +101,20 @@ def parquet_writer() -> Writer:
     return write
 
 
-def picture_writer() -> Writer:
-    """The picture of all measures, by matplotlib."""
-    style.matplotlib("Writing a picture")
+def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
+    """The extensions of pictures, by matplotlib, that `draw` draws of a result into axes so many inches high."""
 
-    def write(result: Result, path: Path) -> None:
-        drawn, ax = style.figure("Writing a picture", height=measures.height(len(result.measures)))
-        result.plot(ax)
-        style.write(drawn, path)
+    def picture_writer() -> Writer:
+        style.matplotlib("Writing a picture")
 
-    return write
+        def write(result: Any, path: Path) -> None:
+            drawn, ax = style.figure("Writing a picture", height=height(result))
+            draw(result, ax)
+            style.write(drawn, path)
+
+        return write
+
+    return dict.fromkeys(style.METADATA, picture_writer)
 
 
 MEANS: Formats = {".json": json_writer}
@@ -119,5 +123,11 @@ MEANS: Formats = {".json": json_writer}
 PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
 
-PICTURES: Formats = dict.fromkeys(style.METADATA, picture_writer)
+PICTURES = pictures(measures.plot_measures, lambda result: measures.height(len(result.measures)))
 """Extensions for the picture of all measures."""
+
+COLLISIONS = pictures(collisions.plot_collisions, lambda found: 4.5)
+"""Extensions for the picture of collisions by query and rank."""
+
+COLLISIONS_BY_RANK = pictures(collisions.plot_ranks, lambda found: 3.5)
+"""Extensions for the picture of collisions by rank."""

@@ -80,8 +80,10 @@ def numbers(estimate: Estimate[float]) -> Row:
     return [f"{value:.4f}" for value in astuple(estimate)]
 
 
-def table(header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool) -> str:
-    """Sections of rows with a blank line between them, the columns called as in `NUMBERS` to the right."""
+def table(
+    header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool, right: Sequence[str] = NUMBERS
+) -> str:
+    """Sections of rows with a blank line between them, the columns with these names to the right."""
     from rich.box import Box
     from rich.console import Console
     from rich.table import Table
@@ -91,7 +93,7 @@ def table(header: Row, sections: Sequence[Sequence[Row]], width: int, color: boo
     )
     for name in header:
         style = "bold" if name == HEADLINE else None
-        if name in NUMBERS:
+        if name in right:
             grid.add_column(name, justify="right", no_wrap=True, style=style, min_width=len(name))
         else:
             grid.add_column(name, overflow="fold", style=style)
@@ -157,13 +159,18 @@ def evaluated(result: Result) -> str:
     items = count(setting.gallery, "item")
     if setting.dimensions is None:
         return f"{queries}, ranking up to {items} by the given {setting.distance}"
-    known = DISTANCES.get(setting.distance)
-    unit = "bit" if known and known.bits else "dimension"
-    gallery = f"leave-one-out among {items}" if setting.leave_one_out else f"against a gallery of {items}"
-    comma = "," if setting.leave_one_out else ""
-    distance = f"{setting.distance} distance" if known else f"the distance of the function {setting.distance}"
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
-    return f"{queries}{comma} {gallery} of {count(setting.dimensions, unit)}, under {distance}{rounded}"
+    return f"{queries}{place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)}{rounded}"
+
+
+def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> str:
+    """Where queries were looked for, and under which distance: what follows their number."""
+    known = DISTANCES.get(distance)
+    items, size = count(gallery, "item"), count(dimensions, "bit" if known and known.bits else "dimension")
+    among = f", leave-one-out among {items}" if leave_one_out else f" against a gallery of {items}"
+    return (
+        f"{among} of {size}, under {f'{distance} distance' if known else f'the distance of the function {distance}'}"
+    )
 
 
 def about_ties(result: Result) -> Iterator[str]:

@@ -1,0 +1,339 @@
+"""Ties in whole rankings: against sorting in fractions, on data made to be hard; and their pictures and reports."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import matplotlib.figure
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+from collision_oracle import Found, ap_width, ties
+from exact_oracle import fractions
+from hard_sets import HARD_SETS
+from shared_data import load_shared
+from tieproof import collision_counts
+from tieproof.cli.app import app
+from tieproof.cli.exits import status_of
+from tieproof.gaps import ties as stripes
+
+DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
+
+Array = npt.NDArray[Any]
+
+
+def expected_ties(
+    distance: str,
+    data: Array,
+    labels: Array | None,
+    epsilon: float,
+    gallery: Array | None = None,
+    gallery_labels: Array | None = None,
+) -> list[tuple[int, int, list[Found]]]:
+    """(query, relevant items, ties) of the queries that are looked at."""
+    rows = fractions(data)
+    items, of_items = (rows, labels) if gallery is None else (fractions(gallery), gallery_labels)
+    found = []
+    for query, row in enumerate(rows):
+        others = [item for item in range(len(items)) if gallery is not None or item != query]
+        relevant = [
+            bool(labels is not None and of_items is not None and of_items[i] == labels[query]) for i in others
+        ]
+        if labels is None or any(relevant):
+            pairs = [(items[item], flag) for item, flag in zip(others, relevant, strict=True)]
+            found.append((query, sum(relevant), list(ties(distance, row, pairs, Fraction(epsilon)))))
+    return found
+
+
+def assert_found(found: tp.Collisions, expected: list[tuple[int, int, list[Found]]]) -> None:
+    assert found.query_ids.tolist() == [query for query, _, _ in expected]
+    columns = found.per_query
+    for place, (_, count, of_query) in enumerate(expected):
+        ambiguous = [tie for tie in of_query if 0 < tie.m < tie.l]
+        assert columns["pairs"][place] == sum(tie.l - 1 for tie in of_query)
+        assert columns["ties"][place] == len(of_query)
+        assert columns["ambiguous_ties"][place] == len(ambiguous)
+        assert columns["relevant"][place] == sum(tie.m for tie in of_query)
+        assert columns["others"][place] == sum(tie.l - tie.m for tie in of_query)
+        assert columns["largest_tie"][place] == max((tie.l for tie in of_query), default=0)
+        width = sum((ap_width(tie, count) for tie in of_query), Fraction(0))
+        assert abs(Fraction(float(columns["ap_width"][place])) - width) <= Fraction(1, 10**12)
+    everything = [tie for _, _, of_query in expected for tie in of_query]
+    ranks = range(found.setting.ranks)
+    assert found.by_rank["pairs"].tolist() == [sum(t.k <= r < t.k + t.l - 1 for t in everything) for r in ranks]
+    assert found.by_rank["others"].tolist() == [sum(t.k <= r < t.k + t.l - t.m for t in everything) for r in ranks]
+    last = [sum(t.k + t.l - t.m <= r < t.k + t.l for t in everything) for r in ranks]
+    assert found.by_rank["relevant"].tolist() == last
+    for each in found.by_range:
+        begun = [tie for tie in everything if each.first <= tie.k + 1 <= each.last]
+        assert (each.ties, each.ambiguous_ties) == (len(begun), sum(0 < tie.m < tie.l for tie in begun))
+    assert sum(each.ties for each in found.by_range) == found.ties == len(everything)
+    assert found.cells.relevant.sum() == columns["relevant"].sum()
+    assert found.cells.others.sum() == columns["others"].sum()
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_hard_sets(name: str, distance: str) -> None:
+    for seed, shape in enumerate([(14, 3), (10, 1)]):
+        random = np.random.default_rng(seed)
+        data, labels = HARD_SETS[name](random, shape), random.integers(3, size=shape[0])
+        assert_found(tp.collisions(data, labels, distance=distance), expected_ties(distance, data, labels, 0.0))
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_epsilon(name: str, distance: str) -> None:
+    random = np.random.default_rng(5)
+    data = HARD_SETS[name](random, (11, 3))
+    for epsilon in (5e-324, 1e-300, 1e-16, 1e-10, 0.25, 1e30):
+        expected = expected_ties(distance, data, None, epsilon)
+        assert_found(tp.collisions(data, distance=distance, epsilon=epsilon), expected)
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cityblock", "sqeuclidean"])
+def test_a_gap_of_exactly_epsilon_is_no_collision(distance: str) -> None:
+    # Gaps of 1, of a hair less and of a hair more, behind a query at 0.
+    data = np.cumsum([0.0, 8.0, 1.0, 1.0 - 2.0**-40, 1.0 + 2.0**-40])[:, None]
+    if distance == "sqeuclidean":
+        data = np.array([0.0, 5.0, 13.0, 85.0])[:, None]  # squares 25, 169, 7225
+    for epsilon in (1.0, np.nextafter(1.0, 0), np.nextafter(1.0, 2), 144.0, np.nextafter(144.0, 145)):
+        expected = expected_ties(distance, data, None, epsilon)
+        assert_found(tp.collisions(data, distance=distance, epsilon=float(epsilon)), expected)
+
+
+def test_a_gap_of_exactly_epsilon_between_cosines() -> None:
+    # Cosines 1, 4/5, 3/5, 0, -3/5, -4/5 with the first row: gaps of 1/5 and 3/5, of which 3/4 - 3/5 is none.
+    data = np.array([[1, 0], [2, 0], [4, 3], [3, 4], [0, 7], [-3, 4], [-4, 3], [-1, 0]])
+    for epsilon in (0.5, 0.1999999, 0.2000001, 0.6000001):
+        assert_found(tp.collisions(data, epsilon=epsilon), expected_ties("cosine", data, None, epsilon))
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+def test_query_and_gallery(distance: str, epsilon: float) -> None:
+    random = np.random.default_rng(2)
+    data = random.integers(-2, 3, size=(40, 4)) * np.float32(0.1)
+    labels = random.integers(5, size=40)
+    found = tp.collisions(
+        data[:12], labels[:12], gallery=data[12:], gallery_labels=labels[12:], distance=distance, epsilon=epsilon
+    )
+    expected = expected_ties(distance, data[:12], labels[:12], epsilon, data[12:], labels[12:])
+    assert_found(found, expected)
+    unlabelled = tp.collisions(data[:12], gallery=data[12:], distance=distance, epsilon=epsilon)
+    assert_found(unlabelled, expected_ties(distance, data[:12], None, epsilon, data[12:]))
+    assert unlabelled.pairs >= found.pairs
+
+
+@pytest.mark.parametrize("bits", [8, 64])
+def test_hamming(bits: int) -> None:
+    random = np.random.default_rng(bits)
+    codes, labels = random.random(size=(40, bits)) < 0.5, random.integers(4, size=40)
+    expected = expected_ties("hamming", codes, labels, 0.0)
+    assert_found(tp.collisions(codes, labels, distance="hamming"), expected)
+    packed = np.packbits(codes, axis=1)
+    assert_found(tp.collisions(packed, labels, distance="hamming", bits=bits, epsilon=0.5), expected)
+    expected = expected_ties("hamming", codes, labels, 1.5)
+    assert_found(tp.collisions(codes, labels, distance="hamming", epsilon=1.5), expected)
+
+
+def test_a_function() -> None:
+    random = np.random.default_rng(1)
+    data, labels = random.integers(0, 9, size=(40, 2)), random.integers(4, size=40)
+
+    def function(queries: Array, items: Array) -> Array:
+        return np.asarray(np.abs(queries[:, None] - items[None]).sum(axis=2))
+
+    for epsilon in (0.0, 1.5):
+        found = tp.collisions(data, labels, distance=function, epsilon=epsilon)
+        assert_found(found, expected_ties("cityblock", data, labels, epsilon))
+    assert found.setting.distance == "function"
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", ["int8 few values", "duplicates", "multiples", "one ulp apart float32", "all zero"])
+def test_widths_add_up_to_the_interval_of_ap(name: str, distance: str) -> None:
+    random = np.random.default_rng(3)
+    data, labels = HARD_SETS[name](random, (70, 4)), random.integers(6, size=70)
+    found, result = tp.collisions(data, labels, distance=distance), tp.evaluate(data, labels, distance=distance)
+    ap, per_query = result["AP"], result.per_query("AP")
+    assert found.query_ids.tolist() == result.query_ids.tolist()
+    assert np.abs(found.per_query["ap_width"] - (per_query.upper - per_query.lower)).max() <= 1e-12
+    assert abs(found.ap_width - (ap.upper - ap.lower)) <= 1e-12
+    assert abs(sum(each.ap_width for each in found.by_range) - found.ap_width) <= 1e-12
+    assert found.ambiguous_ties == result.ties.ambiguous_ties
+    widths = [tie.ap_width for tie in found.widest]
+    assert widths == sorted(widths, reverse=True)
+    assert len(widths) == min(found.ambiguous_ties, collision_counts.WIDEST)
+
+
+def test_the_widest_ties() -> None:
+    random = np.random.default_rng(4)
+    data, labels = random.integers(-2, 3, size=(60, 3)), random.integers(5, size=60)
+    found = tp.collisions(data, labels, distance="euclidean")
+    everything = [
+        (-float(ap_width(tie, count)), query, *tie)
+        for query, count, of_query in expected_ties("euclidean", data, labels, 0.0)
+        for tie in of_query
+        if 0 < tie.m < tie.l
+    ]
+    expected = sorted(everything)[: collision_counts.WIDEST]
+    assert [tie[:5] for tie in found.widest] == [row[1:] for row in expected]
+
+
+def test_groups_and_excluded_pairs_leave_gaps() -> None:
+    # Items at 1, 2, 3, 4 from the query: without those at 2 and 3, nothing is within 1.5 of anything.
+    data, labels = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), [1, 1, 2, 2, 1]
+    options: dict[str, Any] = {"distance": "euclidean", "epsilon": 1.5}
+    assert tp.collisions(data, labels, **options).per_query["pairs"][0] == 3
+    without = tp.collisions(data, labels, exclude=[(0, 2), (0, 3)], **options)
+    assert (without.per_query["pairs"][0], without.query_ids[0]) == (0, 0)
+    grouped = tp.collisions(data, [1, 1, 1, 1, 1], groups=[1, 2, 1, 1, 2], **options)
+    assert grouped.per_query["pairs"].tolist()[0] == 0
+
+
+def report(data: Array, labels: Array, **options: Any) -> dict[str, Any]:
+    found = tp.collisions(data, labels, **options)
+    whole = found.to_dict()
+    return {
+        **whole,
+        "widest": [tie["ap_width"] for tie in whole["widest"]],
+        "ranks": found.by_rank["others"].tolist(),
+    }
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3])
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", ["gaussian float32", "int8 few values", "one ulp apart float32", "duplicates"])
+def test_same_bits(name: str, distance: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(11)
+    data, labels = HARD_SETS[name](random, (60, 5)), random.integers(5, size=60)
+    expected = report(data, labels, distance=distance, epsilon=epsilon, threads=1)
+    for threads, memory in ((1, "1KiB"), (2, "32MiB"), (3, "4GiB")):
+        items, dimensions = random.permutation(60), random.permutation(5)
+        permuted = data[items][:, dimensions]
+        assert expected == report(
+            permuted, labels[items], distance=distance, epsilon=epsilon, threads=threads, memory=memory
+        )
+    monkeypatch.setattr(stripes, "LARGEST_STRIPE", 7)
+    monkeypatch.setattr(stripes, "COLUMNS", 9)
+    assert report(data, labels, distance=distance, epsilon=epsilon, threads=2) == expected
+
+
+def test_cells_of_a_large_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(6)
+    data, labels = random.integers(-2, 3, size=(60, 3)), random.integers(5, size=60)
+    fine = tp.collisions(data, labels).cells
+    monkeypatch.setattr(collision_counts, "MOST_ROWS", 7)
+    monkeypatch.setattr(collision_counts, "MOST_COLUMNS", 11)
+    coarse = tp.collisions(data, labels).cells
+    assert fine.relevant.shape == (60, 59)
+    assert fine.relevant.max() == fine.others.max() == 1
+    for kind in ("relevant", "others"):
+        rows = np.add.reduceat(getattr(fine, kind), coarse.queries[:-1], axis=0)
+        assert (np.add.reduceat(rows, coarse.ranks[:-1], axis=1) == getattr(coarse, kind)).all()
+
+
+def test_the_first_figure_of_the_paper() -> None:
+    # Figure 1: ranks 1-2 and 5-7 tied, one relevant item in each, of 100: AP from 0.392857 to 0.7.
+    distances = np.arange(1.0, 101.0)
+    distances[1], distances[5:7] = 1.0, 5.0
+    labels = np.zeros(100, dtype=int)
+    labels[[0, 5]] = 1
+    found = tp.collisions([[0.0]], [1], gallery=distances[:, None], gallery_labels=labels, distance="euclidean")
+    assert (found.pairs, found.ties, found.ambiguous_ties) == (3, 2, 2)
+    assert found.ap_width == pytest.approx(0.7 - 0.392857142857142857, abs=1e-12)
+    assert [(tie.k, tie.n, tie.l, tie.m) for tie in found.widest] == [(0, 0, 2, 1), (4, 1, 3, 1)]
+
+
+def test_pictures_and_reports(tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    data, labels = random.integers(-2, 3, size=(50, 3)), random.integers(5, size=50)
+    found = tp.collisions(data, labels)
+    drawn = matplotlib.figure.Figure()
+    first, second = drawn.subplots(1, 2)
+    assert found.plot(first) is first
+    assert found.plot_ranks(second) is second
+    assert first.get_xlabel() == "rank"
+    assert "queries" in first.get_ylabel()
+    assert second.get_xlabel() == "rank"
+    names = [text.get_text() for text in first.get_legend().get_texts()]
+    assert names == ["relevant collision", "other collision", "none"]
+    drawn.savefig(tmp_path / "both.png")
+    assert f"{found.ties:,}" in str(found)
+    frame = found.to_frame()
+    assert frame["query"].tolist() == found.query_ids.tolist()
+    assert frame["ap_width"].tolist() == found.per_query["ap_width"].tolist()
+    assert json.loads(found.to_json())["ambiguous_ties"] == found.ambiguous_ties
+    unlabelled = tp.collisions(data)
+    unlabelled.plot(first)
+    unlabelled.plot_ranks(second)
+    assert "ambiguous" not in str(unlabelled)
+    assert unlabelled.to_dict()["ap_width"] is None
+    assert "there are none" in str(tp.collisions(random.normal(size=(9, 4)))).replace("\n", " ")
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(7)
+    data, labels = random.integers(-2, 3, size=(40, 3)).astype(np.float32), random.integers(4, size=40)
+    np.savez("data.npz", embeddings=data, labels=labels)
+    np.save("embeddings.npy", data)
+    np.save("labels.npy", labels)
+
+    def run(*args: str) -> tuple[int, str, str]:
+        status = status_of(app, ["collisions", *args])
+        return (status, *capsys.readouterr())
+
+    expected = f"{tp.collisions(data, labels)}\n"
+    assert run("data.npz") == (0, expected, "")
+    assert run("embeddings.npy", "labels.npy") == (0, expected, "")
+    assert run("embeddings.npy") == (0, f"{tp.collisions(data)}\n", "")
+    close = tp.collisions(data[:9], labels[:9], gallery=data[9:], gallery_labels=labels[9:], epsilon=0.01)
+    np.savez("queries.npz", embeddings=data[:9], labels=labels[:9])
+    np.savez("gallery.npz", embeddings=data[9:], labels=labels[9:])
+    assert run("queries.npz", "--gallery", "gallery.npz", "--epsilon", "0.01") == (0, f"{close}\n", "")
+    files = ("--plot", "picture.svg", "--plot-ranks", "ranks.png", "--per-query", "queries.csv", "--json", "all.json")
+    assert run("data.npz", *files)[0] == 0
+    assert json.loads(Path("all.json").read_text()) == tp.collisions(data, labels).to_dict()
+    assert "<svg" in Path("picture.svg").read_text()
+    assert Path("ranks.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("queries.csv").read_text().startswith("query,pairs,ties,ambiguous_ties,")
+    assert run("data.npz", "--json", "-")[1] == tp.collisions(data, labels).to_json() + "\n"
+    for wrong in (("--epsilon", "-1"), ("--epsilon", "x"), ("--epsilon", "nan"), ("--plot", "picture.gif")):
+        status, out, err = run("data.npz", *wrong)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+    assert run("absent.npy")[0] == 2
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, float("nan"), float("inf"), "1e-10", True, None])
+def test_epsilon_is_refused(epsilon: Any) -> None:
+    with pytest.raises(tp.InputError, match="Epsilon must be a number of at least 0"):
+        tp.collisions([[1.0], [2.0]], epsilon=epsilon)
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(tp.InputError, match="row 1"):
+        tp.collisions([[1.0], [np.nan]])
+    with pytest.raises(tp.InputError, match="No query has anything relevant"):
+        tp.collisions([[1.0], [2.0]], [1, 2])
+    with pytest.raises(tp.InputError, match="without labels"):
+        tp.collisions([[1.0], [2.0]], groups=[1, 2])
+
+
+def test_phocnet() -> None:
+    data = load_shared("phocnet.npz")
+    features, labels = data["phocnet_features"], data["phocnet_labels"].ravel().astype(np.int64)
+    exact = tp.collisions(features, labels)
+    assert len(exact.query_ids) == 899
+    assert exact.ambiguous_ties == 0
+    loose = tp.collisions(features, labels, epsilon=1e-5)
+    rows = features.astype(np.float64)
+    rows /= np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    for place in range(0, 899, 100):
+        query = loose.query_ids[place]
+        distances = np.sort(np.delete(1 - rows @ rows[query], query))
+        assert loose.per_query["pairs"][place] == np.count_nonzero(np.diff(distances) < 1e-5)
