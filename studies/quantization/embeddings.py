@@ -72,7 +72,7 @@ A sign is what the binary quantization of sentence-transformers takes: whether a
 
 def above_medians(embeddings: Array) -> Array:
     """Bits that half of the items have: whether each of the first 64 numbers is above its median."""
-    return embeddings[:, :64] > np.median(embeddings[:, :64], axis=0)
+    return np.asarray(embeddings[:, :64] > np.median(embeddings[:, :64], axis=0))
 
 
 def random_hyperplanes(embeddings: Array) -> Array:
