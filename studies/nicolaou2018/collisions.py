@@ -12,7 +12,7 @@ import tieproof as tp
 from studies.common import claims, table
 from studies.nicolaou2018.phocnet import Data
 from studies.nicolaou2018.straightforward import FloatArray, distance_matrix, relevance_matrix
-from tieproof.plots.style import BLUE, VERMILLION, figure, matplotlib, save
+from tieproof.plots.style import figure, save
 
 DISTANCES = ("cosine", "euclidean", "cityblock")
 PHOCNET, NOISE = "PHOCNet", "white noise"
@@ -40,7 +40,7 @@ def count(embeddings: Any, distance: str, epsilon: float) -> Collisions:
     >>> count([[0.0], [1.0], [-1.0], [5.0]], "euclidean", 0.5)  # from 0, both 1 and -1 are at distance 1
     Collisions(number=1, right=0.0)
     """
-    by_rank = tp.collisions(embeddings, distance=distance, epsilon=epsilon).by_rank["pairs"][: len(embeddings) - 2]
+    by_rank = tp.collisions(embeddings, distance=distance, epsilon=epsilon).by_rank["pairs"][:-1]
     number = int(by_rank.sum())
     farther = int(by_rank[len(by_rank) // 2 :].sum())
     return Collisions(number, farther / number if number else float("nan"))
@@ -79,37 +79,24 @@ def matching_epsilon(distances: FloatArray, collisions: int) -> float:
     return float(np.partition(gaps, collisions - 1)[collisions - 1]) if collisions else 0.0
 
 
-def collision_map(distances: FloatArray, labels: npt.NDArray[Any], epsilon: float) -> npt.NDArray[np.int8]:
-    """Queries × ranks: 1 where a relevant item collides with the one before it, -1 where another does, 0 for none.
-
-    >>> distances = np.array([[0.0, 1.0, 1.5], [1.0, 0.0, 4.0], [1.5, 4.0, 0.0]])
-    >>> collision_map(distances, np.array([0, 1, 0]), 1.0).tolist()
-    [[0, 1], [0, 0], [0, 0]]
-    """
-    rows = off_diagonal(distances)
-    order = np.argsort(rows, axis=1, kind="stable")
-    close = np.diff(np.take_along_axis(rows, order, axis=1), axis=1, prepend=-np.inf) < epsilon
-    relevant = np.take_along_axis(off_diagonal(relevance_matrix(labels)), order, axis=1)
-    return np.where(close, np.where(relevant, 1, -1), 0).astype(np.int8)
-
-
 def white_noise(shape: tuple[int, ...]) -> FloatArray:
     """Uniform in [0, 1] (section 3.2)."""
     return np.random.default_rng(0).random(shape)
 
 
-def draw(shown: Sequence[npt.NDArray[np.int8]], path: Path) -> None:
-    """A map for each distance, as in the figures of the paper."""
-    colors = matplotlib("This study").colors.ListedColormap([BLUE, "#FFFFFF", VERMILLION])
-    drawn, axes = figure("This study", width=13.0, height=4.0, columns=len(shown))
-    for ax, collides, distance in zip(axes, shown, DISTANCES, strict=True):
-        image = ax.imshow(collides, cmap=colors, vmin=-1.5, vmax=1.5, interpolation="nearest")
-        ax.set_title(f"{distance}: {np.count_nonzero(collides):,} collisions", fontsize=10)
-        ax.set_xlabel("rank")
-    axes[0].set_ylabel("query")
-    bar = drawn.colorbar(image, ax=list(axes), ticks=[-1, 0, 1], shrink=0.8)
-    bar.ax.set_yticklabels(["collision of\nanother item", "none", "collision of\na relevant item"])
+def figure_of(name: str, data: Data, first: int, path: Path) -> dict[str, tp.Collisions]:
+    """Draw the collisions among the items from `first` on, a picture for each distance."""
+    part = Data(data.embeddings[first:], data.labels[first:])
+    found = {
+        distance: tp.collisions(part.embeddings, part.labels, distance=distance, epsilon=EPSILON[name][-1])
+        for distance in DISTANCES
+    }
+    drawn, axes = figure("This study", width=13.0, height=4.6, columns=len(found))
+    for ax, (distance, each) in zip(axes, found.items(), strict=True):
+        each.plot(ax)
+        ax.set_title(f"{distance}: {each.pairs:,} collisions", fontsize=10)
     save(drawn, path)
+    return found
 
 
 class Row(NamedTuple):
@@ -128,12 +115,12 @@ class Row(NamedTuple):
 
 
 class Studied(NamedTuple):
-    """A data set: its labels, its distance matrices, the collisions, and maps of those in the paper's figure."""
+    """A data set: its labels, its distance matrices, the collisions of all items, and those in the paper's figure."""
 
     labels: npt.NDArray[np.int64]
     matrices: dict[str, FloatArray]
     rows: list[Row]
-    maps: dict[str, npt.NDArray[np.int8]]
+    pictured: dict[str, tp.Collisions]
 
     def row(self, distance: str, epsilon: float) -> Row:
         """Of a distance and an epsilon."""
@@ -149,20 +136,15 @@ class Studied(NamedTuple):
         return f"{more / fewer:,.1f}" if fewer else f"{more:,} : 0"
 
 
-def study(name: str, data: Data, matrices: dict[str, FloatArray], first: int) -> Studied:
-    """Count the collisions for each epsilon and distance, and map those among the items from `first` on."""
+def study(name: str, data: Data, matrices: dict[str, FloatArray], first: int, path: Path) -> Studied:
+    """Count the collisions for each epsilon and distance, and draw those among the items from `first` on."""
     rows = []
     for epsilon, (distance, matrix) in itertools.product(EPSILON[name], matrices.items()):
         different = off_diagonal(matrix)
         scales = (1.0, float(different.mean()), float(different.std()))
         counts = (count(data.embeddings, distance, epsilon * scale) for scale in scales)
         rows.append(Row(name, epsilon, distance, relevant_share(data, distance, epsilon), *counts))
-    part = slice(first, None)
-    maps = {
-        distance: collision_map(matrix[part, part], data.labels[part], EPSILON[name][-1])
-        for distance, matrix in matrices.items()
-    }
-    return Studied(data.labels, matrices, rows, maps)
+    return Studied(data.labels, matrices, rows, figure_of(name, data, first, path))
 
 
 def section(data: Data, phocnet_cosine: FloatArray, out: Path, first: dict[str, int] | None = None) -> str:
@@ -174,23 +156,25 @@ def section(data: Data, phocnet_cosine: FloatArray, out: Path, first: dict[str, 
     }
     noise_matrices = {name: distance_matrix(noise.embeddings, name) for name in DISTANCES}
     found = (
-        study(PHOCNET, data, phocnet_matrices, first[PHOCNET]),
-        study(NOISE, noise, noise_matrices, first[NOISE]),
+        study(PHOCNET, data, phocnet_matrices, first[PHOCNET], out / "figure2.png"),
+        study(NOISE, noise, noise_matrices, first[NOISE], out / "figure3.png"),
     )
-    pictures = []
-    for studied, name, number in zip(found, (PHOCNET, NOISE), (2, 3), strict=True):
-        draw(list(studied.maps.values()), out / f"figure{number}.png")
-        pictures.append(
-            f"\nFigure {number}: {name}, the items from number {first[name]} on, epsilon {EPSILON[name][-1]:g}.\n\n"
-            f"![Collisions of {name}, by query and rank](figure{number}.png)\n"
-        )
     return (
         "## Figures 2 and 3, section 3.3: collisions\n\n"
         + claims(claim_rows(*found), "the paper")
         + "\nNeighbouring items in a ranking that are closer than epsilon, every item a query for the others; in "
         "brackets how many are in the farther half of the ranking. Then the same with epsilon multiplied by the mean "
-        "and by the "
-        "standard deviation of the distances:\n\n" + count_table([*found[0].rows, *found[1].rows]) + "".join(pictures)
+        "and by the standard deviation of the distances:\n\n"
+        + count_table([*found[0].rows, *found[1].rows])
+        + "".join(caption(number, name, first[name]) for number, name in ((2, PHOCNET), (3, NOISE)))
+    )
+
+
+def caption(number: int, name: str, first: int) -> str:
+    """A picture and what it shows."""
+    return (
+        f"\nFigure {number}: {name}, queries with a relevant item among the items from number {first} on, epsilon "
+        f"{EPSILON[name][-1]:g}.\n\n![Collisions of {name}, by query and rank](figure{number}.png)\n"
     )
 
 
@@ -201,7 +185,7 @@ def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
     cosine, euclidean, cityblock = (phocnet.row(name, epsilon) for name in DISTANCES)
     of_noise = [noise.row(name, large) for name in DISTANCES]
     matching = matching_epsilon(noise.matrices["cosine"], cosine.absolute.number)
-    in_figure = np.count_nonzero(phocnet.maps["cosine"]) / max(1, np.count_nonzero(phocnet.maps["euclidean"]))
+    in_figure = phocnet.pictured["cosine"].pairs / max(1, phocnet.pictured["euclidean"].pairs)
     ranked = share_of_relevant(phocnet.labels)
     falling = sorted(of_noise, key=lambda row: -row.by_mean.number)
     return [

@@ -143,9 +143,9 @@ def section(distances: FloatArray, labels: npt.NDArray[Any], out: Path, quick: b
             '"This can for example be easily achieved by switching from float to double precision"',
             f"from float16 to double, yes. Where distances are doubles already, epsilon would have to lie between "
             f"{double.change:.1e} and {double.gap:.1e}",
-            "half a unit in the last place and the next one. That small epsilons are right here is because double "
-            "distances have no ambiguous tie here, so that changing nothing is right. tieproof compares real "
-            "distances and needs no epsilon",
+            "that is between half a unit in the last place of a distance near 1 and one or two such units: no room. "
+            "Small epsilons are right here only because these doubles have no ambiguous tie, so that changing "
+            "nothing is right. tieproof compares real distances and needs no epsilon",
         ),
     ]
     return (

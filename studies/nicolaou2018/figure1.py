@@ -53,7 +53,7 @@ def section() -> str:
         kind = "one ordering of the tied items" if line.tied else "no ties"
         rows.append(
             (
-                f"{line.name}: {line.paper:.2f} %",
+                f"{line.name}: {line.paper:.2f}%",
                 f"{measured:.4%}",
                 f"relevant at ranks {line.ranks[0]} and {line.ranks[1]}, {kind}",
             )
@@ -61,7 +61,7 @@ def section() -> str:
     tied = average_precision((1, 5), TIED_DISTANCES)
     rows.append(
         (
-            "lines c to f: 39.28 % to 70 %",
+            "lines c to f: 39.28% to 70%",
             f"{tied.lower:.4%} to {tied.upper:.4%}, expectation {tied.expected:.4%}",
             "one of ranks 1 and 2 and one of ranks 5 to 7 is relevant: of the six orderings, which are equally "
             "likely, the figure shows four, both ends among them. The paper has no expectation",

@@ -1,7 +1,7 @@
 """Section 3.1: PHOCNet on George Washington, in three precisions, and what the published code makes of it."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ ORDERS = 12
 class Data(NamedTuple):
     """Embeddings (n, 504) and labels (n,)."""
 
-    embeddings: npt.NDArray[np.float32]
+    embeddings: npt.NDArray[Any]
     labels: npt.NDArray[np.int64]
 
 
@@ -43,7 +43,7 @@ def in_precision(data: Data, distance: str, precision: str | None) -> tp.Result:
 
 
 class Orders(NamedTuple):
-    """What comes out for several orders of the dimensions: distinct values, ascending."""
+    """The distinct values that come out for several orders of the dimensions."""
 
     published: list[float]
     exact: list[tp.Estimate[float]]
@@ -64,7 +64,7 @@ def dimension_orders(data: Data, count: int) -> Orders:
 
 
 def precision_table(data: Data) -> tuple[str, dict[tuple[str, str | None], tp.Result]]:
-    """MAP of each distance in each precision."""
+    """The mAP of each distance in each precision, as a table, and the results."""
     results = {
         (distance, precision): in_precision(data, distance, precision)
         for distance in DISTANCES
@@ -127,9 +127,9 @@ def protocol_claims(data: Data, exact: tp.Result) -> list[tuple[str, str, str]]:
             f"{(sizes == 1).sum()} words occur once: no queries, but in the database",
         ),
         (
-            "mAP 95.34 % to 95.36 %",
+            "mAP 95.34% to 95.36%",
             f"{score.lower:.4%} to {score.upper:.4%}",
-            f"cosine distances compared as real numbers, {ties or 'no'} ambiguous ties. The paper's values are those "
+            f"cosine distances compared as real numbers: {ties or 'no'} ambiguous ties. The paper's values are those "
             "of its code, which the next rows take apart",
         ),
     ]

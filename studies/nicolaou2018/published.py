@@ -79,8 +79,8 @@ def published_claims(
         (
             "(the published code, by our reference of its method)",
             ", ".join(f'"{mode}" {score.mean:.4%}' for mode, score in published.items()),
-            f"with the digits after the second cut off, as the paper does in figure 1, {cut(low.mean)} % and "
-            f"{cut(high.mean)} %. The optimistic value is the smaller one",
+            f"with the digits after the second cut off, as the paper does in figure 1, {cut(low.mean)}% and "
+            f"{cut(high.mean)}%. The optimistic value is the smaller one",
         ),
         (
             "why they are too low",
