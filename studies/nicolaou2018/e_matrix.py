@@ -102,13 +102,16 @@ def sweep(name: str, distances: FloatArray, labels: npt.NDArray[Any], epsilons: 
 
 
 def draw(sweeps: Sequence[Sweep], path: Path) -> None:
-    """What the method gives against epsilon, over the exact interval."""
+    """What the method gives against epsilon, over the exact interval; where it is far from it, beyond the picture."""
+    lower, upper = min(found.exact.lower for found in sweeps), max(found.exact.upper for found in sweeps)
+    room = 2 * (upper - lower) or 1e-3
     drawn, axes = figure("This study", width=8.0, height=3.4, columns=len(sweeps))
-    for ax, found in zip(np.atleast_1d(axes), sweeps, strict=True):
-        ax.axhspan(*found.exact, color="0.85", label="exact interval")
+    for ax, found in zip(axes, sweeps, strict=True):
+        ax.axhspan(*found.exact, color="0.85", linewidth=1, label="exact interval")
         for look, side, name in ((LOOKS[0], 1, "mAP+ by E"), (LOOKS[1], 0, "mAP− by E")):
             values = [bounds[side] for bounds in found.bounds.values()]
             ax.semilogx(list(found.bounds), values, color=look.color, marker=look.marker, markersize=4, label=name)
+        ax.set_ylim(lower - room, upper + room)
         ax.set_xlabel("epsilon")
         ax.set_title(found.name, fontsize=10)
         tidy(ax)
