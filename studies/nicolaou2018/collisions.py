@@ -95,6 +95,8 @@ def figure_of(name: str, data: Data, first: int, path: Path) -> dict[str, tp.Col
     for ax, (distance, each) in zip(axes, found.items(), strict=True):
         each.plot(ax)
         ax.set_title(f"{distance}: {each.pairs:,} collisions", fontsize=10)
+    for ax in (axes[0], axes[-1]):
+        ax.get_legend().remove()  # the one in the middle is enough
     save(drawn, path)
     return found
 
