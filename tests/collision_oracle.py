@@ -8,7 +8,7 @@ from typing import NamedTuple
 from exact_oracle import Vector
 from fnmr_oracle import KEYS
 
-DIGITS = 4000
+DIGITS = 2400
 """Binary digits of roots. A gap that is this close to epsilon is taken to be epsilon: then it is not below it."""
 
 

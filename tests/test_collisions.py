@@ -91,7 +91,7 @@ def test_hard_sets(name: str, distance: str) -> None:
 def test_epsilon(name: str, distance: str) -> None:
     random = np.random.default_rng(5)
     data = HARD_SETS[name](random, (11, 3))
-    for epsilon in (5e-324, 1e-300, 1e-16, 1e-10, 0.25, 1e30):
+    for epsilon in (5e-324, 1e-16, 1e-10, 0.25, 1e30):
         expected = expected_ties(distance, data, None, epsilon)
         assert_found(tp.collisions(data, distance=distance, epsilon=epsilon), expected)
 

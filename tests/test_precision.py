@@ -115,8 +115,8 @@ def test_codes_at_midpoints(precision: str) -> None:
     ids=str,
 )
 def test_integers_in_almost_one_direction(pair: tuple[list[int], list[int]]) -> None:
-    # Squared cosines, ratios of small integers, are so close to 1 that float64 keeps few digits of the distance. These
-    # distances are close enough to the midpoint of two float32 to be rounded to the wrong one without a bound.
+    # Squared cosines, ratios of small integers, are so close to 1 that float64 keeps few digits of the distance, and
+    # these are close enough to the midpoint of two float32 to be rounded to the wrong one without a bound.
     query, item = np.array(pair[:1]), np.array(pair[1:])
     expected = rounded("float32", real_distance("cosine", *fractions(np.concatenate([query, item]))))
     assert found_distances(query, "cosine", "float32", item).tolist() == [[float(expected)]]

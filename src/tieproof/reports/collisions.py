@@ -35,8 +35,7 @@ def render(found: Collisions, width: int | None = None, color: bool = False) -> 
     width = max(width or WIDTH, NARROWEST)
     labelled = found.setting.labelled
     header = ("ranks", TIES, AMBIGUOUS, AP_WIDTH) if labelled else ("ranks", TIES)
-    ranges = [each for each in found.by_range if each.first <= each.last]
-    rows = [row(ranks(each), each.ties, each.ambiguous_ties, each.ap_width, labelled) for each in ranges]
+    rows = [row(ranks(each), each.ties, each.ambiguous_ties, each.ap_width, labelled) for each in found.by_range]
     whole = row("all", found.ties, found.ambiguous_ties, found.ap_width, labelled)
     paragraphs = (textwrap.fill(sentence, width, break_on_hyphens=False) for sentence in sentences(found))
     return "\n".join([table(header, [rows, [whole]], width, color, header[1:]), "", *paragraphs])
