@@ -1,6 +1,7 @@
 """Exact, tie-aware evaluation of embeddings and rankings."""
 
 from tieproof import measures
+from tieproof.audit import AuditReport, audit
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
 from tieproof.evaluate import evaluate
 from tieproof.evaluator import Evaluator
@@ -40,6 +41,7 @@ __all__ = [
     "INP",
     "RBP",
     "RR",
+    "AuditReport",
     "ErrorRates",
     "Estimate",
     "Evaluator",
@@ -56,6 +58,7 @@ __all__ = [
     "TieproofError",
     "Ties",
     "UnsafeProductError",
+    "audit",
     "evaluate",
     "evaluate_distances",
     "evaluate_run",

@@ -10,10 +10,13 @@ SILENT_SECONDS = 2.0
 
 
 @contextmanager
-def progress_bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the number of pairs done since its last call; threads may call it.
+def progress_bar(
+    total: int, shown: bool, what: str = "million pairs", unit: float = 1e6
+) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the number of pairs, or of other things, done since its last call.
 
-    The bar appears on standard error after two seconds, with pairs done and time left, and disappears at the end.
+    Threads may call it. The bar appears on standard error after two seconds, with `what` is done, in `unit`s, and the
+    time left, and disappears at the end.
     """
     if not shown:
         yield lambda _: None
@@ -29,17 +32,17 @@ def progress_bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task("million pairs", total=round(total / 1e6))
+    task = bar.add_task(what, total=round(total / unit))
     started: list[Any] = []
     lock = threading.Lock()
     done = 0
     begin = time.monotonic()
 
-    def advance(pairs: int) -> None:
+    def advance(count: int) -> None:
         nonlocal done
         with lock:
-            done += pairs
-            bar.update(task, completed=round(done / 1e6))
+            done += count
+            bar.update(task, completed=round(done / unit))
             if not started and time.monotonic() - begin > SILENT_SECONDS:
                 bar.start()
                 started.append(True)

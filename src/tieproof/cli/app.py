@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import tieproof
-from tieproof.cli import demo, evaluate, fnmr, measures, pcf, run
+from tieproof.cli import audit, demo, evaluate, fnmr, measures, pcf, run
 from tieproof.cli.exits import TRACEBACK
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command("evaluate", help=evaluate.HELP, epilog=evaluate.EXAMPLES)(evaluate.c
 app.command("run", help=run.HELP, epilog=run.EXAMPLES)(run.command)
 app.command("fnmr", help=fnmr.HELP, epilog=fnmr.EXAMPLES)(fnmr.command)
 app.command("pcf", help=pcf.HELP, epilog=pcf.EXAMPLES)(pcf.command)
+app.command("audit", help=audit.HELP, epilog=audit.EXAMPLES)(audit.command)
 app.command("measures", help=measures.HELP, epilog=measures.EXAMPLES)(measures.command)
 app.command("demo", help=demo.HELP, epilog=demo.EXAMPLES)(demo.command)
 
