@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-heavy lint bench clean
+.PHONY: demo test test-heavy lint bench studies clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieproof demo
@@ -27,6 +27,10 @@ BENCHMARKS = $(filter-out benchmarks/measuring.py, $(sort $(wildcard benchmarks/
 bench: $(VENV)/installed-bench
 	for script in $(BENCHMARKS); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# Each rewrites its report and its pictures.
+studies: $(VENV)/installed-studies
+	for script in $(sort $(wildcard studies/*/study.py)); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tieproof needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +49,10 @@ $(VENV)/installed-heavy: $(VENV)/installed
 $(VENV)/installed-bench: $(VENV)/installed
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --editable '.[bench]'
+	touch $@
+
+$(VENV)/installed-studies: $(VENV)/installed
+	$(BIN)/pip install --quiet --editable '.[plot,stats]'
 	touch $@
 
 clean:

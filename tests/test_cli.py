@@ -198,6 +198,28 @@ def test_per_query_files_hold_every_float(run: Run) -> None:
     assert read == [list(row) for row in zip(*(column.tolist() for column in columns.values()), strict=True)]
 
 
+def test_picture(run: Run) -> None:
+    for name in ("result.svg", "result.pdf", "result.png"):
+        assert run("evaluate", "embeddings.npy", "labels.npy", "-m", "AP", "--plot", name).status == 0
+    drawn = Path("result.svg").read_text()
+    value = tp.evaluate(VECTORS, LABELS)["AP"]
+    assert all(f">{number:.4f}</text>" in drawn for number in (value.lower, value.expected, value.upper))
+    assert Path("result.pdf").read_bytes().startswith(b"%PDF")
+    assert Path("result.png").read_bytes().startswith(b"\x89PNG")
+    assert run("run", "qrels.txt", "run.txt", "--plot", "run.svg").status == 0
+    assert ">nDCG@10</text>" in Path("run.svg").read_text()
+
+
+def test_picture_that_cannot_be_drawn_is_found_before_the_evaluation(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tp, "evaluate", None)
+    files = ("evaluate", "embeddings.npy", "labels.npy", "--plot")
+    assert "'.jpeg', which cannot be written here. Known: .svg, .pdf, .png" in the_line(run(*files, "result.jpeg"))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'tieproof[plot]'" in the_line(run(*files, "result.svg"))
+
+
 def test_missing_extra_is_found_before_the_evaluation(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setattr(tp, "evaluate", None)

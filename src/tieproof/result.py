@@ -221,6 +221,18 @@ class Result:
             raise MissingExtraError("Result.to_frame", "pandas") from None
         return pd.DataFrame(self.columns())
 
+    def plot(self, ax: Any = None) -> Any:
+        """A picture of the interval of every measure, as axes of matplotlib; see `plots.measures` (extra `plot`)."""
+        from tieproof.plots.measures import plot_measures
+
+        return plot_measures(self, ax)
+
+    def plot_queries(self, measure: str | Measure = "AP", ax: Any = None) -> Any:
+        """A picture of what each query can score, sorted; see `plots.queries` (extra `plot`)."""
+        from tieproof.plots.queries import plot_queries
+
+        return plot_queries(self, measure, ax)
+
     def __str__(self) -> str:
         """The table that the command line shows."""
         from tieproof.reports.text import render

@@ -15,6 +15,7 @@ from tieproof.cli.options import (
     Json,
     Measures,
     PerQuery,
+    Plot,
     Text,
     check_options,
     file_option,
@@ -48,7 +49,7 @@ tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
 
 tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
 
-tieproof evaluate data.npz --json result.json --per-query queries.csv
+tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
 """
 
 
@@ -77,6 +78,7 @@ def command(
     threads: Annotated[int | None, number_option("--threads", text="Default: one for each processor.")] = None,
     json: Json = None,
     per_query: PerQuery = None,
+    plot: Plot = None,
 ) -> None:
     """Read, evaluate, write, show."""
     check_options(
@@ -92,7 +94,8 @@ def command(
     sides = [Files(embeddings, labels, groups, categories)]
     if gallery is not None:
         sides.append(Files(gallery, gallery_labels, gallery_groups))
-    with outputs(json, per_query, [split(location).path for side in sides for location in side.locations]) as write:
+    read = [split(location).path for side in sides for location in side.locations]
+    with outputs(json, per_query, read, plot) as write:
         result = from_files(
             tieproof.evaluate,
             sides,

@@ -9,7 +9,7 @@ import typer
 from tieproof.categories import AVERAGES
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES
-from tieproof.reports.files import PER_QUERY
+from tieproof.reports.files import PER_QUERY, PICTURES
 from tieproof.scoring import EMPTY
 
 Text = str | None
@@ -102,3 +102,4 @@ Average = Annotated[
 ]
 Json = Annotated[Text, file_option("--json", text="Write the result as JSON; - is standard output.")]
 PerQuery = Annotated[Text, file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")]
+Plot = Annotated[Text, file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")]

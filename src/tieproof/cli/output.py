@@ -10,16 +10,16 @@ from typing import Any, TextIO
 
 from tieproof.cli.options import Text
 from tieproof.errors import InputError
-from tieproof.reports.files import MEANS, PER_QUERY, output
+from tieproof.reports.files import MEANS, PER_QUERY, PICTURES, output
 
 STANDARD_OUTPUT = "-"
 WIDEST = 100
 
 
 @contextmanager
-def outputs(json: Text, per_query: Text, read: Sequence[Path]) -> Iterator[Callable[[Any], None]]:
+def outputs(json: Text, per_query: Text, read: Sequence[Path], plot: Text = None) -> Iterator[Callable[[Any], None]]:
     """Yield what writes a result to the files asked for; none may be one of those that are read."""
-    wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY)]
+    wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)]
     files = [(path, formats) for path, formats in wanted if path]
     for path, _ in files:
         if os.path.exists(path) and any(file.exists() and file.samefile(path) for file in read):

@@ -13,6 +13,7 @@ from tieproof.cli.options import (
     Json,
     Measures,
     PerQuery,
+    Plot,
     Text,
     check_options,
     choice_option,
@@ -92,6 +93,7 @@ def command(
     ] = None,
     json: Json = None,
     per_query: PerQuery = None,
+    plot: Plot = None,
 ) -> None:
     """Read, evaluate, write, show."""
     if n_items is not None and not truncated:
@@ -104,7 +106,7 @@ def command(
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
     check_options({"--measure": lambda: parse_measures(measures)})
     read = [Path(path) for path in (qrels, run, categories) if path]
-    with outputs(json, per_query, read) as write:
+    with outputs(json, per_query, read, plot) as write:
         result = evaluate_files(
             qrels,
             run,

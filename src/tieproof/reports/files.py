@@ -1,4 +1,4 @@
-"""A result on the disk: JSON of the means, or a long table of every query; written whole or not at all."""
+"""A result on the disk: JSON of the means, a long table of every query, a picture; written whole or not at all."""
 
 import csv
 import os
@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.files import atomic_write
+from tieproof.plots import measures, style
 from tieproof.result import Result
 
 
@@ -100,8 +101,23 @@ def parquet_writer() -> Writer:
     return write
 
 
+def picture_writer() -> Writer:
+    """The picture of all measures, by matplotlib."""
+    style.matplotlib("Writing a picture")
+
+    def write(result: Result, path: Path) -> None:
+        drawn, ax = style.figure("Writing a picture", height=measures.height(len(result.measures)))
+        result.plot(ax)
+        style.write(drawn, path)
+
+    return write
+
+
 MEANS: Formats = {".json": json_writer}
 """Extensions for the result as a whole."""
 
 PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
+
+PICTURES: Formats = dict.fromkeys(style.METADATA, picture_writer)
+"""Extensions for the picture of all measures."""

@@ -1,0 +1,61 @@
+"""What the pictures share: looks that differ without colour, files that come out the same, errors that help."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib import pyplot as plt
+
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.plots import style
+
+
+def test_looks_differ_in_every_way() -> None:
+    for column in zip(*style.LOOKS, strict=True):
+        assert len(set(column)) == len(style.LOOKS)
+
+
+def test_figure_is_unknown_to_pyplot() -> None:
+    drawn, axes = style.figure("x", width=4, height=2, rows=2)
+    assert drawn.get_size_inches().tolist() == [4, 2]
+    assert [ax.figure for ax in axes] == [drawn, drawn]
+    assert plt.get_fignums() == []
+
+
+def test_axes_given_are_used_and_others_are_those_of_pyplot() -> None:
+    _, given = style.figure("x")
+    assert style.axes_or_new(given, "x") is given
+    assert plt.get_fignums() == []
+    try:
+        assert style.axes_or_new(None, "x") is plt.gca()
+    finally:
+        plt.close("all")
+
+
+@pytest.mark.parametrize("extension", style.METADATA)
+def test_same_figure_gives_the_same_bytes(extension: str, tmp_path: Path) -> None:
+    def draw(name: str) -> bytes:
+        drawn, ax = style.figure("x")
+        ax.plot([1, 2], [3, 4], label="a")
+        ax.legend()
+        path = tmp_path / f"{name}{extension}"
+        style.save(drawn, path)
+        return path.read_bytes()
+
+    assert draw("first") == draw("second")
+
+
+def test_unknown_extension(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"extension '\.txt', which is none of a picture\. Known: \.svg, \.pdf, \.png"
+    ):
+        style.save(style.figure("x")[0], tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"This needs the extra 'plot'.*pip install 'tieproof\[plot\]'"):
+        style.figure("This")
+    with pytest.raises(MissingExtraError, match="'plot'"):
+        style.axes_or_new(None, "This")

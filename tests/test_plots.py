@@ -1,0 +1,198 @@
+"""The pictures of results: what is drawn are the numbers of the result, read back from the axes."""
+
+import itertools
+import sys
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+
+import tieproof as tp
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.plots import queries, style
+from tieproof.plots.measures import height
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+RANDOM = np.random.default_rng(5)
+
+
+def codes(count: int, measures: list[str], **options: Any) -> tp.Result:
+    """Random codes of four bits, whose distances tie."""
+    labels = np.arange(count) // 2
+    return tp.evaluate(RANDOM.random((count, 4)) < 0.5, labels, distance="hamming", measures=measures, **options)
+
+
+def one_query() -> tp.Result:
+    """Items at one distance, one of them relevant."""
+    return tp.evaluate_scores([[1, 1, 0]], [[1, 0, 0]], measures=["AP", "P@1"])
+
+
+def new_axes() -> Any:
+    return style.figure("A test")[1]
+
+
+def segments(collection: Any) -> Any:
+    """The lines of a collection, as (start, end) times (across, up)."""
+    return np.array(collection.get_segments())
+
+
+def texts(ax: Any) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+# Measures
+
+
+@pytest.mark.parametrize("measures", [["AP"], list(map(str, tp.DEFAULT_MEASURES))], ids=["one", "default"])
+def test_measures_are_drawn(measures: list[str]) -> None:
+    result = codes(12, measures)
+    ax = result.plot(new_axes())
+    interval, deviation = ax.collections
+    marks = {line.get_marker(): line for line in ax.lines if line.get_marker() == "D"}
+    lower_ends, upper_ends = [line for line in ax.lines if line.get_marker() == "|"][:2]
+    assert [label.get_text() for label in ax.get_yticklabels()] == measures == list(result.measures)
+    for place, measure in enumerate(measures):
+        value = result[measure]
+        assert ax.get_yticks()[place] == place
+        assert segments(interval)[place].tolist() == [[value.lower, place], [value.upper, place]]
+        assert lower_ends.get_xydata()[place].tolist() == [value.lower, place]
+        assert upper_ends.get_xydata()[place].tolist() == [value.upper, place]
+        assert marks["D"].get_xydata()[place].tolist() == [value.expected, place]
+        np.testing.assert_allclose(segments(deviation)[place][:, 0], value.expected + np.array([-1, 1]) * value.std)
+    for name in ("lower", "expected", "upper"):
+        start = texts(ax).index(name) + 1
+        shown = texts(ax)[start : start + len(measures)]
+        assert shown == [f"{getattr(result[measure], name):.4f}" for measure in measures]
+
+
+def test_measures_of_one_query() -> None:
+    ax = one_query().plot(new_axes())
+    assert segments(ax.collections[0])[:, :, 0].tolist() == [[0.5, 1.0], [0.0, 1.0]]
+    assert ax.get_xlabel()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["lower to upper", "expected ± std"]
+
+
+def test_height_grows_with_the_measures() -> None:
+    try:
+        few, many = (codes(6, list(map(str, names))).plot() for names in (["AP"], tp.DEFAULT_MEASURES))
+        assert few.figure.get_size_inches()[1] == height(1) < many.figure.get_size_inches()[1]
+    finally:
+        plt.close("all")
+
+
+# Queries
+
+
+def steps(ax: Any) -> dict[str, Any]:
+    """What the steps show: their edges, and lower, upper and expected value of each."""
+    (band,) = (patch for patch in ax.patches if hasattr(patch, "get_data"))
+    upper, edges, lower = band.get_data()
+    lower_line, upper_line, expected_line = map(segments, ax.collections)
+    assert lower_line[:, 0, 1].tolist() == lower.tolist()
+    assert upper_line[:, 0, 1].tolist() == upper.tolist()
+    for line in (lower_line, upper_line, expected_line):
+        assert line[:, :, 0].tolist() == list(map(list, itertools.pairwise(edges)))
+        assert line[:, 0, 1].tolist() == line[:, 1, 1].tolist()
+    return {"edges": edges, "lower": lower, "expected": expected_line[:, 0, 1], "upper": upper}
+
+
+@pytest.mark.parametrize("count", [2, 6, 60])
+def test_every_query_is_drawn_and_sorted(count: int) -> None:
+    result = codes(count, ["P@1", "AP"])
+    ax = result.plot_queries(ax=new_axes())
+    drawn, values = steps(ax), result.per_query("AP")
+    assert drawn["edges"].tolist() == list(range(count + 1))
+    assert drawn["expected"].tolist() == sorted(values.expected.tolist())
+    triples = {
+        name: sorted(zip(lower.tolist(), expected.tolist(), upper.tolist(), strict=True))
+        for name, (lower, expected, upper) in {
+            "drawn": (drawn["lower"], drawn["expected"], drawn["upper"]),
+            "result": (values.lower, values.expected, values.upper),
+        }.items()
+    }
+    assert triples["drawn"] == triples["result"]
+
+
+def test_few_queries_are_named() -> None:
+    result = tp.evaluate_run(
+        {name: {"d": 1} for name in ("first", "second")},
+        {"first": {"d": 1.0, "e": 2.0}, "second": {"d": 2.0, "e": 1.0}},
+        measures=["RR"],
+    )
+    ax = result.plot_queries("RR", new_axes())
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["first", "second"]
+    assert ax.get_xticks().tolist() == [0.5, 1.5]
+    assert steps(ax)["expected"].tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("count", [queries.STEPS + 2, 3 * queries.STEPS])
+def test_many_queries_are_drawn_as_means_of_neighbours(count: int) -> None:
+    result = codes(count, ["AP"])
+    ax = result.plot_queries("AP", new_axes())
+    drawn = steps(ax)
+    widths = np.diff(drawn["edges"])
+    assert len(widths) == queries.STEPS
+    assert set(widths.tolist()) <= {count // queries.STEPS, count // queries.STEPS + 1}
+    for name in ("lower", "expected", "upper"):
+        np.testing.assert_allclose(np.sum(drawn[name] * widths) / count, getattr(result["AP"], name), rtol=1e-12)
+    np.testing.assert_allclose(
+        drawn["expected"][0], np.sort(result.per_query("AP").expected)[: widths[0]].mean(), rtol=1e-12
+    )
+    assert f"{count:,} queries" in ax.get_title()
+    assert "means of" in ax.get_xlabel()
+
+
+def test_queries_without_a_value_are_left_out() -> None:
+    result = tp.evaluate_scores([[2, 1], [2, 1], [1, 1]], [[1, 0], [0, 0], [1, 0]], measures=["RR"], empty="nan")
+    ax = result.plot_queries("RR", new_axes())
+    assert steps(ax)["lower"].tolist() == [0.5, 1.0]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["2", "0"]
+
+
+def test_picture_of_queries_says_what_it_shows() -> None:
+    ax = one_query().plot_queries("P@1", new_axes())
+    assert (ax.get_title(), ax.get_ylabel(), ax.get_xlabel()) == (
+        "P@1 of 1 query",
+        "P@1",
+        "queries, sorted by their expected P@1",
+    )
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["lower to upper", "expected"]
+
+
+def test_measure_that_the_result_does_not_have() -> None:
+    with pytest.raises(InputError, match=r"no 'AUC'; it has AP, P@1"):
+        one_query().plot_queries("AUC")
+    assert plt.get_fignums() == []
+
+
+# Both
+
+PICTURES = [tp.Result.plot, tp.Result.plot_queries]
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_given_axes_leave_pyplot_alone(picture: Any) -> None:
+    before = dict(matplotlib.rcParams)
+    ax = new_axes()
+    assert picture(one_query(), ax=ax) is ax
+    assert plt.get_fignums() == []
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_without_axes_the_figure_is_one_of_pyplot(picture: Any) -> None:
+    try:
+        assert picture(one_query()) is plt.gca()
+        assert len(plt.get_fignums()) == 1
+    finally:
+        plt.close("all")
+
+
+@pytest.mark.parametrize(("picture", "name"), [*zip(PICTURES, ["plot", "plot_queries"], strict=True)])
+def test_without_matplotlib(picture: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=rf"Result\.{name} needs the extra 'plot'.*tieproof\[plot\]"):
+        picture(one_query())

@@ -1,0 +1,66 @@
+"""What all studies have in common: a command, a line in the table of studies, a report; and the tools they share."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from studies import common
+
+FOLDER = Path(common.__file__).parent
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/study.py"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    study = importlib.import_module(f"studies.{name}.study")
+    monkeypatch.setattr(sys, "argv", ["study.py", "--help"])
+    with pytest.raises(SystemExit) as stopped:
+        study.main()
+    assert stopped.value.code == 0
+    assert f"python studies/{name}/study.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_study_is_listed_and_has_its_report(name: str) -> None:
+    assert f"python studies/{name}/study.py" in (FOLDER / "README.md").read_text(encoding="utf-8")
+    report = (FOLDER / name / "report.md").read_text(encoding="utf-8")
+    for line in report.splitlines():
+        if line.startswith("!["):
+            assert (FOLDER / name / line.partition("](")[2].rstrip(")")).is_file()
+
+
+def test_options(tmp_path: Path) -> None:
+    script, data = tmp_path / "study.py", tmp_path / "data.npz"
+    data.touch()
+    assert common.parse(str(script), "", arguments=[]) == (Path(), False, tmp_path)
+    arguments = ["--data", str(data), "--quick", "--out", str(tmp_path.parent)]
+    assert common.parse(str(script), "", "x.npz", arguments) == (data, True, tmp_path.parent)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--data", "absent.npz"], r"no file absent.npz; studies/README.md says where x.npz comes from"),
+        (["--data", __file__, "--out", "absent"], "no folder absent; create it first"),
+        (["--data", __file__, "--quick"], "--quick would replace the full report; give --out FOLDER"),
+    ],
+)
+def test_options_that_are_refused(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        common.parse(str(tmp_path / "study.py"), "", "x.npz", arguments)
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_tables() -> None:
+    assert common.table(("a", "b"), [("x", "1")]) == "| a | b |\n|---|--:|\n| x | 1 |\n"
+    assert common.claims([("A", "B", "C")], "paper") == "| paper | measured | why |\n|---|---|---|\n| A | B | C |\n"
+
+
+def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common.write_report(common.Options(Path(), False, tmp_path), "# Ä\n")
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == capsys.readouterr().out == "# Ä\n"
