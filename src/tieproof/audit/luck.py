@@ -8,8 +8,8 @@ compared, in two steps:
 1. One score passes where it is no more than `SUSPICIOUS` standard deviations above the mean.
 2. Otherwise the attack is drawn again, `REDRAWS` times, with fresh random numbers (once where neither the attack nor
    the labels are random, unless the evaluator gives another number for the same input). It exploits the evaluator
-   where the mean of the new scores alone is more than `SUSPICIOUS` standard deviations above that of random embeddings, and
-   the difference more than `SIGNIFICANT` times its own standard error (Welch 1947).
+   where the mean of the new scores alone is more than `SUSPICIOUS` standard deviations above that of random
+   embeddings, and the difference more than `SIGNIFICANT` times its own standard error (Welch 1947).
 
 The first score, which was chosen for being large, has no part in the second step. Student's t with 11 degrees of
 freedom passes 6 once in 20,000 times, and only what passed the first step gets there; a score that is an average
