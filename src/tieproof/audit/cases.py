@@ -16,7 +16,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 
-CLASSES, ITEMS, QUERIES, DIMENSIONS = 10, 200, 100, 16
+CLASSES, ITEMS, QUERIES, DIMENSIONS = 10, 200, 60, 16
 
 
 class Writing(NamedTuple):

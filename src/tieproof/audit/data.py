@@ -1,4 +1,4 @@
-"""Data that an evaluator can learn something from: random, tied, and handwritten digits."""
+"""Data that an evaluator can learn something from: tied, random, and handwritten digits."""
 
 from collections.abc import Callable
 
@@ -37,8 +37,8 @@ def digits(random: np.random.Generator) -> Vectors:
 
 
 DATA: dict[str, Callable[[np.random.Generator], Vectors]] = {
-    "random": random_vectors,
     "tied": tied_vectors,
+    "random": random_vectors,
     "digits": digits,
 }
 """The data on which nothing may change that must not matter."""

@@ -107,6 +107,6 @@ class Examination:
         """Findings of a call that gave no number, one for each measure."""
         verdict = Verdict(outcome.problem or Verdict.CRASHED)
         return [
-            Finding(attack, measure, verdict, None, None, None, None, f"{where}: {outcome.message}.")
+            Finding(attack, measure, verdict, None, None, None, None, f"{where}: {outcome.message.rstrip('.')}.")
             for measure in self.measures
         ]
