@@ -193,13 +193,14 @@ def render(audited: Sequence[Audited]) -> str:
     measured = [each for each in audited if each.report is not None]
     fooled = [subject.name for subject, report in measured if report is not None and report.exploitable]
     absent = [subject.name for subject, report in audited if report is None]
+    kinds, ways = len(ATTACKS), len(measured)
     missing = f" Not installed, and so not measured: {', '.join(absent)}." if absent else ""
     headings = ("evaluator", "version", "verdict", "best blind system", "its mAP", "random embeddings", "deviations")
     others = ("evaluator", "order of the data", *NOT_FINITE, "on tied data", "its documentation on ties")
     return f"""# Can we hack mAP?
 
-`tieproof audit` of {len(measured)} ways to compute mean average precision, each called as its documentation says, over
-all items, with {len(ATTACKS)} kinds of attack. **{len(fooled)} of {len(measured)} can be fooled:** a system that never
+`tieproof audit` of {ways} ways to compute mean average precision, each called as its documentation says, over
+all items, with {kinds} kinds of attack. **{len(fooled)} of {ways} can be fooled:** a system that never
 looks at its input scores more than random embeddings do.{missing}
 
 The score of a blind system is compared with those of {DRAWS} random embeddings (or random scores) from the same

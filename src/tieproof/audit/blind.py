@@ -13,7 +13,7 @@ from tieproof.audit.attacks import PAPER, Attack, register
 from tieproof.audit.cases import LAYOUTS, Array
 from tieproof.audit.examination import Examination, Rows
 from tieproof.audit.judgment import judge
-from tieproof.audit.verdicts import Finding
+from tieproof.audit.verdicts import Finding, Verdict
 
 Random = np.random.Generator
 
@@ -28,11 +28,14 @@ def blind(name: str, rows: Rows, does: str, why: str, source: str = "", fixed: b
 
 def attempt_blindly(name: str, rows: Rows, fixed: bool, examination: Examination) -> Iterator[Finding]:
     """Hand the rows in on every layout; a process that hangs or floods once is not asked again."""
+    exploits: dict[str, float] = {}
     for layout in LAYOUTS.values():
-        findings = list(judge(examination, name, layout, rows, fixed and not layout.redrawn))
-        yield from findings
-        if any(finding.verdict in ("timed out", "too much output") for finding in findings):
-            return
+        for finding in list(judge(examination, name, layout, rows, fixed and not layout.redrawn, exploits)):
+            yield finding
+            if finding.verdict in (Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT):
+                return
+            if finding.verdict is Verdict.EXPLOITABLE and finding.deviations is not None:
+                exploits[finding.measure] = max(finding.deviations, exploits.get(finding.measure, 0.0))
 
 
 def filled(value: float) -> Rows:

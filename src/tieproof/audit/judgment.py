@@ -1,7 +1,7 @@
 """The verdict on one blind system: its scores against those of random embeddings on the same labels."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from tieproof.audit.cases import Layout
@@ -29,8 +29,13 @@ class Trial(NamedTuple):
     random: bool
 
 
-def judge(examination: Examination, attack: str, layout: Layout, rows: Rows, fixed: bool) -> Iterator[Finding]:
-    """Findings on blind rows under one layout, one for each measure."""
+def judge(
+    examination: Examination, attack: str, layout: Layout, rows: Rows, fixed: bool, exploits: Mapping[str, float]
+) -> Iterator[Finding]:
+    """Findings on blind rows under one layout, one for each measure.
+
+    exploits : how many deviations other layouts have gained already; a score that begins with less is passed over
+    """
 
     def draw(number: int) -> Outcome:
         return examination.score(
@@ -42,17 +47,22 @@ def judge(examination: Examination, attack: str, layout: Layout, rows: Rows, fix
     if isinstance(baseline, Outcome):
         yield from examination.failed(BASELINE, baseline, where)
     else:
-        yield from compare(examination, Trial(attack, where, draw, not fixed), baseline)
+        yield from compare(examination, Trial(attack, where, draw, not fixed), baseline, exploits)
 
 
-def compare(examination: Examination, trial: Trial, baseline: dict[str, Luck]) -> Iterator[Finding]:
+def compare(
+    examination: Examination, trial: Trial, baseline: Mapping[str, Luck], exploits: Mapping[str, float]
+) -> Iterator[Finding]:
     """The scores of a trial against those of random embeddings."""
     outcomes = [trial.draw(0)]
     if outcomes[0].problem:
         yield from examination.failed(trial.attack, outcomes[0], trial.where)
         return
-    for measure in outcomes[0].values:
-        yield compare_one(examination, trial, outcomes, measure, baseline.get(measure))
+    for measure, score in outcomes[0].values.items():
+        luck = baseline.get(measure)
+        gained = exploits.get(measure)
+        if gained is None or luck is None or not luck.deviations(score, examination.sign) <= gained:
+            yield compare_one(examination, trial, outcomes, measure, luck)
 
 
 def compare_one(
