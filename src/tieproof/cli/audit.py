@@ -3,7 +3,7 @@
 import json as json_format
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
@@ -15,9 +15,9 @@ from tieproof.cli.options import Json, Text, check_options, choice_option, file_
 from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
-from tieproof.files import atomic_write
 from tieproof.measures import parse
-from tieproof.reports.audit import render
+from tieproof.reports.audit import MARKDOWN, render
+from tieproof.reports.files import output
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: something does not hold; a blind system gains from it."""
@@ -36,11 +36,7 @@ EXAMPLES = """Examples:
 
 tieproof audit tieproof.audit.examples:lower_bound
 
-tieproof audit tieproof.audit.examples:lower_bound --measure AP --isolate --json report.json
-
-tieproof audit tieproof.audit.examples:lower_bound -a zeros -a "order search" --markdown issue.md
-
-tieproof audit --command 'tieproof run {qrels} {run} -q -m AP' -a "rank column"
+tieproof audit tieproof.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md
 """
 
 
@@ -51,8 +47,8 @@ def command(
         option(
             "--command",
             metavar="COMMAND",
-            text="A program instead; {qrels} and {run} stand for the files that it reads. Its numbers are those of "
-            "lines of measure, 'all' and number, or the last one it prints.",
+            text="A program instead, such as 'trec_eval -m map {qrels} {run}', with the files that it reads. Its "
+            "numbers are those of lines of measure, 'all' and number, or the last one it prints.",
         ),
     ] = None,
     takes: Annotated[
@@ -120,12 +116,13 @@ def command(
         "time_limit": time_limit,
         "isolate": isolate,
     }
-    with outputs(json, None, []) as write:
+    with ExitStack() as stack:
+        writers = [stack.enter_context(outputs(json, None, []))]
+        if markdown is not None:
+            writers.append(stack.enter_context(output(markdown, MARKDOWN)))
         report = tieproof.audit(evaluator or Command(str(command_line)), progress=is_terminal(sys.stderr), **options)
-        write(report)
-    if markdown is not None:
-        with atomic_write(markdown) as unfinished:
-            Path(unfinished).write_text(report.to_markdown(), encoding="utf-8")
+        for write in writers:
+            write(report)
     if json == STANDARD_OUTPUT:
         print(report.to_json())
     else:

@@ -2,13 +2,15 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from tieproof.audit.report import AuditReport
 from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.reports.files import Formats, Writer
 from tieproof.reports.text import NARROWEST, WIDTH, count, table
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
-SINGLE_HEADER, MEASURE = HEADER, "measure"
+MEASURE = "measure"
 
 
 def render(report: AuditReport, width: int | None = None, color: bool = False) -> str:
@@ -55,6 +57,19 @@ def markdown(report: AuditReport) -> str:
         ]
         lines += ["", "To see each again:", "", "```python", *(finding.reproduce for finding in found), "```"]
     return "\n".join(lines) + "\n"
+
+
+def markdown_writer() -> Writer:
+    """Markdown."""
+
+    def write(report: AuditReport, path: Path) -> None:
+        path.write_text(markdown(report), encoding="utf-8")
+
+    return write
+
+
+MARKDOWN: Formats = {".md": markdown_writer}
+"""The extension of a file for `markdown`."""
 
 
 def cells(finding: Finding, several: bool) -> Sequence[str]:
