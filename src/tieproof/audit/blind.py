@@ -11,11 +11,9 @@ import numpy as np
 
 from tieproof.audit.attacks import PAPER, Attack, register
 from tieproof.audit.cases import LAYOUTS, Array
-from tieproof.audit.examination import Examination, Rows
+from tieproof.audit.examination import Dice, Examination, Rows
 from tieproof.audit.judgment import judge
 from tieproof.audit.verdicts import Finding, Verdict
-
-Random = np.random.Generator
 
 FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)
@@ -40,55 +38,53 @@ def attempt_blindly(name: str, rows: Rows, fixed: bool, examination: Examination
 
 def filled(value: float) -> Rows:
     """Every number the same."""
-    return lambda random, count, width: np.full((count, width), value, dtype=np.float32)
-
-
-def normal(random: Random, count: int, width: int) -> Array:
-    """Normal numbers in float64."""
-    return random.normal(size=(count, width))
+    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
 
 
 def scaled(factor: float, dtype: type[np.floating] = np.float64) -> Rows:
     """Normal numbers times a factor."""
-    return lambda random, count, width: (normal(random, count, width) * factor).astype(dtype)
+    return lambda dice, count, width: (dice.random.normal(size=(count, width)) * factor).astype(dtype)
 
 
 def some(value: float) -> Rows:
-    """Normal rows, a tenth of them replaced by a value."""
+    """Random rows, a tenth of them replaced by a value."""
 
-    def rows(random: Random, count: int, width: int) -> Array:
-        replaced = random.permutation(count) < count // 10
-        return np.where(replaced[:, None], value, normal(random, count, width)).astype(np.float32)
+    def rows(dice: Dice, count: int, width: int) -> Array:
+        replaced = dice.random.permutation(count) < count // 10
+        return np.where(replaced[:, None], value, dice.plain(count, width)).astype(np.float32)
 
     return rows
 
 
 def dealt(distinct: int) -> Rows:
     """A few random rows, dealt out at random."""
-    return lambda random, count, width: normal(random, distinct, width).astype(np.float32)[
-        random.integers(distinct, size=count)
-    ]
+    return lambda dice, count, width: dice.plain(distinct, width)[dice.random.integers(distinct, size=count)]
 
 
-def twice(random: Random, count: int, width: int) -> Array:
+def twice(dice: Dice, count: int, width: int) -> Array:
     """Random rows, each of them twice, anywhere."""
-    rows = normal(random, (count + 1) // 2, width).astype(np.float32)
-    return rows[random.permutation(count) // 2]
+    rows = dice.plain((count + 1) // 2, width)
+    return rows[dice.random.permutation(count) // 2]
 
 
-def one_ulp(random: Random, count: int, width: int) -> Array:
+def one_ulp(dice: Dice, count: int, width: int) -> Array:
     """A constant, or the next larger number."""
-    return np.where(random.random((count, width)) < 0.5, CONSTANT, np.nextafter(CONSTANT, np.float32(1)))
+    return np.where(dice.random.random((count, width)) < 0.5, CONSTANT, np.nextafter(CONSTANT, np.float32(1)))
 
 
-def either_infinity(random: Random, count: int, width: int) -> Array:
+def either_infinity(dice: Dice, count: int, width: int) -> Array:
     """Infinity of either sign."""
-    return np.where(random.random((count, width)) < 0.5, np.inf, -np.inf).astype(np.float32)
+    return np.where(dice.random.random((count, width)) < 0.5, np.inf, -np.inf).astype(np.float32)
 
 
-def subnormal(random: Random, count: int, width: int) -> Array:
+def subnormal(dice: Dice, count: int, width: int) -> Array:
     """Small multiples of the smallest number of float32."""
-    return (random.integers(1, 4, size=(count, width)) * float(FLOAT32.smallest_subnormal)).astype(np.float32)
+    return (dice.random.integers(1, 4, size=(count, width)) * float(FLOAT32.smallest_subnormal)).astype(np.float32)
+
+
+def nothing(dice: Dice, count: int, width: int) -> Array:
+    """Rows without any number."""
+    return np.zeros((count, 0), dtype=np.float32)
 
 
 TIED = "All items are equally near, so nothing but the breaking of ties decides."
@@ -133,7 +129,7 @@ blind(
 )
 blind(
     "empty",
-    lambda random, count, width: np.zeros((count, 0), dtype=np.float32),
+    nothing,
     "vectors without any dimension; an empty matrix or run",
     "There is nothing in it.",
     fixed=True,

@@ -3,19 +3,38 @@
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.audit.cases import DIMENSIONS, ITEMS, QUERIES, Array, Case, Layout
-from tieproof.audit.conventions import Convention
+from tieproof.audit.conventions import Convention, Kind
 from tieproof.audit.luck import DRAWS, Luck
 from tieproof.audit.outcomes import SINGLE, Outcome
 from tieproof.audit.verdicts import Finding, Verdict
 from tieproof.measures import Measure
 
 Call = Callable[[Case, Mapping[str, Any]], Outcome]
-Rows = Callable[[np.random.Generator, int, int], Array]
+
+
+class Dice(NamedTuple):
+    """Where the numbers of a blind system come from.
+
+    random : a generator
+    kind : of the evaluator's convention
+    """
+
+    random: np.random.Generator
+    kind: Kind
+
+    def plain(self, count: int, width: int) -> Array:
+        """What blind systems are compared with: normal vectors, or scores between 0 and 1, (count, width)."""
+        if self.kind == "scores":
+            return self.random.random((count, width))
+        return self.random.normal(size=(count, width)).astype(np.float32)
+
+
+Rows = Callable[[Dice, int, int], Array]
 """(count, width) numbers that no input has gone into: the vectors of items, or their scores for all queries."""
 
 
@@ -71,19 +90,14 @@ class Examination:
         """Rows for items (and queries) whose labels are laid out like that."""
         labels = layout.labels(ITEMS, random)
         kind = self.convention.kind
+        dice = Dice(random, kind)
         if kind == "leave-one-out":
-            return Case(rows(random, ITEMS, DIMENSIONS), labels)
+            return Case(rows(dice, ITEMS, DIMENSIONS), labels)
         query_labels = layout.labels(QUERIES, random)
         if kind == "scores":
-            return Case(rows(random, ITEMS, QUERIES), labels, query_labels=query_labels)
-        both = rows(random, ITEMS + QUERIES, DIMENSIONS)
+            return Case(rows(dice, ITEMS, QUERIES), labels, query_labels=query_labels)
+        both = rows(dice, ITEMS + QUERIES, DIMENSIONS)
         return Case(both[:ITEMS], labels, both[ITEMS:], query_labels)
-
-    def random_rows(self, random: np.random.Generator, count: int, width: int) -> Array:
-        """What blind attacks are compared with: normal vectors, or scores between 0 and 1."""
-        if self.convention.kind == "scores":
-            return random.random((count, width))
-        return random.normal(size=(count, width)).astype(np.float32)
 
     def baseline(self, layout: Layout) -> dict[str, Luck] | Outcome:
         """The scores of random rows on a layout, by measure; or the outcome of the call that failed."""
@@ -95,7 +109,7 @@ class Examination:
         """Many draws of random rows."""
         values: dict[str, list[float]] = {}
         for draw in range(DRAWS):
-            case = self.blind_case(layout, self.random_rows, self.random("random", layout.name, draw))
+            case = self.blind_case(layout, Dice.plain, self.random("random", layout.name, draw))
             outcome = self.score(case)
             if outcome.problem:
                 return outcome

@@ -26,17 +26,17 @@ FEWEST_STEPS = 20
 
 
 def search(examination: Examination) -> Iterator[Finding]:
-    """Findings on the order of zeros, one for each measure."""
+    """Findings on the order of tied items, one for each measure."""
     random = examination.random(NAME)
     outcomes = [(labels, examination.score(case_of(examination, labels))) for labels in starts(random)]
     failed = [outcome for _, outcome in outcomes if outcome.problem]
     if failed:
-        yield from examination.failed(NAME, failed[0], "zeros")
+        yield from examination.failed(NAME, failed[0], "tied items")
         return
     moving = [name for name, value in outcomes[0][1].values.items() if varies(name, value, outcomes)]
     for name, value in outcomes[0][1].values.items():
         if name not in moving:
-            detail = f"{len(outcomes)} orders of zeros: {value:.4f} in all of them."
+            detail = f"{len(outcomes)} orders of tied items: {value:.4f} in all of them."
             yield Finding(NAME, name, Verdict.HELD, value, None, None, None, detail)
     for name in moving:
         yield climb(examination, name, outcomes, max(STEPS // len(moving), FEWEST_STEPS), random)
@@ -55,13 +55,13 @@ def starts(random: np.random.Generator) -> list[IntArray]:
 
 
 def case_of(examination: Examination, labels: IntArray) -> Case:
-    """Zeros for items in this order; the order of queries stays."""
+    """Items that are all the same, in this order; the order of queries stays."""
     kind = examination.convention.kind
     if kind == "leave-one-out":
         return Case(np.zeros((ITEMS, DIMENSIONS), dtype=np.float32), labels)
     query_labels = by_class(QUERIES)
-    if kind == "scores":
-        return Case(np.zeros((ITEMS, QUERIES), dtype=np.float32), labels, query_labels=query_labels)
+    if kind == "scores":  # of which some evaluators take zero for no score
+        return Case(np.full((ITEMS, QUERIES), 0.5, dtype=np.float32), labels, query_labels=query_labels)
     zeros = np.zeros((ITEMS + QUERIES, DIMENSIONS), dtype=np.float32)
     return Case(zeros[:ITEMS], labels, zeros[ITEMS:], query_labels)
 
@@ -91,7 +91,7 @@ def climb(
         least = min(least, value)
         if value >= best:
             best, order = value, candidate
-    seen = f"{len(tried) + steps} orders of zeros print {min(least * sign, best * sign):.4f} to "
+    seen = f"{len(tried) + steps} orders of tied items print {min(least * sign, best * sign):.4f} to "
     seen += f"{max(least * sign, best * sign):.4f}."
     return judged(examination, measure, order, best * sign, seen)
 
@@ -101,7 +101,7 @@ def judged(examination: Examination, measure: str, order: IntArray, score: float
     trial = Trial(NAME, "best order", lambda _: examination.score(case_of(examination, order)), random=False)
     again = trial.draw(0).values.get(measure, np.nan)
     if differ(score, again):
-        detail = f"The same zeros in the same order print {score:.4f}, then {again:.4f}."
+        detail = f"The same items in the same order print {score:.4f}, then {again:.4f}."
         return Finding(NAME, measure, Verdict.CHANGES, again, None, None, None, detail)
     baseline = examination.baseline(LAYOUTS["shuffled"])
     luck = baseline.get(measure) if isinstance(baseline, dict) else None
@@ -114,7 +114,7 @@ register(
     Attack(
         NAME,
         "order",
-        "all zeros, in the order of the data that makes the evaluator print the most",
+        "zeros (scores of 0.5), in the order of the data that makes the evaluator print the most",
         "Data in another order is the same data.",
         f"{PAPER}, section 5.2 and figure 5",
         search,
