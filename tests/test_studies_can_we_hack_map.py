@@ -87,7 +87,7 @@ def test_rows_say_what_the_report_says(audited: list[study.Audited]) -> None:
     name, order, nan, infinity, tied, says = study.other_row(audited[0])
     assert (name, nan, infinity, says) == ("fooled", "refused", "refused", "says nothing")
     assert "permuting items: tied data, permuted: " in order
-    assert "order search: 127 orders of tied items print " in order
+    assert "order search: 127 orders of zeros print " in order
     assert ", inside: lower " in tied
     assert study.blind_row(audited[1])[1:3] == ["not installed", "not measured"]
 

@@ -31,12 +31,12 @@ def search(examination: Examination) -> Iterator[Finding]:
     outcomes = [(labels, examination.score(case_of(examination, labels))) for labels in starts(random)]
     failed = [outcome for _, outcome in outcomes if outcome.problem]
     if failed:
-        yield from examination.failed(NAME, failed[0], "tied items")
+        yield from examination.failed(NAME, failed[0], same(examination))
         return
     moving = [name for name, value in outcomes[0][1].values.items() if varies(name, value, outcomes)]
     for name, value in outcomes[0][1].values.items():
         if name not in moving:
-            detail = f"{len(outcomes)} orders of tied items: {value:.4f} in all of them."
+            detail = f"{len(outcomes)} orders of {same(examination)}: {value:.4f} in all of them."
             yield Finding(NAME, name, Verdict.HELD, value, None, None, None, detail)
     for name in moving:
         yield climb(examination, name, outcomes, max(STEPS // len(moving), FEWEST_STEPS), random)
@@ -52,6 +52,11 @@ def starts(random: np.random.Generator) -> list[IntArray]:
     labels = by_class(ITEMS)
     shuffled = [random.permutation(labels) for _ in range(SHUFFLES)]
     return [labels, labels[::-1].copy(), np.arange(ITEMS) % CLASSES, *shuffled]
+
+
+def same(examination: Examination) -> str:
+    """What all items are, in words."""
+    return "equal scores" if examination.convention.kind == "scores" else "zeros"
 
 
 def case_of(examination: Examination, labels: IntArray) -> Case:
@@ -91,7 +96,7 @@ def climb(
         least = min(least, value)
         if value >= best:
             best, order = value, candidate
-    seen = f"{len(tried) + steps} orders of tied items print {min(least * sign, best * sign):.4f} to "
+    seen = f"{len(tried) + steps} orders of {same(examination)} print {min(least * sign, best * sign):.4f} to "
     seen += f"{max(least * sign, best * sign):.4f}."
     return judged(examination, measure, order, best * sign, seen)
 
@@ -101,7 +106,7 @@ def judged(examination: Examination, measure: str, order: IntArray, score: float
     trial = Trial(NAME, "best order", lambda _: examination.score(case_of(examination, order)), random=False)
     again = trial.draw(0).values.get(measure, np.nan)
     if differ(score, again):
-        detail = f"The same items in the same order print {score:.4f}, then {again:.4f}."
+        detail = f"The same {same(examination)} in the same order print {score:.4f}, then {again:.4f}."
         return Finding(NAME, measure, Verdict.CHANGES, again, None, None, None, detail)
     baseline = examination.baseline(LAYOUTS["shuffled"])
     luck = baseline.get(measure) if isinstance(baseline, dict) else None
