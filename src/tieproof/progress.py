@@ -1,5 +1,6 @@
 """A progress bar for work that takes longer than people like to wait in silence."""
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ def progress_bar(
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=Console(file=sys.stderr),  # this one, whatever is put in its place meanwhile
         transient=True,
     )
     task = bar.add_task(what, total=round(total / unit))

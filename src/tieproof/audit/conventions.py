@@ -30,6 +30,7 @@ class Convention:
     parameters : how many a function of this convention has, if that tells it from others
     ascending : whether smaller is nearer, for given scores
     written : whether documents have names, and lines an order
+    files : whether these lines are in files, whose paths are the arguments
     """
 
     name: str
@@ -39,10 +40,11 @@ class Convention:
     parameters: int | None = None
     ascending: bool = False
     written: bool = False
+    files: bool = False
 
     def call(self, evaluator: Evaluator, case: Case, settings: Mapping[str, Any]) -> Any:
         """What the evaluator returns for a case; `settings` are further keyword arguments."""
-        if self.name != "files":
+        if not self.files:
             return evaluator(*self.arguments(case), **settings)
         with tempfile.TemporaryDirectory(prefix="tieproof-audit-") as folder:
             paths = Path(folder, "qrels.txt"), Path(folder, "run.txt")
@@ -151,7 +153,7 @@ CONVENTIONS = {
         Convention("scores", "(scores, query_labels, gallery_labels)", "scores", matrix_and_labels),
         Convention("relevance", "(scores, relevance), both of shape (q, n)", "scores", matrix_and_relevance),
         Convention("run", "(qrels, run), dicts of dicts", "scores", as_dictionaries, written=True),
-        Convention("files", "(qrels, run), paths of TREC files", "scores", as_dictionaries, written=True),
+        Convention("files", "(qrels, run), paths of TREC files", "scores", as_dictionaries, written=True, files=True),
     )
 }
 

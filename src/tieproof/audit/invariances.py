@@ -268,5 +268,5 @@ invariance(
     by(rewrite(ranks=True), "ranks reversed"),
     "the rank column of the run, counted down",
     "The score decides; a rank that says otherwise is an error of the file.",
-    lambda convention, options: convention.name == "files",
+    lambda convention, options: convention.files,
 )

@@ -19,19 +19,20 @@ MEAN = "all"
 def load(name: str) -> Evaluator:
     """The function called `package.module:function`; its module is imported, which runs it.
 
+    Modules in the current folder are found, then and later.
+
     >>> load("math:hypot")(3, 4)
     5.0
     """
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
         raise InputError(f"'{name}' is no evaluator; write package.module:function.")
-    sys.path.insert(0, os.getcwd())
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
     except Exception as error:
         raise InputError(f"{module_name} cannot be imported: {described(error)}.") from error
-    finally:
-        sys.path.remove(os.getcwd())
     for part in path.split("."):
         if not hasattr(found, part):
             raise InputError(f"{module_name} has no '{path}'; write package.module:function.")
