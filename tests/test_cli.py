@@ -414,7 +414,7 @@ def test_measures_keep_to_the_width(width: int | None) -> None:
 # Help
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["run"], ["fnmr"], ["pcf"], ["measures"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["run"], ["audit"], ["fnmr"], ["pcf"], ["measures"], ["demo"]])
 def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     outcome = run(*command, "--help")
     assert (outcome.status, outcome.err) == (0, "")

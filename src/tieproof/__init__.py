@@ -1,6 +1,7 @@
 """Exact, tie-aware evaluation of embeddings and rankings."""
 
 from tieproof import confidence, measures
+from tieproof.audit import AuditReport, audit
 from tieproof.collision_counts import Collisions
 from tieproof.collisions import collisions
 from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
@@ -42,6 +43,7 @@ __all__ = [
     "INP",
     "RBP",
     "RR",
+    "AuditReport",
     "Collisions",
     "ErrorRates",
     "Estimate",
@@ -59,6 +61,7 @@ __all__ = [
     "TieproofError",
     "Ties",
     "UnsafeProductError",
+    "audit",
     "collisions",
     "confidence",
     "evaluate",

@@ -1,5 +1,6 @@
 """A progress bar for work that takes longer than people like to wait in silence."""
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,10 +11,13 @@ SILENT_SECONDS = 2.0
 
 
 @contextmanager
-def progress_bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the number of pairs done since its last call; threads may call it.
+def progress_bar(
+    total: int, shown: bool, what: str = "million pairs", unit: float = 1e6
+) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the number of pairs, or of other things, done since its last call.
 
-    The bar appears on standard error after two seconds, with pairs done and time left, and disappears at the end.
+    Threads may call it. The bar appears on standard error after two seconds, with `what` is done, in `unit`s, and the
+    time left, and disappears at the end.
     """
     if not shown:
         yield lambda _: None
@@ -26,20 +30,20 @@ def progress_bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=Console(file=sys.stderr),  # this one, whatever is put in its place meanwhile
         transient=True,
     )
-    task = bar.add_task("million pairs", total=round(total / 1e6))
+    task = bar.add_task(what, total=round(total / unit))
     started: list[Any] = []
     lock = threading.Lock()
     done = 0
     begin = time.monotonic()
 
-    def advance(pairs: int) -> None:
+    def advance(count: int) -> None:
         nonlocal done
         with lock:
-            done += pairs
-            bar.update(task, completed=round(done / 1e6))
+            done += count
+            bar.update(task, completed=round(done / unit))
             if not started and time.monotonic() - begin > SILENT_SECONDS:
                 bar.start()
                 started.append(True)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import tieproof
-from tieproof.cli import collisions, demo, evaluate, fnmr, measures, pcf, run
+from tieproof.cli import audit, collisions, demo, evaluate, fnmr, measures, pcf, run
 from tieproof.cli.exits import TRACEBACK
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("run", help=run.HELP, epilog=run.EXAMPLES)(run.command)
 app.command("fnmr", help=fnmr.HELP, epilog=fnmr.EXAMPLES)(fnmr.command)
 app.command("pcf", help=pcf.HELP, epilog=pcf.EXAMPLES)(pcf.command)
 app.command("collisions", help=collisions.HELP, epilog=collisions.EXAMPLES)(collisions.command)
+app.command("audit", help=audit.HELP, epilog=audit.EXAMPLES)(audit.command)
 app.command("measures", help=measures.HELP, epilog=measures.EXAMPLES)(measures.command)
 app.command("demo", help=demo.HELP, epilog=demo.EXAMPLES)(demo.command)
 

@@ -1,0 +1,136 @@
+"""Blind attacks: systems that never look at their input, tried on every layout of the labels.
+
+A record holds what a system hands in: rows of numbers, one for each item, drawn without the labels. Rows that are
+not all alike are dealt out at random, or the order of the items would tell the evaluator their classes.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from tieproof.audit.attacks import PAPER, Attack, register
+from tieproof.audit.cases import LAYOUTS, Array
+from tieproof.audit.examination import Dice, Examination, Rows
+from tieproof.audit.judgment import judge
+from tieproof.audit.verdicts import Finding, Verdict
+
+FLOAT32 = np.finfo(np.float32)
+CONSTANT = np.float32(0.3)
+
+
+def blind(name: str, rows: Rows, does: str, why: str, source: str = "", fixed: bool = False) -> Attack:
+    """Register a blind attack; `fixed` where no random number goes into its rows."""
+    return register(Attack(name, "blind", does, why, source, partial(attempt_blindly, name, rows, fixed)))
+
+
+def attempt_blindly(name: str, rows: Rows, fixed: bool, examination: Examination) -> Iterator[Finding]:
+    """Hand the rows in on every layout; a process that hangs or floods once is not asked again."""
+    exploits: dict[str, float] = {}
+    for layout in LAYOUTS.values():
+        for finding in list(judge(examination, name, layout, rows, fixed and not layout.redrawn, exploits)):
+            yield finding
+            if finding.verdict in (Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT):
+                return
+            if finding.verdict is Verdict.EXPLOITABLE and finding.deviations is not None:
+                exploits[finding.measure] = max(finding.deviations, exploits.get(finding.measure, 0.0))
+
+
+def filled(value: float) -> Rows:
+    """Every number the same."""
+    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
+
+
+def scaled(factor: float, dtype: type[np.floating] = np.float64) -> Rows:
+    """Normal numbers times a factor."""
+    return lambda dice, count, width: (dice.random.normal(size=(count, width)) * factor).astype(dtype)
+
+
+def some(value: float) -> Rows:
+    """Random rows, a tenth of them replaced by a value."""
+
+    def rows(dice: Dice, count: int, width: int) -> Array:
+        replaced = dice.random.permutation(count) < count // 10
+        return np.where(replaced[:, None], value, dice.plain(count, width)).astype(np.float32)
+
+    return rows
+
+
+def dealt(distinct: int) -> Rows:
+    """A few random rows, dealt out at random."""
+    return lambda dice, count, width: dice.plain(distinct, width)[dice.random.integers(distinct, size=count)]
+
+
+def twice(dice: Dice, count: int, width: int) -> Array:
+    """Random rows, each of them twice, anywhere."""
+    rows = dice.plain((count + 1) // 2, width)
+    return rows[dice.random.permutation(count) // 2]
+
+
+def one_ulp(dice: Dice, count: int, width: int) -> Array:
+    """A constant, or the next larger number."""
+    return np.where(dice.random.random((count, width)) < 0.5, CONSTANT, np.nextafter(CONSTANT, np.float32(1)))
+
+
+def either_infinity(dice: Dice, count: int, width: int) -> Array:
+    """Infinity of either sign."""
+    return np.where(dice.random.random((count, width)) < 0.5, np.inf, -np.inf).astype(np.float32)
+
+
+def subnormal(dice: Dice, count: int, width: int) -> Array:
+    """Small multiples of the smallest number of float32."""
+    return (dice.random.integers(1, 4, size=(count, width)) * float(FLOAT32.smallest_subnormal)).astype(np.float32)
+
+
+def nothing(dice: Dice, count: int, width: int) -> Array:
+    """Rows without any number."""
+    return np.zeros((count, 0), dtype=np.float32)
+
+
+TIED = "All items are equally near, so nothing but the breaking of ties decides."
+FEW = "Vectors are dealt out at random; what lies in one place is tied."
+RANDOM = "The vectors are random; numbers that are too large or too small for a type add no knowledge."
+UNORDERED = "NaN is neither larger nor smaller than anything; no ranking follows from it."
+
+blind("zeros", filled(0.0), "all zeros", TIED, f"{PAPER}, section 5.2", fixed=True)
+blind(
+    "constant",
+    filled(float(CONSTANT)),
+    "0.3 everywhere",
+    TIED,
+    "mteb issue 5092; scikit-learn issue 6377",
+    fixed=True,
+)
+blind("nan", filled(np.nan), "NaN everywhere", UNORDERED, "mteb issue 1389", fixed=True)
+blind("some nan", some(np.nan), "random vectors, a tenth of them NaN", UNORDERED)
+blind("infinity", filled(np.inf), "infinity everywhere", "Differences of infinities are NaN.", fixed=True)
+blind(
+    "negative infinity",
+    filled(-np.inf),
+    "minus infinity everywhere",
+    "Differences of infinities are NaN.",
+    fixed=True,
+)
+blind("either infinity", either_infinity, "infinity of random sign", "Differences of infinities are NaN.")
+blind("some infinity", some(np.inf), "random vectors, a tenth of them infinite", "No direction follows from them.")
+blind("overflow", scaled(1e300), "random float64 numbers about 1e300, infinite in float32", RANDOM)
+blind("underflow", scaled(1e-200), "random float64 numbers about 1e-200, zero in float32", RANDOM)
+blind("huge norms", scaled(1e30, np.float32), "random float32 numbers about 1e30, whose squares are infinite", RANDOM)
+blind("denormals", subnormal, "1 to 3 times the smallest float32, whose squares are zero", RANDOM)
+blind("one ulp", one_ulp, "0.3 or the next larger float32, at random", "Rounding alone makes or breaks its ties.")
+blind("two vectors", dealt(2), "two random vectors, dealt out at random", FEW)
+blind("ten vectors", dealt(10), "ten random vectors, dealt out at random", FEW)
+blind(
+    "duplicates",
+    twice,
+    "random vectors, each for two random items",
+    "A pair is tied for all others.",
+    "TorchDR issue 295",
+)
+blind(
+    "empty",
+    nothing,
+    "vectors without any dimension; an empty matrix or run",
+    "There is nothing in it.",
+    fixed=True,
+)

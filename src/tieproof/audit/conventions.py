@@ -1,0 +1,188 @@
+"""How evaluators are called: a record for each way, and what turns a case into arguments.
+
+case ──► Convention.call ──► the evaluator's arguments, fresh arrays every time ──► whatever it returns
+"""
+
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tieproof.audit.cases import Array, Case
+from tieproof.errors import InputError
+
+Evaluator = Callable[..., Any]
+Kind = Literal["leave-one-out", "gallery", "scores"]
+Dicts = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A way to call an evaluator.
+
+    takes : the arguments, in words
+    kind : whether it evaluates vectors, each against all others or queries against a gallery, or given scores
+    arguments : from a case to the arguments
+    parameters : how many a function of this convention has, if that tells it from others
+    ascending : whether smaller is nearer, for given scores
+    written : whether documents have names, and lines an order
+    files : whether these lines are in files, whose paths are the arguments
+    """
+
+    name: str
+    takes: str
+    kind: Kind
+    arguments: Callable[[Case], tuple[Any, ...]]
+    parameters: int | None = None
+    ascending: bool = False
+    written: bool = False
+    files: bool = False
+
+    def call(self, evaluator: Evaluator, case: Case, settings: Mapping[str, Any]) -> Any:
+        """What the evaluator returns for a case; `settings` are further keyword arguments."""
+        if not self.files:
+            return evaluator(*self.arguments(case), **settings)
+        with tempfile.TemporaryDirectory(prefix="tieproof-audit-") as folder:
+            paths = Path(folder, "qrels.txt"), Path(folder, "run.txt")
+            for path, lines in zip(paths, written_lines(case), strict=True):
+                path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+            return evaluator(*map(str, paths), **settings)
+
+
+def vectors(case: Case) -> tuple[Array, Array]:
+    """Embeddings and labels."""
+    return case.items.copy(), case.labels.copy()
+
+
+def sides(case: Case) -> tuple[Array | None, ...]:
+    """Queries and gallery, each with labels."""
+    return tuple(
+        None if side is None else side.copy() for side in (case.queries, case.query_labels, case.items, case.labels)
+    )
+
+
+def matrix(case: Case) -> Array:
+    """Scores (q, n)."""
+    return np.ascontiguousarray(case.items.T)
+
+
+def matrix_and_labels(case: Case) -> tuple[Array, ...]:
+    """A matrix (q, n) and the labels of its rows and columns."""
+    return matrix(case), query_labels(case).copy(), case.labels.copy()
+
+
+def query_labels(case: Case) -> Array:
+    """Labels of the rows of a matrix."""
+    assert case.query_labels is not None
+    return case.query_labels
+
+
+def relevance(case: Case) -> Array:
+    """1 where an item has the query's label, (q, n)."""
+    same: Array = query_labels(case)[:, None] == case.labels
+    return same.astype(np.int64)
+
+
+def matrix_and_relevance(case: Case) -> tuple[Array, Array]:
+    """Scores and relevance, (q, n) each."""
+    return matrix(case), relevance(case)
+
+
+def document_names(case: Case) -> list[str]:
+    """Names of the items, by number; or the same names, dealt out anew."""
+    places = np.arange(len(case.labels))
+    if case.writing.names:
+        places = np.random.default_rng(case.writing.names).permutation(places)
+    return [f"d{place:05}" for place in places.tolist()]
+
+
+def in_line_order(count: int, case: Case) -> list[int]:
+    """The order of the lines."""
+    seed = case.writing.lines
+    order: list[int] = (np.random.default_rng(seed).permutation(count) if seed else np.arange(count)).tolist()
+    return order
+
+
+def entries(values: Array, case: Case) -> Iterator[tuple[str, str, Any]]:
+    """Query, document and value of every line."""
+    names = document_names(case)
+    items = values.shape[1]
+    flat = values.ravel().tolist()
+    for line in in_line_order(len(flat), case):
+        yield f"q{line // items:05}", names[line % items], flat[line]
+
+
+def as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
+    """Judgments and run, {query: {document: value}}."""
+    found: list[Dicts] = [{}, {}]
+    for values, dictionary in zip((relevance(case), matrix(case)), found, strict=True):
+        for query, document, value in entries(values, case):
+            dictionary.setdefault(query, {})[document] = value
+    return found[0], found[1]
+
+
+def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
+    """The lines of a TREC qrels file and of a run file."""
+    scores = matrix(case)
+    count = scores.shape[1]
+
+    def run() -> Iterator[str]:
+        better = np.argsort(-scores, axis=1, kind="stable")
+        ranks = np.empty_like(better)
+        np.put_along_axis(ranks, better, np.arange(1, count + 1), axis=1)
+        if case.writing.ranks:
+            ranks = count + 1 - ranks
+        both = zip(entries(scores, case), entries(ranks, case), strict=True)
+        return (f"{query} Q0 {document} {rank} {score!r} t" for (query, document, score), (*_, rank) in both)
+
+    return (f"{query} 0 {document} {grade}" for query, document, grade in entries(relevance(case), case)), run()
+
+
+CONVENTIONS = {
+    convention.name: convention
+    for convention in (
+        Convention("embeddings", "(embeddings, labels), leave-one-out", "leave-one-out", vectors, parameters=2),
+        Convention("gallery", "(queries, query_labels, gallery, gallery_labels)", "gallery", sides, parameters=4),
+        Convention(
+            "distances", "(distances, query_labels, gallery_labels)", "scores", matrix_and_labels, ascending=True
+        ),
+        Convention("scores", "(scores, query_labels, gallery_labels)", "scores", matrix_and_labels),
+        Convention("relevance", "(scores, relevance), both of shape (q, n)", "scores", matrix_and_relevance),
+        Convention("run", "(qrels, run), dicts of dicts", "scores", as_dictionaries, written=True),
+        Convention("files", "(qrels, run), paths of TREC files", "scores", as_dictionaries, written=True, files=True),
+    )
+}
+
+
+def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
+    """The convention of that name, or the one that the number of parameters without a default tells.
+
+    >>> convention_of(lambda embeddings, labels: 1.0, None).name
+    'embeddings'
+    """
+    if takes is not None:
+        if takes not in CONVENTIONS:
+            raise InputError(f"Unknown takes={takes!r}. Known: {', '.join(CONVENTIONS)}.")
+        return CONVENTIONS[takes]
+    try:
+        parameters = inspect.signature(evaluator).parameters.values()
+    except (TypeError, ValueError):
+        required = -1
+    else:
+        required = sum(
+            parameter.default is parameter.empty
+            and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+            for parameter in parameters
+        )
+    for convention in CONVENTIONS.values():
+        if convention.parameters == required:
+            return convention
+    ways = "; ".join(f"{convention.name}: {convention.takes}" for convention in CONVENTIONS.values())
+    raise InputError(
+        "How the evaluator is called cannot be told from its parameters. Pass takes= (--takes on the command line), "
+        f"one of {ways}."
+    )

@@ -1,0 +1,127 @@
+"""The search for the order of the data that makes an evaluator print the most, while all embeddings are the same.
+
+Every ordering of the data is the same data. The search tries the layouts, then climbs: it moves a stretch of items to
+another place and keeps what prints no less.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from tieproof.audit.attacks import PAPER, Attack, register
+from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, LAYOUTS, QUERIES, Case, IntArray, by_class
+from tieproof.audit.examination import Examination
+from tieproof.audit.judgment import Trial, compare_one
+from tieproof.audit.luck import differ
+from tieproof.audit.outcomes import Outcome
+from tieproof.audit.verdicts import Finding, Verdict
+
+NAME = "order search"
+SHUFFLES = 4
+STEPS = 120
+"""Moves that are tried, for all measures together."""
+
+FEWEST_STEPS = 20
+
+
+def search(examination: Examination) -> Iterator[Finding]:
+    """Findings on the order of tied items, one for each measure."""
+    random = examination.random(NAME)
+    outcomes = [(labels, examination.score(case_of(examination, labels))) for labels in starts(random)]
+    failed = [outcome for _, outcome in outcomes if outcome.problem]
+    if failed:
+        yield from examination.failed(NAME, failed[0], same(examination))
+        return
+    moving = [name for name, value in outcomes[0][1].values.items() if varies(name, value, outcomes)]
+    for name, value in outcomes[0][1].values.items():
+        if name not in moving:
+            detail = f"{len(outcomes)} orders of {same(examination)}: {value:.4f} in all of them."
+            yield Finding(NAME, name, Verdict.HELD, value, None, None, None, detail)
+    for name in moving:
+        yield climb(examination, name, outcomes, max(STEPS // len(moving), FEWEST_STEPS), random)
+
+
+def varies(name: str, value: float, outcomes: list[tuple[IntArray, Outcome]]) -> bool:
+    """Whether a number is not the same for all orders."""
+    return any(differ(value, outcome.values.get(name, np.nan)) for _, outcome in outcomes)
+
+
+def starts(random: np.random.Generator) -> list[IntArray]:
+    """Sorted, reversed, interleaved and shuffled classes."""
+    labels = by_class(ITEMS)
+    shuffled = [random.permutation(labels) for _ in range(SHUFFLES)]
+    return [labels, labels[::-1].copy(), np.arange(ITEMS) % CLASSES, *shuffled]
+
+
+def same(examination: Examination) -> str:
+    """What all items are, in words."""
+    return "equal scores" if examination.convention.kind == "scores" else "zeros"
+
+
+def case_of(examination: Examination, labels: IntArray) -> Case:
+    """Items that are all the same, in this order; the order of queries stays."""
+    kind = examination.convention.kind
+    if kind == "leave-one-out":
+        return Case(np.zeros((ITEMS, DIMENSIONS), dtype=np.float32), labels)
+    query_labels = by_class(QUERIES)
+    if kind == "scores":  # of which some evaluators take zero for no score
+        return Case(np.full((ITEMS, QUERIES), 0.5, dtype=np.float32), labels, query_labels=query_labels)
+    zeros = np.zeros((ITEMS + QUERIES, DIMENSIONS), dtype=np.float32)
+    return Case(zeros[:ITEMS], labels, zeros[ITEMS:], query_labels)
+
+
+def moved(labels: IntArray, random: np.random.Generator) -> IntArray:
+    """The labels with a stretch of them put elsewhere."""
+    start, end = np.sort(random.integers(ITEMS + 1, size=2))
+    rest = np.delete(labels, slice(start, end))
+    return np.insert(rest, random.integers(len(rest) + 1), labels[start:end])
+
+
+def climb(
+    examination: Examination,
+    measure: str,
+    outcomes: list[tuple[IntArray, Outcome]],
+    steps: int,
+    random: np.random.Generator,
+) -> Finding:
+    """The best order found for one measure, and what it gains."""
+    sign = examination.sign
+    tried = [(sign * outcome.values.get(measure, -np.inf), labels) for labels, outcome in outcomes]
+    best, order = max(tried, key=lambda pair: pair[0])
+    least = min(value for value, _ in tried)
+    for _ in range(steps):
+        candidate = moved(order, random)
+        value = sign * examination.score(case_of(examination, candidate)).values.get(measure, -np.inf)
+        least = min(least, value)
+        if value >= best:
+            best, order = value, candidate
+    seen = f"{len(tried) + steps} orders of {same(examination)} print {min(least * sign, best * sign):.4f} to "
+    seen += f"{max(least * sign, best * sign):.4f}."
+    return judged(examination, measure, order, best * sign, seen)
+
+
+def judged(examination: Examination, measure: str, order: IntArray, score: float, seen: str) -> Finding:
+    """Whether the best order gains something when it is tried again."""
+    trial = Trial(NAME, "best order", lambda _: examination.score(case_of(examination, order)), random=False)
+    again = trial.draw(0).values.get(measure, np.nan)
+    if differ(score, again):
+        detail = f"The same {same(examination)} in the same order print {score:.4f}, then {again:.4f}."
+        return Finding(NAME, measure, Verdict.CHANGES, again, None, None, None, detail)
+    baseline = examination.baseline(LAYOUTS["shuffled"])
+    luck = baseline.get(measure) if isinstance(baseline, dict) else None
+    finding = compare_one(examination, trial, [Outcome({measure: again})], measure, luck)
+    verdict = Verdict.DEPENDS_ON_ORDER if finding.verdict is Verdict.HELD else finding.verdict
+    return replace(finding, verdict=verdict, detail=f"{seen} In the {finding.detail}")
+
+
+register(
+    Attack(
+        NAME,
+        "order",
+        "zeros (scores of 0.5), in the order of the data that makes the evaluator print the most",
+        "Data in another order is the same data.",
+        f"{PAPER}, section 5.2 and figure 5",
+        search,
+    )
+)

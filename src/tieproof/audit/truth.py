@@ -1,0 +1,104 @@
+"""Against the truth: whether what an evaluator prints lies in the interval, where its measure is one of ours.
+
+The interval goes from the lowest to the highest value over all orderings of tied items; without ties it is a number.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tieproof.audit.attacks import PAPER, Attack, register
+from tieproof.audit.cases import Case
+from tieproof.audit.conventions import relevance
+from tieproof.audit.data import DATA, data_case
+from tieproof.audit.examination import Examination
+from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.evaluate import evaluate
+from tieproof.lists import evaluate_distances, evaluate_scores
+from tieproof.measures import Measure, parse
+from tieproof.result import Estimate, Result
+
+NAME = "interval"
+TOLERANCE = 1e-4
+"""What may be outside: in float32, items that are nearly tied may change places."""
+
+
+def claimed(examination: Examination, measure: str) -> Measure | None:
+    """Our measure that the evaluator's number of this name is said to be."""
+    said = examination.options.measure
+    name = said.get(measure) if isinstance(said, Mapping) else said
+    return None if name is None else parse(name)
+
+
+def compare(examination: Examination) -> Iterator[Finding]:
+    """A finding on each data and measure that is one of ours."""
+    for data in DATA:
+        case = data_case(examination, data)
+        outcome = examination.score(case)
+        if outcome.problem:
+            yield from examination.failed(NAME, outcome, f"{data} data")
+            continue
+        for name, value in outcome.values.items():
+            measure = claimed(examination, name)
+            if measure is not None:
+                yield placed(name, value, truth(examination, case, measure), f"{data} data, {measure}")
+
+
+def truth(examination: Examination, case: Case, measure: Measure) -> Estimate[float]:
+    """Our interval."""
+    return result_of(examination, case, measure)[measure]
+
+
+def result_of(examination: Examination, case: Case, measure: Measure) -> Result:
+    """Our evaluation of the case."""
+    options: dict[str, Any] = {"measures": [measure]}
+    kind, distance = examination.convention.kind, examination.options.distance
+    if kind == "leave-one-out":
+        return evaluate(case.items, case.labels, distance=distance, **options)
+    if kind == "gallery":
+        options |= {"gallery": case.items, "gallery_labels": case.labels}
+        return evaluate(case.queries, case.query_labels, distance=distance, **options)
+    lists = evaluate_distances if examination.convention.ascending else evaluate_scores
+    return lists(case.items.T, relevance(case), **options)
+
+
+def placed(name: str, value: float, estimate: Estimate[float], where: str) -> Finding:
+    """Where the value lies."""
+    lower, expected, upper = estimate.lower, estimate.expected, estimate.upper
+    place = place_of(value, estimate)
+    verdict = {"outside": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}.get(place, Verdict.HELD)
+    detail = f"{where}: {value:.6f}, {place}: lower {lower:.6f}, expected {expected:.6f}, upper {upper:.6f}."
+    return Finding(NAME, name, verdict, value, None, None, None, detail)
+
+
+def place_of(value: float, estimate: Estimate[float]) -> str:
+    """In words, where a value lies in an interval.
+
+    >>> place_of(0.5, Estimate(0.25, 0.5, 1.0, 0.1)), place_of(0.2, Estimate(0.25, 0.5, 1.0, 0.1))
+    ('the expected value', 'outside')
+    """
+    if math.isnan(value):
+        return "not a number"
+    if estimate.upper - estimate.lower <= TOLERANCE and abs(value - estimate.lower) <= TOLERANCE:
+        return "the only value"
+    for name, bound in (
+        ("lower bound", estimate.lower),
+        ("expected value", estimate.expected),
+        ("upper bound", estimate.upper),
+    ):
+        if abs(value - bound) <= TOLERANCE:
+            return f"the {name}"
+    return "inside" if estimate.lower < value < estimate.upper else "outside"
+
+
+register(
+    Attack(
+        NAME,
+        "truth",
+        "tied and other data, as `measure` of tieproof is computed from it",
+        "What a measure scores is what some ordering of the tied items scores.",
+        f"{PAPER}, section 4.1",
+        compare,
+        lambda convention, options: options.measure is not None,
+    )
+)

@@ -1,0 +1,236 @@
+"""Which evaluators can be fooled: the audit of what the field uses to compute mean average precision.
+
+Every evaluator is attacked by systems that never look at their input, in a process of its own, and asked whether its
+result depends on what must not matter. Libraries that are not installed are named, and not measured.
+
+    python studies/can_we_hack_map/study.py
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tieproof as tp
+from studies.can_we_hack_map.subjects import SUBJECTS, Subject
+from studies.common import parse, progress, table, write_report
+from tieproof.audit import ATTACKS, Finding, Verdict
+from tieproof.audit.luck import DRAWS
+from tieproof.audit.verdicts import worst
+from tieproof.plots import style
+
+QUICK = ["zeros", "nan", "infinity", "permuting items", "order search"]
+TIME_LIMIT = 120.0
+WORKERS = 4
+"""Evaluators that are audited side by side, each in a process of its own."""
+
+BLIND = [attack.name for attack in ATTACKS.values() if attack.kind in ("blind", "order")]
+ORDER = [
+    attack.name for attack in ATTACKS.values() if attack.name.startswith(("permuting", "renaming", "order of lines"))
+]
+NOT_FINITE = {
+    "NaN": ["nan", "some nan"],
+    "infinity": ["infinity", "negative infinity", "either infinity", "some infinity"],
+}
+
+
+class Audited(NamedTuple):
+    """An evaluator and its report; none where it is not installed."""
+
+    subject: Subject
+    report: tp.AuditReport | None
+
+
+def main() -> None:
+    """Audit, draw, and write the report."""
+    options = parse(__file__, __doc__)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        audited = list(pool.map(lambda subject: audit(subject, QUICK if options.quick else None), SUBJECTS))
+    draw(audited, options.out / "blind.svg")
+    write_report(options, render(audited))
+
+
+def audit(subject: Subject, attacks: Sequence[str] | None = None) -> Audited:
+    """The report on one evaluator."""
+    if not subject.installed:
+        return Audited(subject, None)
+    progress(subject.name)
+    measure, distance = ("AP", subject.distance) if subject.distance else (None, "cosine")
+    found = tp.audit(
+        subject.target,
+        takes=subject.takes,
+        measure=measure,
+        distance=distance,
+        attacks=attacks,
+        isolate=True,
+        time_limit=TIME_LIMIT,
+    )
+    progress(f"{subject.name}: done")
+    return Audited(subject, found)
+
+
+def of(report: tp.AuditReport, attacks: Sequence[str]) -> list[Finding]:
+    """The findings on these attacks."""
+    return [finding for finding in report.findings if finding.attack in attacks]
+
+
+def best_blind(report: tp.AuditReport) -> Finding | None:
+    """The blind system that is best against random embeddings: an exploit, if there is one."""
+    compared = [finding for finding in of(report, BLIND) if finding.deviations is not None]
+    return worst(compared) if compared else None
+
+
+def blind_row(audited: Audited) -> list[str]:
+    """Whether it can be fooled, and how much the best blind system scores."""
+    subject, report = audited
+    if report is None:
+        return [subject.name, "not installed", "not measured", "", "", "", ""]
+    found = best_blind(report)
+    if found is None or found.score is None:
+        return [subject.name, subject.version, "no score", "", "", "", ""]
+    random = f"{found.random_mean:.4f} ± {found.random_std:.4f}"
+    exploited = "exploitable" if report.exploitable else "held"
+    return [subject.name, subject.version, exploited, found.attack, f"{found.score:.4f}", random, deviations(found)]
+
+
+def deviations(finding: Finding) -> str:
+    """How far above random embeddings."""
+    return f"{finding.deviations:+.1f}"
+
+
+def other_row(audited: Audited) -> list[str]:
+    """Dependence on order, what is no number, what else was found, and what the documentation says."""
+    subject, report = audited
+    if report is None:
+        return [subject.name, "not measured", "", "", "", subject.says]
+    numbers = [said(of(report, names)) for names in NOT_FINITE.values()]
+    return [subject.name, order_dependence(report), *numbers, interval(report), subject.says]
+
+
+def order_dependence(report: tp.AuditReport) -> str:
+    """The largest change among those of order and of names; or none."""
+    found = [finding for finding in of(report, [*ORDER, "order search"]) if not finding.verdict.harmless]
+    return "; ".join(f"{finding.attack}: {short(finding.detail)}" for finding in found) or "none seen"
+
+
+def interval(report: tp.AuditReport) -> str:
+    """Where the number for tied data lies among the orderings of its ties, if it lies anywhere."""
+    found = of(report, ["interval"])
+    return short(found[0].detail).removeprefix("tied data, AP: ") if found else "not asked"
+
+
+def short(detail: str) -> str:
+    """A detail without what the table says already."""
+    return detail.split(" In the best order")[0].split("; random embeddings")[0].rstrip(".")
+
+
+def said(findings: Sequence[Finding]) -> str:
+    """The verdicts on a few attacks, each with those that came to it."""
+    by_verdict: dict[Verdict, list[Finding]] = {}
+    for finding in findings:
+        by_verdict.setdefault(finding.verdict, []).append(finding)
+    if len(by_verdict) == 1 and findings:
+        return with_score(findings)
+    return "; ".join(f"{', '.join(f.attack for f in found)}: {with_score(found)}" for found in by_verdict.values())
+
+
+def with_score(findings: Sequence[Finding]) -> str:
+    """A verdict, with the largest score where there is one."""
+    scores = [finding.score for finding in findings if finding.score is not None and finding.score == finding.score]
+    return f"{findings[0].verdict}, {max(scores):.4f}" if scores else str(findings[0].verdict)
+
+
+def reproducing(audited: Sequence[Audited]) -> str:
+    """The line that prints the best blind score of each evaluator that can be fooled."""
+    found = [best_blind(report) for _, report in audited if report is not None and report.exploitable]
+    return "\n".join(finding.reproduce for finding in found if finding is not None)
+
+
+def every_finding(audited: Sequence[Audited]) -> str:
+    """A table for each evaluator of all that did not hold."""
+    parts = []
+    for subject, report in audited:
+        bad = [finding for finding in report.findings if not finding.verdict.harmless] if report else []
+        if bad:
+            rows = [(finding.attack, str(finding.verdict), finding.detail) for finding in bad]
+            parts.append(f"### {subject.name}\n\n{table(('attack', 'verdict', 'what was seen'), rows, words=3)}")
+    return "\n".join(parts)
+
+
+def draw(audited: Sequence[Audited], path: Path) -> None:
+    """The best blind score of each evaluator beside random embeddings."""
+    found = [(subject, best_blind(report)) for subject, report in audited if report is not None]
+    shown = [(subject.name, finding) for subject, finding in found if finding is not None][::-1]
+    figure, ax = style.figure("The picture of the study", height=0.3 * len(shown) + 1)
+    places = range(len(shown))
+    random, blind = style.LOOKS[0], style.LOOKS[5]
+    ax.hlines(places, *zip(*(ends(finding) for _, finding in shown), strict=True), color=style.GREY, linewidth=1)
+    series: dict[str, tuple[style.Look, Callable[[Finding], Any]]] = {
+        "random embeddings": (random, lambda finding: finding.random_mean),
+        "best blind system": (blind, lambda finding: finding.score),
+    }
+    for label, (look, value) in series.items():
+        ax.scatter(
+            [value(finding) for _, finding in shown], places, color=look.color, marker=look.marker, label=label
+        )
+    ax.set_yticks(places, [name for name, _ in shown])
+    ax.set_xlabel("mean average precision")
+    ax.set_xlim(left=0)
+    ax.legend(loc="lower right", frameon=False)
+    style.tidy(ax)
+    style.save(figure, path)
+
+
+def ends(finding: Finding) -> tuple[float, float]:
+    """Where the line between both marks goes."""
+    assert finding.score is not None
+    assert finding.random_mean is not None
+    return min(finding.score, finding.random_mean), max(finding.score, finding.random_mean)
+
+
+def render(audited: Sequence[Audited]) -> str:
+    """The report."""
+    measured = [each for each in audited if each.report is not None]
+    fooled = [subject.name for subject, report in measured if report is not None and report.exploitable]
+    absent = [subject.name for subject, report in audited if report is None]
+    kinds, ways = len(ATTACKS), len(measured)
+    missing = f" Not installed, and so not measured: {', '.join(absent)}." if absent else ""
+    headings = ("evaluator", "version", "verdict", "best blind system", "its mAP", "random embeddings", "deviations")
+    others = ("evaluator", "order of the data", *NOT_FINITE, "on tied data", "its documentation on ties")
+    return f"""# Can we hack mAP?
+
+`tieproof audit` of {ways} ways to compute mean average precision, each called as its documentation says, over
+all items, with {kinds} kinds of attack. **{len(fooled)} of {ways} can be fooled:** a system that never
+looks at its input scores more than random embeddings do.{missing}
+
+The score of a blind system is compared with those of {DRAWS} random embeddings (or random scores) from the same
+evaluator on the same labels; "deviations" counts their standard deviations. A blind system gains where it keeps its
+lead when it is drawn again; `docs/audit.md` has the rule. Every call is made in a process of its own, on small
+synthetic data and handwritten digits. The attacker does not see the classes; but their order, as in most files, says
+something about them. Rules that break ties by document number are fair where these numbers say nothing of relevance.
+
+{table(headings, map(blind_row, audited), words=4)}
+![The best blind score of each evaluator beside random embeddings](blind.svg)
+
+## Order, NaN and infinity
+
+The largest change when the same data comes in another order or under other names, and what becomes of embeddings or
+scores that are not finite: refused with an error; held (a number no better than random); or worse. On tied data the
+number should be one that some ordering of the ties scores, from lower to upper.
+
+{table(others, map(other_row, audited), words=6)}
+## To see it again
+
+Each line prints the score of the best blind system above.
+
+```python
+{reproducing(audited)}
+```
+
+## Everything that did not hold
+
+{every_finding(audited)}"""
+
+
+if __name__ == "__main__":
+    main()

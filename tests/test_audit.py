@@ -1,0 +1,486 @@
+"""Attacks on evaluators: each broken one is caught by the attack meant for it, and no right one is accused."""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+import zoo
+from tieproof.audit import ATTACKS, Command, Verdict
+from tieproof.audit.cases import CLASSES, ITEMS, LAYOUTS, Case, by_class, of_unequal_size
+from tieproof.audit.conventions import CONVENTIONS
+from tieproof.audit.data import data_case
+from tieproof.audit.examination import Examination, Options
+from tieproof.audit.luck import Luck
+from tieproof.audit.outcomes import Outcome, attempt
+
+SEEDS = [0, 1, 2]
+
+CAUGHT: dict[str, tuple[str, str]] = {
+    "upper": ("zeros", "exploitable"),
+    "stable_sort": ("zeros", "exploitable"),
+    "cut_before_the_tie_rule": ("zeros", "exploitable"),
+    "near_in_the_file": ("zeros", "exploitable"),
+    "drops_the_nearest": ("duplicates", "exploitable"),
+    "nan_is_nearest": ("nan", "exploitable"),
+    "nan_passes_through": ("nan", "not a number"),
+    "divides_by_distinct_distances": ("zeros", "exploitable"),
+    "expects_sorted_classes": ("permuting items", "depends on order"),
+    "by_size_of_numbers": ("scaling", "changes"),
+    "likes_class_zero": ("relabelling", "changes"),
+    "breaks_ties_by_chance": ("calling again", "changes"),
+}
+"""Evaluators of the zoo, the attack meant for each, and its verdict."""
+
+BLIND = [attack.name for attack in ATTACKS.values() if attack.kind == "blind"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", CAUGHT)
+def test_every_defect_is_caught_by_its_attack(name: str, seed: int) -> None:
+    attack, verdict = CAUGHT[name]
+    report = tp.audit(getattr(zoo, name), attacks=[attack], seed=seed)
+    assert report.finding(attack).verdict == verdict
+    assert not report.held
+    assert report.exploitable == (verdict == "exploitable")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ["lower", "expected", "lower_of_gallery"])
+def test_honest_evaluators_are_acquitted(name: str, seed: int) -> None:
+    report = tp.audit(getattr(zoo, name), seed=seed, distance="euclidean", measure="AP")
+    assert [finding for finding in report.findings if not finding.verdict.harmless] == []
+    assert report.held
+    assert not report.exploitable
+    assert {finding.attack for finding in report.findings} >= {*BLIND, "order search", "interval", "permuting items"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_chance_is_no_exploit(seed: int) -> None:
+    """Ties broken by chance give blind systems the scores of random embeddings, now more, now less."""
+    report = tp.audit(zoo.breaks_ties_by_chance, attacks=[*BLIND, "order search"], seed=seed)
+    assert not report.exploitable
+    assert {finding.verdict for finding in report.findings} <= {Verdict.HELD, Verdict.REFUSED, Verdict.CHANGES}
+
+
+def test_the_defect_is_named_and_nothing_else_is_blamed() -> None:
+    report = tp.audit(zoo.by_size_of_numbers)
+    assert {f.attack for f in report.findings if not f.verdict.harmless} <= {"scaling", "denormals", "underflow"}
+    report = tp.audit(zoo.nan_is_nearest, attacks=BLIND)
+    assert {f.attack for f in report.findings if f.verdict is Verdict.EXPLOITABLE} == {"nan", "some nan"}
+
+
+# Accidents
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "said"),
+    [
+        ("raises_index_error", "crashed", "IndexError: list index out of range"),
+        ("returns_text", "crashed", "returned a str, expected was a number"),
+        ("returns_much", "too much output", "returned 5,000 numbers, more than 1,000"),
+        ("leaves", "crashed", "called sys.exit(0)"),
+        ("hangs", "timed out", "took longer than 1 seconds"),
+        ("prints", "too much output", "printed more than 1,000,000 letters"),
+    ],
+)
+def test_accidents_are_findings(name: str, verdict: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tp.audit(getattr(zoo, name), attacks=["zeros", "duplicates"], time_limit=1)
+    found = report.finding("zeros")
+    assert (found.verdict, found.score) == (verdict, None)
+    assert said in found.detail
+    assert report.finding("duplicates").verdict == "held"
+    assert not report.held
+    assert not report.exploitable
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "said"),
+    [
+        ("ends_its_process", "crashed", "its process ended with status 7"),
+        ("floods", "too much output", "printed more than 1,000,000 letters"),
+        ("hangs", "timed out", "took longer than 3 seconds"),
+        ("raises_index_error", "crashed", "IndexError"),
+    ],
+)
+def test_accidents_end_in_a_process_of_its_own(name: str, verdict: str, said: str) -> None:
+    report = tp.audit(f"zoo:{name}", takes="embeddings", attacks=["zeros", "duplicates"], time_limit=3, isolate=True)
+    assert report.finding("zeros").verdict == verdict
+    assert said in report.finding("zeros").detail
+    assert report.finding("duplicates").verdict == "held"
+
+
+def test_isolation_changes_no_number() -> None:
+    attacks = ["zeros", "ten vectors", "nan", "permuting items", "order search"]
+    here, apart = (
+        tp.audit(zoo.stable_sort_of_gallery, attacks=attacks, isolate=isolate) for isolate in (False, True)
+    )
+    assert [f.__dict__ | {"reproduce": ""} for f in here.findings] == [
+        f.__dict__ | {"reproduce": ""} for f in apart.findings
+    ]
+
+
+def test_isolation_needs_a_name() -> None:
+    with pytest.raises(tp.InputError, match="none that can be imported"):
+        tp.audit(lambda embeddings, labels: 0.5, isolate=True)
+
+
+def test_an_evaluator_that_fails_on_random_embeddings() -> None:
+    def crashes(embeddings: Any, labels: Any) -> float:
+        return [0.5][len(labels)]
+
+    report = tp.audit(crashes)
+    assert [(f.attack, f.verdict) for f in report.findings] == [("random embeddings", "crashed")]
+    assert not report.held
+    with pytest.raises(tp.InputError, match=r"refuses random embeddings \(TypeError: .*takes says otherwise"):
+        tp.audit(zoo.lower, takes="gallery")
+
+
+def test_an_evaluator_cannot_change_the_data_of_the_next_call() -> None:
+    def clears(embeddings: Any, labels: Any) -> float:
+        score = zoo.lower(embeddings, labels)
+        embeddings[:] = 0
+        labels[:] = 0
+        return score
+
+    assert tp.audit(clears, attacks=["zeros", "calling again", "permuting items"]).held
+
+
+# What it takes
+
+
+def of_matrix(sign: int) -> Callable[..., float]:
+    def evaluator(values: Any, query_labels: Any, gallery_labels: Any) -> float:
+        zoo.refuse(values)
+        return zoo.mean_average_precision(zoo.pessimistic(sign * values, query_labels[:, None] == gallery_labels))
+
+    return evaluator
+
+
+def of_relevance(scores: Any, relevance: Any) -> float:
+    return tp.evaluate_scores(scores, relevance, measures=["AP"])["AP"].lower
+
+
+def of_run(qrels: Any, run: Any) -> float:
+    return tp.evaluate_run(qrels, run, measures=["AP"])["AP"].lower
+
+
+HONEST: dict[str, Callable[..., float]] = {
+    "embeddings": zoo.lower,
+    "gallery": zoo.lower_of_gallery,
+    "distances": of_matrix(1),
+    "scores": of_matrix(-1),
+    "relevance": of_relevance,
+    "run": of_run,
+    "files": of_run,
+}
+
+
+@pytest.mark.parametrize("takes", HONEST)
+def test_every_convention(takes: str) -> None:
+    attacks = ["zeros", "nan", "duplicates", "permuting items", "relabelling", "scaling", "interval"]
+    written = ["renaming documents", "order of lines"] if takes in ("run", "files") else []
+    written += ["rank column"] if takes == "files" else []
+    report = tp.audit(
+        HONEST[takes], takes=takes, attacks=attacks + written, measure="AP", distance="euclidean", seed=3
+    )
+    assert report.held, report
+    assert len(report.findings) == len(attacks + written)
+    assert "the lower bound: lower" in report.finding("interval").detail
+
+
+def by_document(qrels: Any, run: Any) -> float:
+    """Breaks ties by the name of the document, the last one first."""
+    values = []
+    for query, documents in run.items():
+        ranked = sorted(documents, key=lambda name: (documents[name], name), reverse=True)
+        relevant = np.array([[qrels[query][name] > 0 for name in ranked]])
+        values.append(zoo.mean_average_precision(relevant))
+    return float(np.mean(values))
+
+
+def by_line(qrels: Any, run: Any) -> float:
+    """Breaks ties by the order of the lines."""
+    values = []
+    for query, documents in run.items():
+        ranked = sorted(documents, key=documents.get, reverse=True)
+        values.append(zoo.mean_average_precision(np.array([[qrels[query][name] > 0 for name in ranked]])))
+    return float(np.mean(values))
+
+
+def by_rank(qrels: str, run: str) -> float:
+    """Goes by the rank column of the file."""
+    lines = [[line.split() for line in Path(path).read_text().splitlines()] for path in (qrels, run)]
+    relevant = {(query, document): int(grade) for query, _, document, grade in lines[0]}
+    ranked: dict[str, list[tuple[int, bool]]] = {}
+    for query, _, document, rank, _, _ in lines[1]:
+        ranked.setdefault(query, []).append((int(rank), relevant[query, document] > 0))
+    return float(
+        np.mean([zoo.mean_average_precision(np.array([[hit for _, hit in sorted(r)]])) for r in ranked.values()])
+    )
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "takes", "caught"),
+    [
+        (by_document, "run", {"renaming documents", "permuting items"}),
+        (by_line, "run", {"order of lines", "permuting items"}),
+        (by_rank, "files", {"rank column", "permuting items"}),
+    ],
+)
+def test_how_a_run_is_written(evaluator: Callable[..., float], takes: str, caught: set[str]) -> None:
+    attacks = ["renaming documents", "order of lines", "permuting items"]
+    attacks += ["rank column"] if takes == "files" else []
+    report = tp.audit(evaluator, takes=takes, attacks=attacks)
+    assert {finding.attack for finding in report.findings if not finding.verdict.harmless} == caught
+
+
+def test_a_command(tmp_path: Any) -> None:
+    script = tmp_path / "lower.py"
+    script.write_text(
+        "import sys, tieproof as tp\n"
+        "print('map', 'all', tp.evaluate_run(*sys.argv[1:], measures=['AP'])['AP'].lower, sep='\\t')\n"
+    )
+    command = Command(f"{sys.executable} {script} {{qrels}} {{run}}")
+    outcome = attempt(command, CONVENTIONS["files"], one_case("files"), {}, 60)
+    assert outcome.values == {"map": of_run(*CONVENTIONS["run"].arguments(one_case("run")))}
+    failing = Command(f"{sys.executable} -c 'import sys; sys.exit(\"no such measure\")' {{qrels}} {{run}}")
+    assert attempt(failing, CONVENTIONS["files"], one_case("files"), {}, 60)[1:] == (
+        "refused",
+        "ValueError: the command exited with status 1: no such measure",
+    )
+    hanging = Command(f"{sys.executable} -c 'import time; time.sleep(60)' {{qrels}} {{run}}")
+    assert attempt(hanging, CONVENTIONS["files"], one_case("files"), {}, 1).problem == "timed out"
+    flooding = Command(f"{sys.executable} -c 'while True: print(1)' {{qrels}} {{run}}")
+    assert attempt(flooding, CONVENTIONS["files"], one_case("files"), {}, 60).problem == "too much output"
+
+
+def one_case(takes: str) -> Case:
+    convention = CONVENTIONS[takes]
+    return data_case(Examination(convention, Options(), lambda case, settings: Outcome({})), "tied")
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("trec_eval {qrels}", "lacks {run}"),
+        ("trec_eval '{qrels} {run}", "cannot be split into words"),
+    ],
+)
+def test_commands_that_are_refused(template: str, said: str) -> None:
+    with pytest.raises(tp.InputError, match=said):
+        Command(template)
+
+
+# What it says
+
+
+def test_smaller_is_better() -> None:
+    attacks = ["zeros", "ten vectors"]
+    assert tp.audit(zoo.lower_error, attacks=attacks, larger_is_better=False).held
+
+    def upper_error(embeddings: Any, labels: Any) -> float:
+        return 1 - zoo.upper(embeddings, labels)
+
+    report = tp.audit(upper_error, attacks=attacks, larger_is_better=False)
+    assert report.exploitable
+    found = report.finding("zeros")
+    assert found.score == 0
+    assert found.deviations is not None
+    assert found.deviations > 100
+
+
+def test_numbers_by_name() -> None:
+    report = tp.audit(zoo.several, attacks=["zeros", "order search", "interval"], measure={"AP": "AP"})
+    assert report.finding("zeros", "AP").verdict == "held"
+    assert report.finding("zeros", "upper").verdict == "exploitable"
+    assert report.finding("order search", "upper").verdict == "held"
+    assert {f.measure for f in report.findings if f.attack == "interval"} == {"AP"}
+    with pytest.raises(tp.InputError, match="has no attack 'nan'; it has zeros, order search, interval"):
+        report.finding("nan")
+
+
+def test_limits() -> None:
+    def hundredfold(embeddings: Any, labels: Any) -> float:
+        return 100 * zoo.lower(embeddings, labels)
+
+    found = tp.audit(hundredfold, attacks=["zeros"]).finding("zeros")
+    assert found.verdict == "out of range"
+    assert "outside [0, 1]" in found.detail
+    assert tp.audit(hundredfold, attacks=["zeros"], limits=(0, 100)).held
+    assert tp.audit(hundredfold, attacks=["zeros"], limits=None).held
+
+
+def test_settings_that_must_not_matter() -> None:
+    report = tp.audit(zoo.by_batch, attacks=["settings"], vary={"batch_size": [50, 200]})
+    assert report.finding("settings").verdict == "changes"
+    assert "batch_size=" in report.finding("settings").detail
+    assert tp.audit(harmless_setting, attacks=["settings"], vary={"threads": [1, 2]}).held
+
+
+def harmless_setting(embeddings: Any, labels: Any, threads: int = 1) -> float:
+    return zoo.lower(embeddings, labels)
+
+
+def test_outside_the_interval() -> None:
+    found = tp.audit(
+        zoo.divides_by_distinct_distances, attacks=["interval"], measure="AP", distance="euclidean"
+    ).finding("interval")
+    assert found.verdict == "outside the interval"
+    assert found.detail.startswith("tied data, AP: 2.")
+
+
+def test_the_scores_are_those_of_the_definition() -> None:
+    """All zeros by index: the classes come one after the other, the query itself is left out."""
+    found = tp.audit(zoo.stable_sort, attacks=["zeros"]).finding("zeros")
+    labels = by_class(ITEMS) if "sorted" in found.detail else of_unequal_size(ITEMS)
+    values = []
+    for query in range(ITEMS):
+        ranked = np.delete(labels, query) == labels[query]
+        values.append(np.mean(np.arange(1, ranked.sum() + 1) / (np.flatnonzero(ranked) + 1)))
+    assert found.score == pytest.approx(np.mean(values), rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_report() -> None:
+    attacks = ["ten vectors", "duplicates", "order search", "permuting items"]
+    one, same, other = (tp.audit(zoo.stable_sort, attacks=attacks, seed=seed) for seed in (5, 5, 6))
+    assert one.to_dict() == same.to_dict()
+    assert one.to_dict()["findings"] != other.to_dict()["findings"]
+
+
+@pytest.mark.parametrize("attack", ["zeros", "ten vectors", "permuting items", "order search", "nan", "empty"])
+def test_reproduce_prints_the_number(attack: str, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tp.audit(zoo.stable_sort, attacks=["zeros", "two vectors", attack], seed=2)
+    found = report.finding(attack)
+    assert found.reproduce.startswith("import tieproof as tp; print(tp.audit('zoo:stable_sort', ")
+    assert "seed=2" in found.reproduce
+    exec(found.reproduce, {})
+    printed = capsys.readouterr().out.strip()
+    assert printed == (found.detail if found.score is None else repr(found.score))
+
+
+def test_reproduce_of_a_function_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    def mine(embeddings: Any, labels: Any) -> float:
+        return zoo.upper(embeddings, labels)
+
+    found = tp.audit(mine, attacks=["zeros"]).finding("zeros")
+    exec(found.reproduce, {"mine": mine})
+    assert capsys.readouterr().out == "1.0\n"
+
+
+def test_reports() -> None:
+    report = tp.audit(zoo.several, attacks=["zeros", "nan"])
+    whole = json.loads(report.to_json())
+    assert whole == report.to_dict()
+    assert (whole["exploitable"], whole["held"]) == (True, False)
+    assert set(whole["findings"][0]) == {
+        *("attack", "measure", "verdict", "score", "random_mean", "random_std", "deviations", "detail", "reproduce")
+    }
+    text, page = str(report), report.to_markdown()
+    for shown in (text, page):
+        assert "EXPLOITABLE: 1 of 4 attacks" in " ".join(shown.split())
+        assert report.finding("zeros").reproduce in shown
+    assert page.count("\n| zeros | upper | exploitable | 1.0000 |") == 1
+    assert "exploitable" not in tp.audit(zoo.lower, attacks=["zeros"]).to_markdown()
+
+
+def test_numbers_that_json_has_no_word_for() -> None:
+    report = tp.audit(zoo.nan_passes_through, attacks=["nan"])
+    assert math.isnan(report.finding("nan").score or 0)
+    assert json.loads(report.to_json())["findings"][0]["score"] is None
+
+
+def test_a_constant_is_held() -> None:
+    """Random embeddings always score the same, and so do blind systems: nothing is gained."""
+    assert tp.audit(lambda embeddings, labels: 0.5).held
+
+
+BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"takes": "vectors"}, "Unknown takes='vectors'. Known: embeddings, gallery"),
+    ({"attacks": ["one"]}, "Unknown attack 'one'. Known: zeros, constant"),
+    ({"attacks": ["rank column"]}, "'rank column' does not apply"),
+    ({"attacks": ["interval"]}, "'interval' does not apply"),
+    ({"measure": "mAPP"}, "unknown measure 'mAPP'"),
+    ({"distance": "far"}, "Unknown distance 'far'"),
+    ({"time_limit": 0}, "time_limit must be a number of seconds above 0"),
+    ({"limits": (1, 0)}, "limits must be"),
+    ({"seed": -1}, "seed must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), BAD_OPTIONS)
+def test_options_that_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(tp.InputError, match=re.escape(said)):
+        tp.audit(zoo.lower, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("zoo", "'zoo' is no evaluator; write package.module:function"),
+        ("no_such_module:f", "no_such_module cannot be imported: ModuleNotFoundError"),
+        ("zoo:nothing", "zoo has no 'nothing'"),
+        ("zoo:CALLS", "'zoo:CALLS' is a count, not a function"),
+    ],
+)
+def test_names_that_are_refused(name: str, said: str) -> None:
+    with pytest.raises(tp.InputError, match=re.escape(said)):
+        tp.audit(name)
+
+
+def test_parameters_that_tell_nothing() -> None:
+    with pytest.raises(tp.InputError, match=r"cannot be told from its parameters\. Pass takes="):
+        tp.audit(lambda matrix, rows, columns: 0.5)
+
+
+def test_luck_is_a_two_step_test() -> None:
+    random = Luck.of([0.1, 0.2, 0.3])
+    assert random == pytest.approx((0.2, 0.1, 3))
+    assert not random.is_suspicious(0.5, 1)
+    assert random.is_suspicious(0.51, 1)
+    assert random.is_suspicious(-0.11, -1)
+    fair = Luck(0.5, 0.01, 30)
+    assert fair.is_beaten_by(Luck(0.54, 0.0, 2), 1)
+    assert not fair.is_beaten_by(Luck(0.54, 0.0, 2), -1)
+    assert not fair.is_beaten_by(Luck(0.54, 0.1, 12), 1)
+    assert not fair.is_beaten_by(Luck(0.52, 0.0, 2), 1)
+
+
+def test_layouts() -> None:
+    random = np.random.default_rng(0)
+    for count in (60, 200):
+        laid = {name: layout.labels(count, random) for name, layout in LAYOUTS.items()}
+        assert all(len(labels) == count for labels in laid.values())
+        assert {tuple(np.bincount(laid[n])) for n in laid if n != "unequal"} == {(count // CLASSES,) * CLASSES}
+        assert (np.diff(laid["sorted"]) >= 0).all()
+        assert (np.diff(laid["unequal"]) <= 0).all()
+        assert (laid["interleaved"][:3] == [0, 1, 2]).all()
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "audit.md"
+
+
+def test_page_lists_what_there_is() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for attack in ATTACKS.values():
+        assert f"| {attack.name} | {attack.does} | {attack.why} | {attack.source} |\n" in page
+    for convention in CONVENTIONS.values():
+        assert f"| `{convention.name}` | {convention.takes} |\n" in page
+    for verdict in Verdict:
+        assert f"| {verdict} | {verdict.meaning} |\n" in page
+
+
+def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["report"].exploitable
+    assert re.search("^zeros +exploitable", capsys.readouterr().out, re.MULTILINE)

@@ -1,0 +1,102 @@
+"""`tieproof audit`: what it prints and writes, its exit status, and one line for what is wrong."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tieproof as tp
+from tieproof import cli
+from tieproof.audit import ATTACKS
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(["audit", *args])
+        return int(stopped.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+def test_exit_status_tells_what_was_found(run: Run) -> None:
+    assert run("zoo:lower", "-a", "zeros", "-a", "nan") == (
+        0,
+        f"{tp.audit('zoo:lower', attacks=['zeros', 'nan'])}\n",
+        "",
+    )
+    assert run("zoo:upper", "-a", "zeros")[0] == 3
+    assert run("zoo:likes_class_zero", "-a", "relabelling")[0] == 4
+
+
+def test_files(run: Run) -> None:
+    assert run("zoo:upper", "-a", "zeros", "--json", "report.json", "--markdown", "issue.md")[0] == 3
+    report = tp.audit("zoo:upper", attacks=["zeros"])
+    assert json.loads(Path("report.json").read_text()) == report.to_dict()
+    assert Path("issue.md").read_text() == report.to_markdown()
+    assert run("zoo:upper", "-a", "zeros", "--json", "-") == (3, f"{report.to_json()}\n", "")
+
+
+def test_options_reach_the_audit(run: Run) -> None:
+    arguments = "--smaller-is-better --limits none -m P@1 -d euclidean -a zeros -a settings --seed 4 --isolate"
+    status, out, _ = run(
+        "zoo:by_batch", "--takes", "embeddings", *arguments.split(), "--vary", "batch_size=100,200", "--json", "-"
+    )
+    report = tp.audit(
+        "zoo:by_batch",
+        takes="embeddings",
+        larger_is_better=False,
+        limits=None,
+        measure="P@1",
+        distance="euclidean",
+        attacks=["zeros", "settings"],
+        seed=4,
+        vary={"batch_size": [100, 200]},
+        isolate=True,
+    )
+    assert json.loads(out) == report.to_dict()
+    assert status == 3
+
+
+def test_modules_beside_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("beside.py").write_text("from zoo import lower as mine\n")
+    monkeypatch.delitem(sys.modules, "beside", raising=False)
+    assert run("beside:mine", "-a", "zeros")[0] == 0
+
+
+def test_help_lists_the_attacks(run: Run) -> None:
+    text = " ".join(run("--help")[1].split())
+    for name in ATTACKS:
+        assert name in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Give an evaluator as package.module:function, or a program by --command"),
+        (["zoo:lower", "--command", "x {qrels} {run}"], "and not both"),
+        (["zoo"], "'zoo' is no evaluator"),
+        (["no_such_module:f"], "no_such_module cannot be imported: ModuleNotFoundError"),
+        (["zoo:lower", "-a", "one"], "Unknown attack 'one'"),
+        (["zoo:lower", "-m", "mAPP"], "--measure: unknown measure 'mAPP'"),
+        (["zoo:lower", "-d", "far"], "--distance: Unknown distance 'far'"),
+        (["zoo:lower", "--takes", "all"], "'all' is not one of embeddings, gallery"),
+        (["zoo:lower", "--limits", "0"], "'--limits': '0' is not two numbers"),
+        (["zoo:lower", "--vary", "threads"], "'--vary': 'threads' is not written as in batch_size=1,64"),
+        (["zoo:lower", "--takes", "gallery"], "The evaluator refuses random embeddings (TypeError"),
+        (["--command", "no-such-program {qrels} {run}"], "The command cannot be run: no-such-program"),
+        (["zoo:lower", "-a", "zeros", "--markdown", "nowhere/issue.md"], "there is no folder"),
+    ],
+)
+def test_bad_input_is_one_line(run: Run, arguments: list[str], said: str) -> None:
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert said in err

@@ -1,0 +1,253 @@
+"""Evaluators that are broken on purpose, each in one way, and some that are right. All compute average precision.
+
+`rank` gives every item of every query its place; an evaluator is wrong in how it ranks, in whom it leaves out, or in
+what it divides by.
+"""
+
+import itertools
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import tieproof as tp
+
+Array = npt.NDArray[Any]
+
+
+def distances_of(queries: Array, gallery: Array) -> Array:
+    """Squared Euclidean distances (q, n); equal vectors have equal distances, to the last bit."""
+    distances = np.zeros((len(queries), len(gallery)))
+    with np.errstate(all="ignore"):
+        for own, other in zip(queries.T.astype(np.float64), gallery.T.astype(np.float64), strict=True):
+            distances += (own[:, None] - other) ** 2
+    return distances
+
+
+def leave_one_out(embeddings: Array, labels: Array) -> tuple[Array, Array]:
+    """Distances and relevance (n, n - 1), without the query itself."""
+    others = ~np.eye(len(labels), dtype=bool)
+    shape = (len(labels), len(labels) - 1)
+    distances = distances_of(embeddings, embeddings)
+    return distances[others].reshape(shape), (labels[:, None] == labels)[others].reshape(shape)
+
+
+def mean_average_precision(ranked: Array, divisor: Array | None = None) -> float:
+    """Mean over rows of the average precision; `ranked` says what is relevant, the nearest first."""
+    hits = ranked.sum(axis=1)
+    precision = np.cumsum(ranked, axis=1) / (np.arange(ranked.shape[1]) + 1.0 if divisor is None else divisor)
+    return float(((precision * ranked).sum(axis=1)[hits > 0] / hits[hits > 0]).mean())
+
+
+def in_order(relevant: Array, order: Array) -> Array:
+    return np.take_along_axis(relevant, order, axis=1)
+
+
+def pessimistic(distances: Array, relevant: Array) -> Array:
+    """What is relevant by rank, the last of its tie."""
+    return in_order(relevant, np.lexsort((relevant, distances), axis=1))
+
+
+def refuse(embeddings: Array) -> None:
+    if embeddings.size == 0 or not np.isfinite(embeddings).all():
+        raise ValueError("The embeddings must be finite numbers, and some.")
+
+
+# The right ones
+
+
+def lower(embeddings: Array, labels: Array) -> float:
+    refuse(embeddings)
+    return mean_average_precision(pessimistic(*leave_one_out(embeddings, labels)))
+
+
+def expected(embeddings: Array, labels: Array) -> float:
+    refuse(embeddings)
+    return tp.evaluate_distances(*leave_one_out(embeddings, labels), measures=["AP"])["AP"].expected
+
+
+def lower_of_gallery(queries: Array, query_labels: Array, gallery: Array, gallery_labels: Array) -> float:
+    refuse(queries)
+    refuse(gallery)
+    relevant = query_labels[:, None] == gallery_labels
+    return mean_average_precision(pessimistic(distances_of(queries, gallery), relevant))
+
+
+def lower_error(embeddings: Array, labels: Array) -> float:
+    """Smaller is better."""
+    return 1 - lower(embeddings, labels)
+
+
+def several(embeddings: Array, labels: Array) -> dict[str, float]:
+    return {"AP": lower(embeddings, labels), "upper": upper(embeddings, labels)}
+
+
+# Ties in someone's favour
+
+
+def upper(embeddings: Array, labels: Array) -> float:
+    refuse(embeddings)
+    distances, relevant = leave_one_out(embeddings, labels)
+    return mean_average_precision(in_order(relevant, np.lexsort((~relevant, distances), axis=1)))
+
+
+def stable_sort(embeddings: Array, labels: Array) -> float:
+    refuse(embeddings)
+    distances, relevant = leave_one_out(embeddings, labels)
+    return mean_average_precision(in_order(relevant, np.argsort(distances, axis=1, kind="stable")))
+
+
+def stable_sort_of_gallery(queries: Array, query_labels: Array, gallery: Array, gallery_labels: Array) -> float:
+    refuse(queries)
+    refuse(gallery)
+    order = np.argsort(distances_of(queries, gallery), axis=1, kind="stable")
+    return mean_average_precision(in_order(query_labels[:, None] == gallery_labels, order))
+
+
+def cut_before_the_tie_rule(embeddings: Array, labels: Array) -> float:
+    """The nearest 50 by a stable sort, and only these are ranked with care."""
+    refuse(embeddings)
+    distances, relevant = leave_one_out(embeddings, labels)
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :50]
+    ranked = pessimistic(in_order(distances, nearest), in_order(relevant, nearest))
+    precision = np.cumsum(ranked, axis=1) / np.arange(1, 51)
+    return float(((precision * ranked).sum(axis=1) / relevant.sum(axis=1)).mean())
+
+
+def near_in_the_file(embeddings: Array, labels: Array) -> float:
+    """Ties go to the items whose rows are near the query's."""
+    refuse(embeddings)
+    distances, relevant = leave_one_out(embeddings, labels)
+    rows = np.arange(len(labels))
+    others = ~np.eye(len(labels), dtype=bool)
+    gaps = np.abs(rows[:, None] - rows)[others].reshape(distances.shape)
+    return mean_average_precision(in_order(relevant, np.lexsort((gaps, distances), axis=1)))
+
+
+# The query itself
+
+
+def drops_the_nearest(embeddings: Array, labels: Array) -> float:
+    """Takes the first of the ranking for the query, ties ranked with care."""
+    refuse(embeddings)
+    return mean_average_precision(pessimistic(distances_of(embeddings, embeddings), labels[:, None] == labels)[:, 1:])
+
+
+# What is no number
+
+
+def nan_is_nearest(embeddings: Array, labels: Array) -> float:
+    """Counts what is nearer; nothing is nearer than NaN."""
+    if embeddings.size == 0 or np.isinf(embeddings).any():
+        raise ValueError("The embeddings must be finite numbers, and some.")
+    distances, relevant = leave_one_out(embeddings, labels)
+    values = []
+    for row, wanted in zip(distances, relevant, strict=True):
+        own = row[wanted]
+        others = (row[~wanted] <= own[:, None]).sum(axis=1)
+        tied_before = np.tril(own == own[:, None], -1).sum(axis=1)
+        hits = (own < own[:, None]).sum(axis=1) + tied_before + 1
+        values.append(np.mean(hits / (hits + others)))
+    return float(np.mean(values))
+
+
+def nan_passes_through(embeddings: Array, labels: Array) -> float:
+    return float("nan") if np.isnan(embeddings).any() else lower(embeddings, labels)
+
+
+# Arithmetic
+
+
+def divides_by_distinct_distances(embeddings: Array, labels: Array) -> float:
+    """Takes the number of distinct distances so far for the rank."""
+    refuse(embeddings)
+    distances, relevant = leave_one_out(embeddings, labels)
+    order = np.lexsort((relevant, distances), axis=1)
+    nearest = in_order(distances, order)
+    distinct = np.cumsum(np.diff(nearest, axis=1, prepend=-1.0) > 0, axis=1)
+    return mean_average_precision(in_order(relevant, order), distinct)
+
+
+# What must not matter
+
+
+def expects_sorted_classes(embeddings: Array, labels: Array) -> float:
+    """Finds classes by the places where the label changes, as if each were in one piece."""
+    refuse(embeddings)
+    pieces = np.concatenate([[0], np.cumsum(labels[1:] != labels[:-1])])
+    return lower(embeddings, np.where(np.bincount(pieces)[pieces] > 1, pieces, labels))
+
+
+def by_size_of_numbers(embeddings: Array, labels: Array) -> float:
+    """Rounds embeddings to integers."""
+    refuse(embeddings)
+    return lower(np.round(embeddings), labels)
+
+
+def likes_class_zero(embeddings: Array, labels: Array) -> float:
+    """Leaves out class 0, taken for padding."""
+    refuse(embeddings)
+    return lower(embeddings[labels != 0], labels[labels != 0])
+
+
+def by_batch(embeddings: Array, labels: Array, batch_size: int = 64) -> float:
+    """Evaluates every batch by itself."""
+    refuse(embeddings)
+    starts = range(0, len(labels), batch_size)
+    return float(np.mean([lower(embeddings[s : s + batch_size], labels[s : s + batch_size]) for s in starts]))
+
+
+CALLS = itertools.count()
+
+
+def breaks_ties_by_chance(embeddings: Array, labels: Array) -> float:
+    """Nobody can exploit it, and it never gives the same number twice."""
+    refuse(embeddings)
+    distances, relevant = leave_one_out(embeddings, labels)
+    chance = np.random.default_rng([8, next(CALLS)]).random(distances.shape)
+    return mean_average_precision(in_order(relevant, np.lexsort((chance, distances), axis=1)))
+
+
+# Accidents
+
+
+def is_blind(embeddings: Array) -> bool:
+    """Whether it is an attack by constants; random data is left alone."""
+    return embeddings.size > 0 and bool((embeddings == embeddings.flat[0]).all())
+
+
+def on_constants(accident: Callable[[], object]) -> Callable[[Array, Array], Any]:
+    def evaluator(embeddings: Array, labels: Array) -> Any:
+        return accident() if is_blind(embeddings) else lower(embeddings, labels)
+
+    return evaluator
+
+
+def sleep_on() -> None:
+    while True:
+        time.sleep(0.01)
+
+
+def print_on() -> None:
+    while True:
+        print("all work and no play " * 1000)
+
+
+def flood() -> None:
+    """Past all of Python's streams."""
+    while True:
+        os.write(1, b"all work and no play " * 1000)
+
+
+raises_index_error = on_constants(lambda: [][1])
+returns_text = on_constants(lambda: "0.5")
+returns_much = on_constants(lambda: {str(number): 0.0 for number in range(5000)})
+leaves = on_constants(lambda: sys.exit(0))
+hangs = on_constants(sleep_on)
+prints = on_constants(print_on)
+ends_its_process = on_constants(lambda: os._exit(7))
+floods = on_constants(flood)
