@@ -215,9 +215,9 @@ something about them. Rules that break ties by document number are fair where th
 
 ## Order, NaN and infinity
 
-What changes the number though the data is the same, by how much is below; and what becomes of embeddings or scores that
-are not finite: refused with an error; held (a number no better than random); or worse. On tied data the number should
-be one that some ordering of the ties scores, from lower to upper.
+What changes the number though the data is the same (by how much is below), and what becomes of embeddings or scores
+that are not finite: refused with an error; held (a number no better than random); or worse. On tied data the number
+should be one that some ordering of the ties scores, from lower to upper.
 
 {table(others, map(other_row, audited), words=6)}
 ## To see it again
