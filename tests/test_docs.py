@@ -6,10 +6,14 @@ import runpy
 import sys
 from pathlib import Path
 
+import matplotlib
 import pytest
 
 import tieproof as tp
 from tieproof import demo
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,6 +51,32 @@ def test_page_of_measures_keeps_markdown_whole() -> None:
     rows = [line for line in page.splitlines() if line.startswith("|")]
     assert all(row.count("|") == 4 for row in rows)
     assert all(line.count("`") % 2 == 0 for line in page.splitlines())
+
+
+def test_study_that_the_readme_opens_with() -> None:
+    report = (ROOT / "studies" / "quantization" / "report.md").read_text(encoding="utf-8")
+    table = re.findall(r"(?:^\|.*\n)+", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
+    assert table in report
+    for claim in (r"is (\d+ %) of the expect", r'("1~2%)'):
+        (said,) = re.findall(claim, (ROOT / "README.md").read_text(encoding="utf-8"))
+        assert said.strip('"') in report
+
+
+def test_pictures_are_there() -> None:
+    for page in (ROOT / "README.md", ROOT / "docs" / "plots.md"):
+        for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / name).is_file(), name
+
+
+def test_page_of_pictures_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = ROOT / "docs" / "draw_plots.py"
+    run = runpy.run_path(str(script))["run"]
+    monkeypatch.chdir(tmp_path)
+    try:
+        run(script.with_name("plots.md"))
+    finally:
+        plt.close("all")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["both.png", "plot.svg", "plot_queries.svg"]
 
 
 def test_benchmark_table() -> None:

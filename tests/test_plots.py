@@ -141,7 +141,7 @@ def test_many_queries_are_drawn_as_means_of_neighbours(count: int) -> None:
     np.testing.assert_allclose(
         drawn["expected"][0], np.sort(result.per_query("AP").expected)[: widths[0]].mean(), rtol=1e-12
     )
-    assert f"{count:,} queries" in ax.get_title()
+    assert f"{count:,} queries" in ax.get_title("right")
     assert "means of" in ax.get_xlabel()
 
 
@@ -154,7 +154,7 @@ def test_queries_without_a_value_are_left_out() -> None:
 
 def test_picture_of_queries_says_what_it_shows() -> None:
     ax = one_query().plot_queries("P@1", new_axes())
-    assert (ax.get_title(), ax.get_ylabel(), ax.get_xlabel()) == (
+    assert (ax.get_title("right"), ax.get_ylabel(), ax.get_xlabel()) == (
         "P@1 of 1 query",
         "P@1",
         "queries, sorted by their expected P@1",

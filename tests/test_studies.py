@@ -1,5 +1,6 @@
 """What all studies have in common: a command, a line in the table of studies, a report; and the tools they share."""
 
+import doctest
 import importlib
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from studies import common
 
 FOLDER = Path(common.__file__).parent
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/study.py"))
+MODULES = sorted(".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in FOLDER.rglob("*.py"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -29,6 +31,11 @@ def test_study_is_listed_and_has_its_report(name: str) -> None:
     for line in report.splitlines():
         if line.startswith("!["):
             assert (FOLDER / name / line.partition("](")[2].rstrip(")")).is_file()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
 
 def test_options(tmp_path: Path) -> None:

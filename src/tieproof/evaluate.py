@@ -10,6 +10,7 @@ from tieproof.categories import Average, as_categories
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs import as_inputs, make_relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.precision.formats import Format, find_format
 from tieproof.progress import progress_bar
 from tieproof.relevance import IntArray, Labels, Relevance
 from tieproof.result import Result, Setting
@@ -37,6 +38,7 @@ def evaluate(
     threads: int | None = None,
     progress: bool = False,
     bits: int | None = None,
+    precision: str | None = None,
 ) -> Result:
     """Score embeddings exactly, with the whole interval that ties leave open.
 
@@ -77,6 +79,13 @@ def evaluate(
         Show a bar on standard error where it takes longer than two seconds.
     bits : int
         Bits of a packed Hamming code.
+    precision : "float32", "float16" or "bfloat16"
+        What a system that keeps its distances in this format has to live with: every distance is a real number that
+        is rounded once (to the nearest, ties to even; past the largest number to infinity, where all are tied), and
+        then ranked. Default: distances are compared as real numbers. What is rounded is 1 - x.y / (|x| |y|) for
+        cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of |x - y|, - x.y for dot, the number
+        of bits that differ, or what a function returns. Floats are finer near 0: a system that keeps similarities
+        instead, near 1, has more ties among its nearest items.
 
     Raises
     ------
@@ -101,13 +110,18 @@ def evaluate(
     """
     wanted = parse_measures(measures)
     check_empty(empty)
+    wanted_format = find_format(precision)
     budget, workers = parse_memory(memory), parse_threads(threads)
     vectors, gallery_vectors, kind, dimensions = as_inputs(embeddings, gallery, distance, bits)
     relevant = make_relevance(
         vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
     )
     grouping = as_categories(categories, len(vectors), average, labels)
-    if not isinstance(kind, Distance):
+    if wanted_format is not None:
+        parts, zero_vectors = rounded_parts(
+            vectors, gallery_vectors, kind, distance, relevant, wanted_format, (budget, workers), progress
+        )
+    elif not isinstance(kind, Distance):
         parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, progress), 0
     else:
         parts, zero_vectors = space_parts(vectors, gallery_vectors, kind, relevant, (budget, workers), progress)
@@ -119,6 +133,7 @@ def evaluate(
         dimensions=dimensions,
         empty=empty,
         average=average,
+        precision=precision,
     )
     return score(parts, wanted, setting, zero_vectors, categories=grouping, threads=workers)
 
@@ -143,15 +158,13 @@ def space_parts(
         return parts_by_level(), 0
     plan = Plan(*limits)
     space = make_space(distance, queries, gallery, relevance.order(), plan.resources)
-    sides = [space.queries] if space.symmetric else [space.queries, space.items]
-    zero_vectors = 0 if distance.bits else sum(int(side.weight[side.largest == 0].sum()) for side in sides)
 
     def parts() -> Iterator[tuple[IntArray, Ties]]:
         total = len(space.queries) * len(space.items)
         with progress_bar(total, progress) as advance:
             yield from count_ties(space, relevance, plan, advance)
 
-    return parts(), zero_vectors
+    return parts(), space.zero_vectors
 
 
 def function_parts(
@@ -170,3 +183,26 @@ def function_parts(
             index = np.arange(len(queries))[span]
             yield index, ties_of_scores(-distances, relevance.block(index))
             advance(distances.size)
+
+
+def rounded_parts(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    kind: Distance | DistanceFunction,
+    name: str | DistanceFunction,
+    relevance: Relevance,
+    wanted: Format,
+    limits: tuple[int, int],
+    progress: bool,
+) -> tuple[Parts, int]:
+    """The ties of all queries under distances rounded to a format, and the number of zero vectors."""
+    from tieproof.pooled.points import make_gauge
+    from tieproof.precision.ties import rounded_ties
+
+    gauge = make_gauge(queries, gallery, kind, name, relevance, limits[0])
+
+    def parts() -> Iterator[tuple[IntArray, Ties]]:
+        with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
+            yield from rounded_ties(gauge, wanted, relevance, limits, advance)
+
+    return parts(), gauge.zero_vectors

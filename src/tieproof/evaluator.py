@@ -12,6 +12,7 @@ from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.evaluate import evaluate
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.precision.formats import find_format
 from tieproof.result import Result
 from tieproof.scoring import Empty, check_empty, parse_measures
 from tieproof.settings import parse_memory, parse_threads
@@ -36,7 +37,7 @@ class Evaluator:
 
     Parameters
     ----------
-    distance, measures, average, empty, memory, threads, bits :
+    distance, measures, average, empty, memory, threads, bits, precision :
         As in `evaluate`.
 
     Examples
@@ -61,12 +62,14 @@ class Evaluator:
         memory: str | int = "1GiB",
         threads: int | None = None,
         bits: int | None = None,
+        precision: str | None = None,
     ) -> None:
         parse_measures(measures)
         check_average(average)
         check_empty(empty)
         parse_memory(memory)
         parse_threads(threads)
+        find_format(precision)
         self._options: dict[str, Any] = {
             "distance": distance,
             "measures": measures,
@@ -75,6 +78,7 @@ class Evaluator:
             "memory": memory,
             "threads": threads,
             "bits": bits,
+            "precision": precision,
         }
         self._batches: list[Batch] = []
 

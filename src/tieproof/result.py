@@ -47,6 +47,7 @@ class Setting:
     dimensions: int | None
     empty: str
     average: Average = "micro"
+    precision: str | None = None
 
 
 class Evaluated(NamedTuple):

@@ -16,12 +16,14 @@ class Form(NamedTuple):
     bits : for each item
     distance : that it is compared by
     store : makes it of float32 embeddings, shape (n, 384)
+    precision : that distances are rounded to, for a system that keeps them so; otherwise they are compared exactly
     """
 
     name: str
     bits: int
     distance: str
     store: Callable[[Array], Array]
+    precision: str | None = None
 
 
 def as_bfloat16(embeddings: Array) -> Array:
@@ -55,7 +57,9 @@ def signs(bits: int) -> Callable[[Array], Array]:
 
 
 FORMS = (
-    Form("float32", 384 * 32, "cosine", lambda embeddings: embeddings),
+    Form("float32", 384 * 32, "cosine", np.asarray),
+    Form("distances in float16", 384 * 32, "cosine", np.asarray, "float16"),
+    Form("distances in bfloat16", 384 * 32, "cosine", np.asarray, "bfloat16"),
     Form("float16", 384 * 16, "cosine", lambda embeddings: embeddings.astype(np.float16)),
     Form("bfloat16", 384 * 16, "cosine", as_bfloat16),
     Form("int8", 384 * 8, "cosine", as_int8),
@@ -72,18 +76,19 @@ A sign is what the binary quantization of sentence-transformers takes: whether a
 
 def above_medians(embeddings: Array) -> Array:
     """Bits that half of the items have: whether each of the first 64 numbers is above its median."""
-    return embeddings[:, :64] > np.median(embeddings[:, :64], axis=0)
+    return np.asarray(embeddings[:, :64] > np.median(embeddings[:, :64], axis=0))
 
 
 def random_hyperplanes(embeddings: Array) -> Array:
     """On which side of 64 random hyperplanes an item lies (Charikar 2002)."""
-    return embeddings @ np.random.default_rng(0).standard_normal((embeddings.shape[1], 64)) > 0
+    normals = np.random.default_rng(0).standard_normal((embeddings.shape[1], 64))
+    return np.asarray(embeddings @ normals > 0)
 
 
 def principal_components(embeddings: Array) -> Array:
     """The first 64 principal components of each item."""
     centred = embeddings - embeddings.mean(axis=0, dtype=np.float64)
-    return centred @ np.linalg.svd(centred, full_matrices=False)[2][:64].T
+    return np.asarray(centred @ np.linalg.svd(centred, full_matrices=False)[2][:64].T)
 
 
 def rotated_components(embeddings: Array) -> Array:
@@ -94,7 +99,7 @@ def rotated_components(embeddings: Array) -> Array:
     for _ in range(50):
         left, _, right = np.linalg.svd(np.sign(components @ rotation).T @ components)
         rotation = (left @ right).T
-    return components @ rotation > 0
+    return np.asarray(components @ rotation > 0)
 
 
 METHODS = (

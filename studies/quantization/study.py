@@ -1,7 +1,7 @@
 """What quantized embeddings score: the interval that their ties leave open.
 
-Real sentence embeddings in float32, float16, bfloat16, int8 and as sign codes of 384, 64 and 32 bits: every item
-queries all the others for those of its class.
+Real sentence embeddings in float32, float16, bfloat16, int8 and as sign codes of 384, 64 and 32 bits, and in float32
+with distances of 16 bits: every item queries all the others for those of its class.
 
     python studies/quantization/study.py
     python studies/quantization/study.py --data embeddings.npz
@@ -57,8 +57,13 @@ def evaluate(embeddings: Array, labels: Array, forms: Iterable[Form]) -> Results
     results = {}
     for form in forms:
         progress(f"{form.bits:,} bits: {form.name}")
-        vectors = form.store(embeddings)
-        results[form.name] = tp.evaluate(vectors, labels, distance=form.distance, measures=list(MEASURES))
+        results[form.name] = tp.evaluate(
+            form.store(embeddings),
+            labels,
+            distance=form.distance,
+            measures=list(MEASURES),
+            precision=form.precision,
+        )
     return results
 
 
@@ -211,15 +216,17 @@ def render(forms: Results, methods: Results, printed: Mapping[str, list[float]],
 
 {items:,} descriptions of software packages, embedded by a sentence encoder, each a query for the others of its
 section ({classes} sections): the same embeddings, stored in fewer and fewer bits. Lower ≤ **expected** ≤ upper value
-over all orders of tied items:
+over all orderings of tied items:
 
 {summary(forms)}
 ![Intervals of mAP, P@1 and nDCG@10 of each form](intervals.svg)
 
-Floats and int8 are compared by cosine, exactly; signs (a bit for each of the first numbers, 1 where it is above 0) by
-Hamming distance. int8 has one scale for all numbers. Of {floats.ties.queries:,} queries with a relevant item,
-{floats.ties.queries_with_ambiguous_ties:,} hold an ambiguous tie even in float32, as descriptions that several
-packages share are the same vector, and {signs.ties.queries_with_ambiguous_ties:,} by 64 signs.
+Floats and int8 are compared by cosine, and exactly; "distances in" are those of float32, 1 - cosine, each
+rounded to a number of 16 bits, as systems do that keep their distances so. Signs (a bit for each of the first
+numbers, 1 where it is above 0) are compared by Hamming distance. int8 has one scale for all numbers. Of
+{floats.ties.queries:,} queries with a relevant item, {floats.ties.queries_with_ambiguous_ties:,} hold an
+ambiguous tie even in float32, as descriptions that several packages share are the same vector, and
+{signs.ties.queries_with_ambiguous_ties:,} by 64 signs.
 
 ## Claims
 

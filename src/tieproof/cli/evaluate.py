@@ -18,6 +18,7 @@ from tieproof.cli.options import (
     Plot,
     Text,
     check_options,
+    choice_option,
     file_option,
     number_option,
     one_of,
@@ -26,6 +27,7 @@ from tieproof.cli.options import (
 from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
+from tieproof.precision.formats import FORMATS as PRECISIONS
 from tieproof.readers import FORMATS, read_embeddings, read_labels
 from tieproof.readers.location import split
 from tieproof.reports.text import render
@@ -50,6 +52,8 @@ tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
 tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
 
 tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
+
+tieproof evaluate embeddings.npy labels.npy --precision float16
 """
 
 
@@ -73,6 +77,12 @@ def command(
     ] = None,
     average: Average = "micro",
     bits: Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")] = None,
+    precision: Annotated[
+        Text,
+        choice_option(
+            "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=PRECISIONS
+        ),
+    ] = None,
     empty: Empty = "skip",
     memory: Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")] = "1GiB",
     threads: Annotated[int | None, number_option("--threads", text="Default: one for each processor.")] = None,
@@ -106,6 +116,7 @@ def command(
             memory=memory,
             threads=threads,
             bits=bits,
+            precision=precision,
             progress=is_terminal(sys.stderr),
         )
         write(result)

@@ -56,7 +56,10 @@ def rounded_sums(sums: Sums, bits: int, value: FloatArray, size: FloatArray) -> 
 
 
 def rounded(numbers: Digits) -> FloatArray:
-    """Numbers (m, k) that are not negative, in float64: k roundings, each relative to the number itself."""
+    """Numbers (m, k) in float64: k roundings, each relative to the number itself.
+
+    Below zero, too: as long as the first digits, of which one has a sign, can cancel, sums are exact.
+    """
     total = np.zeros(len(numbers))
     for digit in numbers.T:
         total = total * 2.0**DIGIT + digit

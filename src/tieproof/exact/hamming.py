@@ -37,6 +37,7 @@ class Hamming(Space):
     """Keys: minus the distance. The rows' embeddings are `packed_halves`."""
 
     integers = True
+    zero_vectors = 0  # a code of zeros is a code like any other
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items

@@ -116,6 +116,12 @@ class Space(ABC):
         """Whether queries and gallery are the same rows."""
         return self.queries is self.items
 
+    @property
+    def zero_vectors(self) -> int:
+        """How many rows, of queries and gallery together, are all zero."""
+        sides = [self.queries] if self.symmetric else [self.queries, self.items]
+        return sum(int(side.weight[side.largest == 0].sum()) for side in sides)
+
     @abstractmethod
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Raw entries for some query rows and gallery rows; in leave-one-out the transpose serves the columns."""

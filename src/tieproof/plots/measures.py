@@ -34,14 +34,11 @@ def plot_measures(result: "Result", ax: Any = None) -> Any:
     estimates = [result[name] for name in names]
     draw_intervals(ax, range(len(names)), estimates)
     for column, heading in enumerate(("lower", "expected", "upper")):
-        numbers = [f"{getattr(estimate, heading):.4f}" for estimate in estimates]
-        beside = {
-            "xycoords": ax.get_yaxis_transform(),
-            "xytext": (10 + 50 * column, 0),
-            "textcoords": "offset points",
-        }
-        for place, text in [(-0.9, heading), *enumerate(numbers)]:
-            ax.annotate(text, (1, place), va="center", fontsize=9, annotation_clip=False, **beside)
+        beside = {"textcoords": "offset points", "va": "center", "fontsize": 9, "annotation_clip": False}
+        ax.annotate(heading, (1, 1), xytext=(10 + 50 * column, 8), xycoords="axes fraction", **beside)
+        for place, estimate in enumerate(estimates):
+            number = f"{getattr(estimate, heading):.4f}"
+            ax.annotate(number, (1, place), xytext=(10 + 50 * column, 0), xycoords=ax.get_yaxis_transform(), **beside)
     ax.set(
         xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), xlabel="mean over the queries, for all orderings of tied items"
     )

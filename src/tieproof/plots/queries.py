@@ -32,7 +32,7 @@ def plot_queries(result: "Result", measure: "str | Measure" = "AP", ax: Any = No
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1, 1], [3, 2, 1]], [[0, 1, 0], [1, 0, 0]], measures=["RR"])
     >>> axes = plot_queries(result, "RR", style.figure("This example")[1])
-    >>> axes.get_title(), [label.get_text() for label in axes.get_xticklabels()]
+    >>> axes.get_title("right"), [label.get_text() for label in axes.get_xticklabels()]
     ('RR of 2 queries', ['0', '1'])
     """
     estimate = result.per_query(measure)
@@ -47,12 +47,13 @@ def plot_queries(result: "Result", measure: "str | Measure" = "AP", ax: Any = No
     for values in (lower, upper):
         ax.hlines(values, edges[:-1], edges[1:], color=style.BLUE, linewidth=1)
     ax.hlines(expected, edges[:-1], edges[1:], color=style.BLACK, linewidth=2, label="expected")
-    ax.set(xlim=(0, count), ylim=(0, 1.02), ylabel=str(measure), title=f"{measure} of {counted(count, 'query')}")
+    ax.set(xlim=(0, count), ylim=(0, 1.02), ylabel=str(measure))
+    ax.set_title(f"{measure} of {counted(count, 'query')}", loc="right")
     steps = f" (steps: means of about {count / STEPS:,.0f})" if count > STEPS else ""
     ax.set_xlabel(f"queries, sorted by their expected {measure}{steps}")
     if count <= NAMED:
         names = result.query_ids[order].astype(str).tolist()
         ax.set_xticks(edges[:-1] + 0.5, names, rotation=90 if max(map(len, names)) > 4 else 0)
-    ax.legend(loc="upper left", frameon=False)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)
     style.tidy(ax)
     return ax

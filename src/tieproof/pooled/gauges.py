@@ -15,6 +15,7 @@ exactly the order and the ties of the distances.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -25,11 +26,13 @@ from tieproof.exact.cityblock import CityBlock
 from tieproof.exact.cosine import RATIO_EXACT, Cosine
 from tieproof.exact.dot import Dot
 from tieproof.exact.euclidean import Euclidean
+from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.hamming import Hamming
 from tieproof.exact.rows import FloatArray, IntArray
+from tieproof.exact.slices import Sums
 from tieproof.exact.space import Space
 from tieproof.pooled import exact_pairs
-from tieproof.pooled.reals import Real, rounded, rounded_of_root
+from tieproof.pooled.reals import Real, Rounding, rounded, rounded_of_root
 
 FLOAT64 = np.dtype(np.float64)
 LARGEST_INTEGER = bounds.EXACT_INTEGERS[FLOAT64]
@@ -52,6 +55,7 @@ class Gauge(ABC):
     absolute = relative = 0.0
     unit = Fraction(1)
     stripe_rows: int | None = None  # a size of blocks that must be kept to
+    zero_vectors = 0
 
     @abstractmethod
     def values(self, rows: slice, columns: slice) -> FloatArray:
@@ -65,9 +69,16 @@ class Gauge(ABC):
     def near(self, key: Real) -> float:
         """The value that belongs to a key, up to a relative `NEAR`."""
 
-    def distance(self, key: Real) -> float:
-        """The distance that belongs to a key, rounded once to float64."""
-        return rounded(key)
+    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Exact keys of pairs rounded to float64, with errors relative to the keys; None: not to be had.
+
+        To those of cosine 1 is added, so that they are small where pairs are close to each other.
+        """
+        return None
+
+    def distance(self, key: Real, rounding: Rounding = rounded) -> float:
+        """The distance that belongs to a key, rounded once: to float64 unless `rounding` rounds otherwise."""
+        return rounding(key)
 
     def key_of(self, distance: Fraction) -> Fraction:
         """The key of a distance, so that keys at or beyond it are those of distances at or beyond."""
@@ -80,20 +91,33 @@ class Gauge(ABC):
 
 
 class SpaceGauge(Gauge):
-    """A gauge made of a space; its values times `scale` are the keys times `unit`."""
+    """A gauge made of a space; its values times `scale` are the keys times `unit`.
+
+    sums : the exact keys of pairs, or what they are made of
+    """
 
     space: Any
     scale = Fraction(1)
+    sums: Callable[[ExactRows, Batch], Sums]
 
     def __init__(self, space: Space) -> None:
         self.space = space
         self.identity = (space.queries.identity, space.items.identity)
         self.weight = (space.queries.weight, space.items.weight)
         self.symmetric = space.symmetric
+        self.zero_vectors = space.zero_vectors
 
     def near(self, key: Real) -> float:
         """The key in units of the divisors."""
         return rounded(key / self.scale)
+
+    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """The exact keys, rounded."""
+        return exact_pairs.rounded_keys(self.sums, self.space.exact_rows, rows, columns)
+
+    def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
+        """The exact keys."""
+        return exact_pairs.keys(self.sums, self.space.exact_rows, rows, columns)
 
     def divisors(self) -> tuple[Fraction, Fraction]:
         """What all queries, and all items, are divided by."""
@@ -110,6 +134,7 @@ class DotGauge(SpaceGauge):
     """Minus the inner product."""
 
     space: Dot
+    sums = staticmethod(exact_pairs.minus_products)
 
     def __init__(self, space: Dot) -> None:
         super().__init__(space)
@@ -127,10 +152,6 @@ class DotGauge(SpaceGauge):
     def values(self, rows: slice, columns: slice) -> FloatArray:
         """Minus the products of divided rows."""
         return -self.space.tile(rows, columns).astype(np.float64, copy=False)
-
-    def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
-        """Minus the exact products."""
-        return exact_pairs.keys(exact_pairs.minus_products, self.space.exact_rows, rows, columns)
 
 
 class CosineGauge(SpaceGauge):
@@ -163,7 +184,7 @@ class CosineGauge(SpaceGauge):
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """Minus the signed squares of the similarities."""
-        return exact_pairs.keys(exact_pairs.minus_squared_cosines, self.space.exact_rows, rows, columns)
+        return exact_pairs.minus_squared_cosines(self.space.exact_rows, rows, columns)
 
     def near(self, key: Real) -> float:
         """The similarity without its square, where the space has it so."""
@@ -172,10 +193,15 @@ class CosineGauge(SpaceGauge):
         sign = -1 if key < 0 else 1
         return sign * rounded_of_root(Fraction(key * sign), lambda root: root)
 
-    def distance(self, key: Real) -> float:
+    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Squared sines, past a right angle 2 less those, from exact differences."""
+        found = self.space.sharp_keys(rows, columns)
+        return None if found is None else (-found[0], found[1])
+
+    def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """1 - x.y / (|x| |y|)."""
         sign = -1 if key < 0 else 1
-        return rounded_of_root(Fraction(key * sign), lambda root: 1 + sign * root)
+        return rounded_of_root(Fraction(key * sign), lambda root: 1 + sign * root, rounding)
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Minus the signed square of the similarity."""
@@ -187,6 +213,7 @@ class SquaredEuclideanGauge(SpaceGauge):
     """The sum of (x - y)^2."""
 
     space: Euclidean
+    sums = staticmethod(exact_pairs.squared_distances)
 
     def __init__(self, space: Euclidean) -> None:
         super().__init__(space)
@@ -209,17 +236,13 @@ class SquaredEuclideanGauge(SpaceGauge):
         values += self.space.queries.square[rows][:, None]
         return values
 
-    def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
-        """The same, exactly."""
-        return exact_pairs.keys(exact_pairs.squared_distances, self.space.exact_rows, rows, columns)
-
 
 class EuclideanGauge(SquaredEuclideanGauge):
     """The root of that; its keys are squares."""
 
-    def distance(self, key: Real) -> float:
+    def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The root."""
-        return rounded_of_root(Fraction(key), lambda root: root)
+        return rounded_of_root(Fraction(key), lambda root: root, rounding)
 
     def key_of(self, distance: Fraction) -> Fraction:
         """The square; every pair is beyond a negative distance."""
@@ -230,6 +253,7 @@ class CityBlockGauge(SpaceGauge):
     """The sum of |x - y|."""
 
     space: CityBlock
+    sums = staticmethod(exact_pairs.city_blocks)
 
     def __init__(self, space: CityBlock) -> None:
         super().__init__(space)
@@ -242,10 +266,6 @@ class CityBlockGauge(SpaceGauge):
     def values(self, rows: slice, columns: slice) -> FloatArray:
         """Distances of divided rows."""
         return -self.space.tile(rows, columns).astype(np.float64, copy=False)
-
-    def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
-        """Exact distances."""
-        return exact_pairs.keys(exact_pairs.city_blocks, self.space.exact_rows, rows, columns)
 
 
 class HammingGauge(SpaceGauge):
@@ -260,6 +280,9 @@ class HammingGauge(SpaceGauge):
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The values."""
         return [int(value) for value in values]
+
+    def sharp(self, rows: IntArray, columns: IntArray) -> None:
+        """Nobody needs them."""
 
 
 GAUGES: dict[str, type[SpaceGauge]] = {

@@ -23,8 +23,16 @@ def rounded(number: Real) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def rounded_of_root(square: Fraction, function: Callable[[Fraction], Fraction]) -> float:
+Rounding: TypeAlias = Callable[[Real], float]
+"""Rounds a rational number once: to a float64, as `rounded`, or to a number of another format."""
+
+
+def rounded_of_root(
+    square: Fraction, function: Callable[[Fraction], Fraction], rounding: Rounding = rounded
+) -> float:
     """The float64 nearest to `function` of the square root of `square`; the function is monotone.
+
+    `rounding` may round to other numbers.
 
     The root is bracketed more and more narrowly until both ends round alike (Ziv 1991). That comes to an end: a root
     that is not rational is no boundary between floats.
@@ -34,12 +42,12 @@ def rounded_of_root(square: Fraction, function: Callable[[Fraction], Fraction]) 
     """
     numerator, denominator = math.isqrt(square.numerator), math.isqrt(square.denominator)
     if numerator**2 == square.numerator and denominator**2 == square.denominator:
-        return rounded(function(Fraction(numerator, denominator)))
+        return rounding(function(Fraction(numerator, denominator)))
     # The first bit of the root has about this place below the point.
     bits = FIRST_BITS + max(0, (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
     while True:
         below = math.isqrt((square.numerator << 2 * bits) // square.denominator)
-        ends = {rounded(function(Fraction(end, 1 << bits))) for end in (below, below + 1)}
+        ends = {rounding(function(Fraction(end, 1 << bits))) for end in (below, below + 1)}
         if len(ends) == 1:
             return ends.pop()
         bits *= 2

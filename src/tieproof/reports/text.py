@@ -162,7 +162,8 @@ def evaluated(result: Result) -> str:
     gallery = f"leave-one-out among {items}" if setting.leave_one_out else f"against a gallery of {items}"
     comma = "," if setting.leave_one_out else ""
     distance = f"{setting.distance} distance" if known else f"the distance of the function {setting.distance}"
-    return f"{queries}{comma} {gallery} of {count(setting.dimensions, unit)}, under {distance}"
+    rounded = f" rounded to {setting.precision}" if setting.precision else ""
+    return f"{queries}{comma} {gallery} of {count(setting.dimensions, unit)}, under {distance}{rounded}"
 
 
 def about_ties(result: Result) -> Iterator[str]:

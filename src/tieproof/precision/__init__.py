@@ -1,0 +1,1 @@
+"""Distances as a number format keeps them: real numbers, rounded once, and then ranked."""

@@ -1,0 +1,75 @@
+"""From a gauge's values to distances: increasing functions of one number, computed in float64 to a known error."""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from tieproof.compiled import kernel
+from tieproof.pooled.gauges import CosineGauge, EuclideanGauge, Gauge, SpaceGauge
+
+LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
+"""A distance d by the value v.
+
+LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, v being minus a cosine; SIGNED_SQUARE: v is minus the square
+of a cosine, with its sign kept; SINE: the same plus 1, which is the squared sine up to a right angle.
+"""
+
+CURVE_ERROR = 2.0**-49
+"""Relative error of `distance_of`: at most six operations of a relative error of 2^-53 each, and some room."""
+
+
+class Curve(NamedTuple):
+    """One of the shapes, times factor first second: two powers of two, as one might overflow."""
+
+    shape: int
+    factor: float
+    first: float
+    second: float
+    error: float  # relative, of what `distance_of` computes
+
+
+def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
+    """A shape, times `scale`; exact where nothing but a power of two is multiplied."""
+    exponent = scale.numerator.bit_length() - scale.denominator.bit_length()
+    factor = scale / Fraction(2) ** exponent
+    is_power = math.frexp(float(factor))[0] == 0.5 and Fraction(float(factor)) == factor
+    error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
+    half = exponent // 2
+    return Curve(shape, float(factor), 2.0**half, 2.0 ** (exponent - half), error)
+
+
+def curve_of_values(gauge: Gauge) -> Curve:
+    """How a gauge's values become distances."""
+    if isinstance(gauge, CosineGauge):
+        return curve(SIGNED_SQUARE if gauge.space.integers else SIMILARITY)
+    if isinstance(gauge, EuclideanGauge):
+        return curve(ROOT, gauge.divisors()[0])
+    return curve(LINEAR, gauge.scale if isinstance(gauge, SpaceGauge) else Fraction(1))
+
+
+def curve_of_sharp_values(gauge: Gauge) -> Curve:
+    """How its sharp values do."""
+    if isinstance(gauge, CosineGauge):
+        return curve(SINE)
+    if isinstance(gauge, EuclideanGauge):
+        return curve(ROOT, Fraction(2) ** gauge.space.exact_rows.base)
+    return curve(LINEAR, gauge.unit)
+
+
+@kernel
+def distance_of(value: float, curve: Curve) -> float:
+    """The distance of a value; values beyond the range of a shape, as errors make them, give those at its end.
+
+    1 - sqrt(1 - q) is computed as q / (1 + sqrt(1 - q)), where nothing cancels.
+    """
+    shape = curve.shape
+    if shape == SIMILARITY:
+        return max(1.0 + value, 0.0)
+    if shape == SIGNED_SQUARE:
+        return 1.0 + math.sqrt(value) if value > 0.0 else max(1.0 + value, 0.0) / (1.0 + math.sqrt(-value))
+    if shape == SINE:
+        square = max(value, 0.0)
+        return square / (1.0 + math.sqrt(1.0 - square)) if square < 1.0 else 1.0 + math.sqrt(square - 1.0)
+    if shape == ROOT:
+        value = math.sqrt(max(value, 0.0))
+    return value * curve.factor * curve.first * curve.second

@@ -1,0 +1,73 @@
+"""Rounded distances: by float64 where its error leaves no doubt, else by sharper keys, else by exact ones.
+
+| step | decides | by |
+|---|---|---|
+| 1 values | where all distances within the error of a value round alike | `Gauge.values`, a float64 matrix product |
+| 2 sharp | pairs that are close to each other | `Gauge.sharp`: exact sums, rounded to float64 |
+| 3 exact | everything | `Gauge.exact`: integers and fractions of Python |
+
+A distance that lies half way between two numbers of the format comes down to step 3. Where many pairs do, as with
+codes, values have exactly the ties of distances, and one pair of each tie is decided for all.
+"""
+
+import numpy as np
+
+from tieproof.exact.rows import IntArray
+from tieproof.pooled.gauges import FLOAT64, Gauge
+from tieproof.precision.curves import curve_of_sharp_values, curve_of_values
+from tieproof.precision.formats import Format
+from tieproof.precision.kernels import FloatArray, round_block, round_pairs, target_of
+
+COLUMNS = 2048
+"""Item rows that are made ready at a time."""
+
+CHUNK_PAIRS = 2**14
+"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time."""
+
+
+class RoundedDistances:
+    """The distances of a gauge, correctly rounded to a format (`Format.infinity` stands for infinity)."""
+
+    def __init__(self, gauge: Gauge, wanted: Format) -> None:
+        self.gauge, self.format = gauge, wanted
+        self.target = target_of(wanted)
+        self.curve, self.sharp_curve = curve_of_values(gauge), curve_of_sharp_values(gauge)
+
+    def block(self, rows: slice) -> FloatArray:
+        """The distances of some distinct query rows to all distinct item rows."""
+        width = len(self.gauge.weight[1])
+        out = np.empty((rows.stop - rows.start, width), dtype=FLOAT64)
+        step = width if self.gauge.stripe_rows else COLUMNS
+        for start in range(0, width, step):
+            columns = slice(start, min(start + step, width))
+            out[:, columns] = self.part(rows, columns)
+        return out
+
+    def part(self, rows: slice, columns: slice) -> FloatArray:
+        """The distances to some of them."""
+        values = self.gauge.values(rows, columns)
+        out = np.empty_like(values)
+        if round_block(values, self.gauge.absolute, self.gauge.relative, self.curve, self.target, out):
+            row, column = np.nonzero(np.isnan(out))
+            out[row, column] = self.of_pairs(values[row, column], row + rows.start, column + columns.start)
+        return out
+
+    def of_pairs(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The distances of pairs that their values leave open."""
+        if not self.gauge.certain:
+            return self.of_each(values, rows, columns)
+        _, place, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return self.of_each(values[place], rows[place], columns[place])[inverse]
+
+    def of_each(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The distance of each pair by itself."""
+        out = np.full(len(values), np.nan)
+        sharp = self.gauge.sharp(rows, columns)
+        if sharp is not None:
+            round_pairs(*sharp, self.sharp_curve, self.target, out)
+        left = np.flatnonzero(np.isnan(out))
+        for start in range(0, len(left), CHUNK_PAIRS):
+            some = left[start : start + CHUNK_PAIRS]
+            keys = self.gauge.exact(values[some], rows[some], columns[some])
+            out[some] = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
+        return out

@@ -1,0 +1,313 @@
+"""Distances rounded to a number format: against the definition in fractions, on data made to be hard."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tieproof as tp
+from exact_oracle import average_precision, fractions
+from hard_sets import HARD_SETS
+from rounding_oracle import distance as real_distance
+from rounding_oracle import known, number_of_bits, rounded
+from shared_data import load_shared
+from tieproof.cli.app import app
+from tieproof.cli.exits import status_of
+from tieproof.distances import DISTANCES as REGISTERED
+from tieproof.pooled.points import make_gauge
+from tieproof.precision import ties as stripes
+from tieproof.precision.curves import LINEAR, curve
+from tieproof.precision.distances import RoundedDistances
+from tieproof.precision.formats import FORMATS
+from tieproof.precision.kernels import nearest, round_pairs, target_of
+from tieproof.relevance import Labels
+
+DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
+PRECISIONS = tuple(FORMATS)
+
+Array = npt.NDArray[np.generic]
+
+
+def found_distances(data: Array, name: str, precision: str, gallery: Array | None = None) -> npt.NDArray[np.float64]:
+    """Rounded distances of all rows to all others, as the evaluation ranks them."""
+    items = data if gallery is None else gallery
+    labels = [np.zeros(len(side), dtype=np.int64) for side in (data, items)]
+    relevance = Labels(labels[0], None if gallery is None else labels[1])
+    gauge = make_gauge(data, gallery, REGISTERED[name], name, relevance, 2**28)
+    block = RoundedDistances(gauge, FORMATS[precision]).block(slice(0, len(gauge.weight[0])))
+    return np.asarray(block[gauge.identity[0][:, None], gauge.identity[1]])
+
+
+def expected_distances(data: Array, name: str, precision: str) -> list[list[Fraction]]:
+    rows = fractions(data)
+    return [[rounded(precision, real_distance(name, x, y)) for y in rows] for x in rows]
+
+
+def assert_rounded(data: Array, name: str, precision: str) -> None:
+    found, expected = found_distances(data, name, precision), expected_distances(data, name, precision)
+    assert [[Fraction(value) for value in row] for row in found.tolist()] == expected
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_hard_sets(name: str, distance: str, precision: str) -> None:
+    for seed, shape in enumerate([(7, 3), (6, 1)]):
+        assert_rounded(HARD_SETS[name](np.random.default_rng(seed), shape), distance, precision)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("scale", [2.0**-24, 2.0**-14, 2.0**-75, 2.0**-63, 2.0**8, 2.0**64, 2.0**127, 1 / 3])
+def test_subnormal_numbers_midpoints_and_overflow(scale: float, distance: str, precision: str) -> None:
+    # Integers times a power of two: distances at midpoints, below the smallest number, and beyond the largest.
+    random = np.random.default_rng(3)
+    steps = np.array([1, 2, 3, 5, 2**8 + 1, 2**9 + 1, 2**11 + 1, 2**12 + 1, 2**24 + 1, 2**25 + 1, 2**25 + 3])
+    data = np.concatenate([np.zeros((1, 2)), np.stack([steps, random.permutation(steps)], axis=1)]) * scale
+    assert_rounded(data, distance, precision)
+    assert_rounded(data * np.array([1.0, 0.0]), distance, precision)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_half_way(distance: str, precision: str) -> None:
+    # Items at exactly a midpoint, and a hair before and behind it: only exact arithmetic tells them apart.
+    half = 2.0 ** -FORMATS[precision].precision
+    midpoints = np.array([1 + half, 1 + 3 * half, 1.5 + half, 2 - half])
+    places = np.concatenate([midpoints, np.nextafter(midpoints, 0), np.nextafter(midpoints, 9)])
+    data = np.zeros((len(places) + 1, 3))
+    data[1:, 0] = np.sqrt(places) if distance == "sqeuclidean" else places
+    data[0, 2] = data[1:, 1] = 0.0 if distance != "dot" else 1.0
+    assert_rounded(data, distance, precision)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_floats(data: st.DataObject) -> None:
+    shape = data.draw(st.tuples(st.integers(2, 4), st.integers(1, 3)))
+    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    small = st.integers(-9, 9).map(float)
+    entries = data.draw(
+        st.lists(st.one_of(numbers, small), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
+    )
+    distance, precision = data.draw(st.sampled_from(DISTANCES)), data.draw(st.sampled_from(PRECISIONS))
+    assert_rounded(np.array(entries).reshape(shape), distance, precision)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_codes_at_midpoints(precision: str) -> None:
+    # 1 - x.y / 512 is a multiple of 1/256; every second one beyond a right angle is half way between two bfloat16.
+    random = np.random.default_rng(0)
+    codes = random.choice([-1.0, 1.0], size=(24, 512)).astype(np.float32)
+    codes[1:12] = codes[0] * np.where(np.arange(512) < np.arange(40, 51)[:, None] * 10, -1, 1)
+    for data in (codes, codes / np.float32(np.sqrt(512)), codes * np.float32(0.1)):
+        assert_rounded(data, "cosine", precision)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("bits", [7, 3000])
+def test_hamming(bits: int, precision: str) -> None:
+    random = np.random.default_rng(bits)
+    codes, labels = random.random(size=(30, bits)) < 0.5, random.integers(3, size=30)
+    codes[0], codes[1:8] = False, np.arange(bits) < np.array([[255], [256], [257], [2048], [2049], [2050], [2051]])
+    distances = (codes[:, None] != codes[None]).sum(axis=2)
+    expected = [[rounded(precision, known(number)) for number in row] for row in distances.tolist()]
+    result = tp.evaluate(codes, labels, distance="hamming", precision=precision, measures=["AP"], empty="zero")
+    assert_scores(result, expected, labels)
+    packed = tp.evaluate(
+        np.packbits(codes, axis=1),
+        labels,
+        distance="hamming",
+        bits=bits,
+        precision=precision,
+        measures=["AP"],
+        empty="zero",
+    )
+    assert packed.to_json() == result.to_json()
+
+
+def assert_scores(result: tp.Result, distances: list[list[Fraction]], labels: npt.NDArray[np.int64]) -> None:
+    """Leave-one-out AP of given distances, from its definition, with `empty="zero"`."""
+    found = result.per_query("AP")
+    for query, row in enumerate(distances):
+        others = [item for item in range(len(row)) if item != query]
+        relevant = [bool(labels[item] == labels[query]) for item in others]
+        nothing = (Fraction(0),) * 3
+        expected = average_precision([-row[item] for item in others], relevant) if any(relevant) else nothing
+        values = (found.lower[query], found.expected[query], found.upper[query])
+        for value, exact in zip(values, expected, strict=True):
+            assert abs(Fraction(float(value)) - exact) <= Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", ["gaussian float32", "int8", "one ulp apart float32", "duplicates", "1e37", "1e-40"])
+def test_scores(name: str, distance: str, precision: str) -> None:
+    random = np.random.default_rng(4)
+    data, labels = HARD_SETS[name](random, (17, 5)), random.integers(3, size=17)
+    result = tp.evaluate(data, labels, distance=distance, precision=precision, measures=["AP"], empty="zero")
+    assert_scores(result, expected_distances(data, distance, precision), labels)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_query_and_gallery(distance: str) -> None:
+    random = np.random.default_rng(9)
+    data = random.normal(size=(20, 4))
+    found = found_distances(data[:8], distance, "float16", data[8:])
+    assert (found == found_distances(data, distance, "float16")[:8, 8:]).all()
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_function(precision: str) -> None:
+    random = np.random.default_rng(1)
+    data, labels = random.normal(size=(40, 3)), random.integers(4, size=40)
+
+    def function(queries: Array, items: Array) -> npt.NDArray[np.float64]:
+        return np.asarray(np.abs(queries[:, None].astype(float) - items[None].astype(float)).sum(axis=2))
+
+    distances = function(data, data)
+    target = target_of(FORMATS[precision])
+    kept = np.array([[nearest(value, target) for value in row] for row in distances.tolist()])
+    relevance = np.where(np.eye(40, dtype=bool), -1, labels[:, None] == labels)
+    expected = tp.evaluate_distances(kept, relevance).to_dict()["measures"]
+    assert tp.evaluate(data, labels, distance=function, precision=precision).to_dict()["measures"] == expected
+
+
+def numbers_to_round(precision: str) -> list[float]:
+    """Numbers of a format, midpoints, and their neighbours, of either sign."""
+    count = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000}[precision]
+    random = np.random.default_rng(2)
+    bits = np.concatenate([np.arange(40), count - 1 - np.arange(40), random.integers(count - 1, size=400)])
+    found = []
+    for each in bits.tolist():
+        number, following = (float(number_of_bits(precision, each + step)) for step in (0, 1))
+        middle = (number + following) / 2
+        found += [number, middle, np.nextafter(middle, -np.inf), np.nextafter(middle, np.inf)]
+    return [*found, *(-number for number in found), 1e300, -1e300, 5e-324]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_rounding_of_floats_and_fractions(precision: str) -> None:
+    numbers = numbers_to_round(precision)
+    target = target_of(FORMATS[precision])
+    expected = [rounded(precision, known(number)) for number in numbers]
+    assert [Fraction(nearest(number, target)) for number in numbers] == expected
+    assert [Fraction(FORMATS[precision].rounded(Fraction(number))) for number in numbers] == expected
+
+
+def test_rounding_as_numpy_does() -> None:
+    random = np.random.default_rng(5)
+    numbers = random.normal(size=3000) * 10.0 ** random.integers(-9, 6, size=3000)
+    for name, dtype in (("float16", np.float16), ("float32", np.float32)):
+        with np.errstate(over="ignore"):
+            expected = numbers.astype(dtype).astype(np.float64)
+        expected = np.clip(expected, -FORMATS[name].infinity, FORMATS[name].infinity)
+        assert [nearest(number, target_of(FORMATS[name])) for number in numbers.tolist()] == expected.tolist()
+
+
+def test_an_error_that_spans_a_midpoint_leaves_a_value_open() -> None:
+    values, out = np.array([1.0, 1 + 2.0**-11, 1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40, np.inf]), np.empty(5)
+    errors = np.array([2.0**-13, 0.0, 2.0**-52, 2.0**-50, np.inf])
+    round_pairs(values, errors, curve(LINEAR), target_of(FORMATS["float16"]), out)
+    assert out.tolist()[:2] == [1.0, 1.0]
+    assert np.isnan(out).tolist() == [False, False, True, False, True]
+    assert out[3] == 1 + 2.0**-10
+
+
+def evaluated(data: Array, labels: npt.NDArray[np.int64], **options: object) -> str:
+    return tp.evaluate(data, labels, **options).to_json()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize(
+    "name", ["gaussian float32", "int8", "one ulp apart float32", "duplicates", "0.1, 0.2, 0.3 float64"]
+)
+def test_same_bits(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(11)
+    data, labels = HARD_SETS[name](random, (90, 5)), random.integers(5, size=90)
+    expected = evaluated(data, labels, distance=distance, precision="float16", threads=1)
+    for threads, memory in ((1, "1KiB"), (2, "32MiB"), (3, "4GiB")):
+        items, dimensions = random.permutation(90), random.permutation(5)
+        found = evaluated(
+            data[items][:, dimensions],
+            labels[items],
+            distance=distance,
+            precision="float16",
+            threads=threads,
+            memory=memory,
+        )
+        assert found == expected
+    monkeypatch.setattr(stripes, "LARGEST_STRIPE", 7)
+    assert evaluated(data, labels, distance=distance, precision="float16", threads=2) == expected
+
+
+def test_rounding_leaves_exact_integers_as_they_are() -> None:
+    random = np.random.default_rng(6)
+    data, labels = random.integers(-4, 5, size=(60, 6)).astype(np.int8), random.integers(4, size=60)
+    for distance in ("sqeuclidean", "cityblock", "dot"):
+        rounded_to_float16 = tp.evaluate(data, labels, distance=distance, precision="float16").to_dict()
+        exact = tp.evaluate(data, labels, distance=distance).to_dict()
+        assert rounded_to_float16["measures"] == exact["measures"]
+        assert (rounded_to_float16["setting"]["precision"], exact["setting"]["precision"]) == ("float16", None)
+
+
+def test_what_is_too_far_is_tied() -> None:
+    # 40,000 and 70,000 are different numbers, and in float16 the second one is infinite, as is 90,000.
+    data = np.array([[0.0], [40_000.0], [70_000.0], [90_000.0]])
+    relevance = [(0, 2)]
+    exact, kept = (
+        tp.evaluate(data, relevance=relevance, distance="euclidean", precision=precision, measures=["RR"])["RR"]
+        for precision in (None, "float16")
+    )
+    assert (exact.lower, exact.upper) == (0.5, 0.5)
+    assert (kept.lower, kept.upper) == (1 / 3, 0.5)
+
+
+def test_settings_report_and_evaluator() -> None:
+    random = np.random.default_rng(7)
+    data, labels = random.normal(size=(30, 4)), random.integers(3, size=30)
+    expected = tp.evaluate(data, labels, precision="bfloat16")
+    assert expected.setting.precision == "bfloat16"
+    assert "under cosine distance rounded to bfloat16." in " ".join(str(expected).split())
+    evaluator = tp.Evaluator(precision="bfloat16")
+    evaluator.update(data, labels)
+    assert evaluator.compute().to_json() == expected.to_json()
+    zeros = tp.evaluate(np.zeros((4, 2)), [1, 1, 2, 2], precision="float32")
+    assert zeros.ties.zero_vectors == 4
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    random = np.random.default_rng(7)
+    data, labels = random.normal(size=(30, 4)), random.integers(3, size=30)
+    np.savez(tmp_path / "data.npz", embeddings=data, labels=labels)
+    assert status_of(app, ["evaluate", str(tmp_path / "data.npz"), "--precision", "float16"]) == 0
+    assert capsys.readouterr().out == f"{tp.evaluate(data, labels, precision='float16')}\n"
+    assert status_of(app, ["evaluate", str(tmp_path / "data.npz"), "--precision", "float8"]) == 2
+    assert "'float8' is not one of float32, float16, bfloat16" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("precision", ["float64", "half", 16, ""])
+def test_unknown_precision(precision: object) -> None:
+    with pytest.raises(tp.InputError, match=r"Unknown precision .*Known: float32, float16, bfloat16; or None"):
+        tp.evaluate([[1.0], [2.0]], [1, 1], precision=precision)  # type: ignore[arg-type]
+    with pytest.raises(tp.InputError, match="Unknown precision"):
+        tp.Evaluator(precision=precision)  # type: ignore[arg-type]
+
+
+def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
+    with pytest.raises(tp.InputError, match="row 1"):
+        tp.evaluate([[1.0], [np.nan]], [1, 1], precision="float16")
+
+
+def test_phocnet() -> None:
+    data = load_shared("phocnet.npz")
+    features = data["phocnet_features"][:300]
+    for distance in ("cosine", "euclidean", "cityblock"):
+        found = found_distances(features, distance, "float32")
+        rows = fractions(features[:12])
+        expected = [[rounded("float32", real_distance(distance, x, y)) for y in rows] for x in rows]
+        assert [[Fraction(value) for value in row[:12]] for row in found[:12].tolist()] == expected
