@@ -54,7 +54,8 @@ $(VENV)/installed-bench: $(VENV)/installed
 	touch $@
 
 $(VENV)/installed-studies: $(VENV)/installed
-	$(BIN)/pip install --quiet --editable '.[plot,stats]'
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --editable '.[studies]'
 	touch $@
 
 clean:

@@ -108,9 +108,10 @@ def other_row(audited: Audited) -> list[str]:
 
 
 def order_dependence(report: tp.AuditReport) -> str:
-    """The largest change among those of order and of names; or none."""
-    found = [finding for finding in of(report, [*ORDER, "order search"]) if not finding.verdict.harmless]
-    return "; ".join(f"{finding.attack}: {short(finding.detail)}" for finding in found) or "none seen"
+    """What changes the number, and what the search for the best order saw; or nothing."""
+    changed = [finding.attack for finding in of(report, ORDER) if not finding.verdict.harmless]
+    searched = [short(finding.detail) for finding in of(report, ["order search"]) if not finding.verdict.harmless]
+    return "; ".join([", ".join(changed), *searched]).strip("; ") or "none seen"
 
 
 def interval(report: tp.AuditReport) -> str:
@@ -152,7 +153,7 @@ def every_finding(audited: Sequence[Audited]) -> str:
     for subject, report in audited:
         bad = [finding for finding in report.findings if not finding.verdict.harmless] if report else []
         if bad:
-            rows = [(finding.attack, str(finding.verdict), finding.detail) for finding in bad]
+            rows = [(finding.attack, str(finding.verdict), finding.detail.replace("|", "\\|")) for finding in bad]
             parts.append(f"### {subject.name}\n\n{table(('attack', 'verdict', 'what was seen'), rows, words=3)}")
     return "\n".join(parts)
 
@@ -176,7 +177,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
     ax.set_yticks(places, [name for name, _ in shown])
     ax.set_xlabel("mean average precision")
     ax.set_xlim(left=0)
-    ax.legend(loc="lower right", frameon=False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     style.tidy(ax)
     style.save(figure, path)
 
@@ -214,9 +215,9 @@ something about them. Rules that break ties by document number are fair where th
 
 ## Order, NaN and infinity
 
-The largest change when the same data comes in another order or under other names, and what becomes of embeddings or
-scores that are not finite: refused with an error; held (a number no better than random); or worse. On tied data the
-number should be one that some ordering of the ties scores, from lower to upper.
+What changes the number though the data is the same (by how much is below), and what becomes of embeddings or scores
+that are not finite: refused with an error; held (a number no better than random); or worse. On tied data the number
+should be one that some ordering of the ties scores, from lower to upper.
 
 {table(others, map(other_row, audited), words=6)}
 ## To see it again
