@@ -2,9 +2,11 @@
 
 import ast
 import itertools
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
@@ -294,3 +296,28 @@ def test_plans_cover_every_query_once() -> None:
         pairs = random.integers(0, 5000, size=1000)
         parts = [part for block in Plan(budget, 2).blocks(pairs) for part in block]
         assert np.concatenate([np.arange(1000)[part] for part in parts]).tolist() == list(range(1000))
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "dot"])
+def test_threads_that_ask_for_the_form_at_once_get_the_same(distance: str) -> None:
+    data = np.random.default_rng(0).integers(0, 17, size=(40, 8))
+    order = np.arange(len(data))
+    resources = Resources(2**20, np.dtype(np.float32), 99)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            space = make_space(
+                DISTANCES[distance], data, None, (order, order), Resources(2**20, np.dtype(np.float32), 99)
+            )
+            start = Barrier(4)
+
+            def ask(space: Space = space, start: Barrier = start) -> Any:
+                start.wait()
+                return space.form
+
+            with ThreadPoolExecutor(4) as pool:
+                forms = [task.result() for task in [pool.submit(ask) for _ in range(4)]]
+            assert all(form is space.form for form in forms)
+    finally:
+        sys.setswitchinterval(interval)

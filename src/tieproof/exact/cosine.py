@@ -1,7 +1,5 @@
 """Cosine similarity: x.y / (|x| |y|), larger is nearer; a zero vector has similarity 0 to everything."""
 
-from functools import cached_property
-
 import numpy as np
 
 from tieproof.exact import bounds, sines
@@ -34,10 +32,9 @@ class Cosine(InnerSpace):
             largest = queries.square.max() * items.square.max() ** 2
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
 
-    @cached_property
-    def form(self) -> Form:
+    def make_form(self) -> Form:
         """The similarity as it is; of integers whose norms differ, s / |y|."""
-        form = super().form
+        form = super().make_form()
         if not self.ratio:
             return form
         return form._replace(

@@ -1,6 +1,5 @@
 """Euclidean distance, squared or not: the order of |y|^2 - 2 x.y, smaller is nearer; |x|^2 is common."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,10 +29,9 @@ class Euclidean(InnerSpace):
         largest = items.norm.max() * (2 * queries.norm.max() + items.norm.max())
         return bool(largest * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
 
-    @cached_property
-    def form(self) -> Form:
+    def make_form(self) -> Form:
         """2 x.y - |y|^2."""
-        form = super().form
+        form = super().make_form()
         return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.dtype))
 
     def error(self, rows: slice, columns: slice) -> Error:

@@ -133,7 +133,11 @@ class Space(ABC):
 
     @cached_property
     def form(self) -> Form:
-        """How entries become nearness: as they are."""
+        """How entries become nearness."""
+        return self.make_form()
+
+    def make_form(self) -> Form:
+        """Entries are the nearness. Not a cached property: other threads could see it before a subclass changes it."""
         ones = np.ones(len(self.items))
         return Form(
             factor=ones.astype(self.tile_type),
