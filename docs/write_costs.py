@@ -44,7 +44,7 @@ about 5 relevant items.
 
 ## Memory and threads
 
-`memory` is for what is kept beside the inputs. A (query, relevant item) pair takes 21 bytes while tiles are counted. As
+`memory` is for what is kept beside the inputs. A (query, relevant item) pair takes 20.5 bytes while tiles are counted. As
 long as three quarters of the budget hold all of them, everything is one block, and leave-one-out computes half of the
 products; otherwise each block of queries meets the whole gallery. So with labels it pays to allow
 
@@ -66,7 +66,7 @@ items).
 {pairs:.0e} pairs of {many_dimensions} dimensions, one thread per core, about 5 relevant items per query: the product
 and the counting take {halves:.2f} × {product:.2f} ns a pair and core, {core_hours:,.0f} core hours in all. Machines of
 {machine} cores do {share:,.0f} of them in {hours} hour: {machines} machines for an hour. The thresholds of all
-queries are small ({thresholds:.1f} GB at 21 bytes for each of 5 relevant items), counts are integers that add up, so
+queries are small ({thresholds:.1f} GB at 20.5 bytes for each of 5 relevant items), counts are integers that add up, so
 the gallery can be cut into as many shards as there are machines, in any order. A shard in float16 takes
 {shard:.1f} GB. As 64-bit codes under Hamming distance the same takes {codes:,.0f} core hours.
 """

@@ -9,8 +9,14 @@ import numpy.typing as npt
 from tieproof.engine.choice import LONG
 from tieproof.exact.space import Resources
 
-BYTES_PER_PAIR_RANKED = 21
+BYTES_PER_PAIR_RANKED = 20.5
 """What a (query, relevant item) pair takes while tiles are counted: key, item, two counts, a share of the guide."""
+
+LISTS = 2 * 2**20
+"""Room of a thread for near and undecided items, whatever the budget."""
+
+BLOCK = 0.77
+"""Share of the budget for a block of queries."""
 
 BYTES_PER_PAIR_RANKING = 320
 """What a pair takes while it is ranked or its measures are computed."""
@@ -31,13 +37,14 @@ class Plan:
 
     @property
     def memory(self) -> int:
-        """The bytes to plan with."""
-        return max(self.budget, SMALLEST_BUDGET)
+        """The bytes to plan with: the budget without each thread's lists of items."""
+        budget = max(self.budget, SMALLEST_BUDGET)
+        return budget - min(self.threads * LISTS, budget // 4)
 
     @property
     def side(self) -> int:
-        """Rows and columns of a tile: all threads together take an eighth of the budget for tiles."""
-        entries = self.memory / 8 / self.threads / 24
+        """Rows and columns of a tile: all threads together take a ninth of the budget for tiles."""
+        entries = self.memory / 9 / self.threads / 24
         return int(np.clip(int(entries**0.5), SMALLEST_SIDE, LARGEST_SIDE))
 
     @property
@@ -46,9 +53,13 @@ class Plan:
         return Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
-        """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query."""
-        part_size = self.memory // 8 // BYTES_PER_PAIR_RANKING // self.threads
-        block_size = self.memory * 3 // 4 // BYTES_PER_PAIR_RANKED
+        """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query.
+
+        Some three quarters of the budget are for a block, and a ninth for the parts that are ranked or measured at a
+        time.
+        """
+        part_size = self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
+        block_size = BLOCK * self.memory / BYTES_PER_PAIR_RANKED
         block: list[slice] = []
         in_block = 0
         for part in cut(pairs, part_size):
