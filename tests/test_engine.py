@@ -307,9 +307,7 @@ def test_threads_that_ask_for_the_form_at_once_get_the_same(distance: str) -> No
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(100):
-            space = make_space(
-                DISTANCES[distance], data, None, (order, order), Resources(2**20, np.dtype(np.float32), 99)
-            )
+            space = make_space(DISTANCES[distance], data, None, (order, order), resources)
             start = Barrier(4)
 
             def ask(space: Space = space, start: Barrier = start) -> Any:

@@ -137,7 +137,7 @@ class Space(ABC):
         return self.make_form()
 
     def make_form(self) -> Form:
-        """Entries are the nearness. Not a cached property: other threads could see it before a subclass changes it."""
+        """Entries are the nearness. Cached here, other threads could see it before a subclass has changed it."""
         ones = np.ones(len(self.items))
         return Form(
             factor=ones.astype(self.tile_type),
