@@ -35,7 +35,7 @@ class Case(NamedTuple):
     relevance: Sequence[int]
     why: str
 
-    def theirs(self) -> float:
+    def printed(self) -> float:
         """What the library prints."""
         return float(self.print(self.scores, self.relevance))
 
@@ -166,7 +166,7 @@ def row(case: Case) -> str:
     estimate = case.ours()
     lists = (", ".join(map(str, values)) for values in (case.scores, case.relevance))
     interval = f"{case.measure}: {estimate.lower:.4f} to {estimate.upper:.4f}"
-    cells = (case.library, case.function, *lists, f"{case.theirs():.4f}", interval, case.why)
+    cells = (case.library, case.function, *lists, f"{case.printed():.4f}", interval, case.why)
     return f"| {' | '.join(cells)} |\n"
 
 

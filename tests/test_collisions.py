@@ -20,7 +20,8 @@ from shared_data import load_shared
 from tieproof import collision_counts
 from tieproof.cli.app import app
 from tieproof.cli.exits import status_of
-from tieproof.gaps import ties as stripes
+from tieproof.gaps import ties as gaps
+from tieproof.pooled import stripes
 
 DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 
@@ -231,7 +232,7 @@ def test_same_bits(name: str, distance: str, epsilon: float, monkeypatch: pytest
             permuted, labels[items], distance=distance, epsilon=epsilon, threads=threads, memory=memory
         )
     monkeypatch.setattr(stripes, "LARGEST_STRIPE", 7)
-    monkeypatch.setattr(stripes, "COLUMNS", 9)
+    monkeypatch.setattr(gaps, "COLUMNS", 9)
     assert report(data, labels, distance=distance, epsilon=epsilon, threads=2) == expected
 
 

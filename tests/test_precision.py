@@ -19,8 +19,8 @@ from shared_data import load_shared
 from tieproof.cli.app import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
+from tieproof.pooled import stripes
 from tieproof.pooled.points import make_gauge
-from tieproof.precision import ties as stripes
 from tieproof.precision.curves import LINEAR, curve
 from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import FORMATS

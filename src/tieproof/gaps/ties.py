@@ -6,20 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.engine.blas import check_products, single_threaded
-from tieproof.engine.plan import cut
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.gaps.exact import decide
 from tieproof.gaps.kernels import Counts, Rankings, Scale, judge_gaps, ties_of_rankings
 from tieproof.pooled.gauges import Gauge
+from tieproof.pooled.stripes import stripes
 from tieproof.precision.curves import curve_of_values, errors_of_values
 from tieproof.relevance import Relevance
 from tieproof.threads import in_order
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 128, 64
 """What a ranked item, and a relevant one besides, take at most while a ranking is looked at."""
-
-LARGEST_STRIPE = 512
-"""Queries at a time; more would not make the product faster."""
 
 COLUMNS = 2048
 """Item rows that are made ready at a time."""
@@ -82,18 +79,9 @@ def all_ties(
         return found
 
     check_products()
+    of_items, of_relevant = BYTES_PER_ITEM * len(gauge.weight[1]), BYTES_PER_RELEVANT * relevance.at_most()[order]
     with single_threaded():
-        yield from in_order(ties_of, spans(gauge, relevance.at_most()[order], limits[0] // 2 // threads), threads)
-
-
-def spans(gauge: Gauge, relevant: IntArray, memory: int) -> Iterator[slice]:
-    """Consecutive queries whose rankings fit into memory, for numbers of relevant items per query."""
-    if gauge.stripe_rows:
-        for start in range(0, len(relevant), gauge.stripe_rows):
-            yield slice(start, min(start + gauge.stripe_rows, len(relevant)))
-        return
-    of_items = max(BYTES_PER_ITEM * len(gauge.weight[1]), memory // LARGEST_STRIPE)
-    yield from cut(of_items + BYTES_PER_RELEVANT * relevant, memory)
+        yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)
 
 
 def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> Counts:

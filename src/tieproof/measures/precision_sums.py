@@ -44,7 +44,7 @@ class PrecisionSum(NamedTuple):
 def _add_precisions(*columns: Any) -> FloatArray:
     from tieproof.measures.sums_by_query import add_precisions
 
-    return add_precisions(*columns)
+    return add_precisions(False, *columns)
 
 
 def _row(k: IntArray, n: IntArray, count: IntArray) -> Pair:
@@ -75,9 +75,9 @@ def _before(k: IntArray, length: IntArray) -> Pair:
 
 
 def _add_trapezoids(*columns: Any) -> FloatArray:
-    from tieproof.measures.sums_by_query import add_trapezoids
+    from tieproof.measures.sums_by_query import add_precisions
 
-    return add_trapezoids(*columns)
+    return add_precisions(True, *columns)
 
 
 def _trapezoid_row(k: IntArray, n: IntArray, count: IntArray) -> Pair:

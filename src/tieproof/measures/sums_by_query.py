@@ -12,40 +12,27 @@ from tieproof.ties import FloatArray, IntArray
 
 @kernel
 def add_precisions(
-    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, last: IntArray, several: FloatArray
+    trapezoid: bool, starts: IntArray, k: IntArray, n: IntArray, l: IntArray, last: IntArray, several: FloatArray
 ) -> FloatArray:
-    """Add up the precisions at single items, and what is given for each tie of several that begins above `last`."""
+    """Add up the precisions at single items, and what is given for each tie of several that begins above `last`.
+
+    trapezoid: the mean of the precision before an item, 1 at the first rank, and at it, instead of that at it.
+    """
     sums = np.zeros(last.shape[0])
     place = 0
     for q in range(last.shape[0]):
         for t in range(starts[q], starts[q + 1]):
             if k[t] >= last[q]:
                 break
-            if l[t] == 1:
-                sums[q] += (n[t] + 1.0) / (k[t] + 1.0)
-            else:
+            if l[t] > 1:
                 sums[q] += several[place]
                 place += 1
-    return sums
-
-
-@kernel
-def add_trapezoids(
-    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, last: IntArray, several: FloatArray
-) -> FloatArray:
-    """The same with the mean of the precisions before a single item, 1 at the first rank, and at it."""
-    sums = np.zeros(last.shape[0])
-    place = 0
-    for q in range(last.shape[0]):
-        for t in range(starts[q], starts[q + 1]):
-            if k[t] >= last[q]:
-                break
-            if l[t] == 1:
+                continue
+            precision = (n[t] + 1.0) / (k[t] + 1.0)
+            if trapezoid:
                 before = n[t] / k[t] if k[t] else 1.0
-                sums[q] += (before + (n[t] + 1.0) / (k[t] + 1.0)) / 2.0
-            else:
-                sums[q] += several[place]
-                place += 1
+                precision = (before + precision) / 2.0
+            sums[q] += precision
     return sums
 
 

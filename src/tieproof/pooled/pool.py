@@ -11,6 +11,7 @@ import numpy as np
 from tieproof.engine.blas import check_products, single_threaded
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.pooled.gauges import Gauge
+from tieproof.pooled.stripes import LARGEST_STRIPE
 from tieproof.relevance import Judgments, Relevance, pointers
 
 BYTES_PER_ENTRY = 96
@@ -18,9 +19,6 @@ BYTES_PER_ENTRY = 96
 
 BYTES_PER_PAIR = 128
 """What a relevant or excluded pair takes while it is listed."""
-
-LARGEST_STRIPE = 512
-"""Rows of a stripe; more would not make the product faster."""
 
 COLUMNS = 2048
 """Item rows that are made ready at a time."""

@@ -1,14 +1,14 @@
 """The ties of rankings by rounded distances, some queries at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.dense import ties_of_scores
-from tieproof.engine.plan import cut
 from tieproof.exact.rows import IntArray
 from tieproof.pooled.gauges import Gauge
+from tieproof.pooled.stripes import stripes
 from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import Format
 from tieproof.relevance import Relevance
@@ -18,9 +18,6 @@ from tieproof.ties import Ties
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 320
 """What a ranked item, and a relevant one besides, take at most while the ties of a query are found."""
-
-LARGEST_STRIPE = 512
-"""Queries at a time; more would not make the product faster."""
 
 
 def rounded_ties(
@@ -46,15 +43,6 @@ def rounded_ties(
         return queries, found
 
     check_products()
+    of_items, of_relevant = BYTES_PER_ITEM * len(gauge.identity[1]), BYTES_PER_RELEVANT * relevance.at_most()[order]
     with single_threaded():
-        yield from in_order(ties_of, spans(gauge, relevance.at_most()[order], limits[0] // 2 // threads), threads)
-
-
-def spans(gauge: Gauge, relevant: IntArray, memory: int) -> Iterator[slice]:
-    """Consecutive queries whose rankings fit into memory, for numbers of relevant items per query."""
-    if gauge.stripe_rows:
-        for start in range(0, len(relevant), gauge.stripe_rows):
-            yield slice(start, min(start + gauge.stripe_rows, len(relevant)))
-        return
-    of_items = max(BYTES_PER_ITEM * len(gauge.identity[1]), memory // LARGEST_STRIPE)
-    yield from cut(of_items + BYTES_PER_RELEVANT * relevant, memory)
+        yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)
