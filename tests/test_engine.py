@@ -19,13 +19,14 @@ from entries import entered
 from exact_oracle import KEYS, fractions
 from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
-from tieproof.engine import blas, buckets, finding
+from tieproof.engine import blas, buckets
+from tieproof.engine.finding import lowest_entries
 from tieproof.engine.guide import guided
 from tieproof.engine.plan import Plan
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.exact.space import Resources, Space
 
-widen, lowest_entry = entered(buckets.widen), entered(finding.lowest_entry)
+widen = entered(buckets.widen)
 
 SOURCE = Path(tp.__file__).parent
 
@@ -186,8 +187,8 @@ def test_margins_cover_what_a_tile_shows(name: str, distance: str, dtype: type, 
         thresholds = guided(pointer[:-1], pointer[1:], falling.ravel(), reach, margin)
         low, high = np.empty(falling.shape, shown.dtype), np.empty(falling.shape, shown.dtype)
         for i in range(count):
-            widen(thresholds, i, ratio, low[i], high[i])
-            assert shown.dtype.type(lowest_entry(thresholds, i, ratio)) <= low[i, -1]
+            widen(falling[i], reach[i], margin[i], ratio, low[i], high[i])
+        assert (lowest_entries(thresholds, ratio).astype(shown.dtype) <= low[:, -1]).all()
         for i, j in np.ndindex(keys.shape):
             exact, power, _ = true_nearness(distance, space, i, j, rows[i], rows[j])
             power = 2 if ratio else power

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pytest
 
 from entries import entered
-from tieproof.engine import buckets, counting, finding, guide, intervals, masks
+from tieproof.engine import buckets, counting, exact_counting, finding, guide, intervals, masks
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.structures import CONTINUED, Counts, Room, Targets, Tile, Undecided, Work
+from tieproof.engine.structures import CONTINUED, Columns, Counts, Room, Targets, Tile, Undecided, Work
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.exact.space import Error, Form
 
@@ -24,8 +24,7 @@ buckets_of = entered(buckets.buckets_of)
 first_at_most = entered(buckets.first_at_most)
 list_flags = entered(finding.list_flags)
 bracket = entered(guide.bracket)
-first_below = entered(intervals.first_below)
-first_not_above = entered(intervals.first_not_above)
+end_of_nearer = entered(intervals.end_of_nearer)
 counted = entered(masks.counted)
 hide = entered(masks.hide)
 leave_out = entered(masks.leave_out)
@@ -47,6 +46,7 @@ class Case:
     """
 
     tile: Tile
+    error: Error
     exact: Array
     row: list[int]  # of each query in the tile
     heads: list[list[Any]]
@@ -68,9 +68,11 @@ class Case:
         gap = [g for sizes in self.sizes for size in sizes for g in [0, *[CONTINUED] * (size - 1)]]
         pairs = [(q, WHERE[1] + item) for q, items in enumerate(self.masked) for item in sorted(items)]
         query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
+        thresholds = guided(stop - length, stop, np.array(key, dtype=np.float64), self.reach, self.margin)
         return Work(
             Targets(np.array(self.row) + WHERE[0], *masks_of(query, item, self.queries)),
-            guided(stop - length, stop, np.array(key, dtype=np.float64), self.reach, self.margin),
+            thresholds,
+            counting.limits_of(thresholds, self.tile.form.ratio, self.tile.entries.dtype),
             Counts(np.array(gap, dtype=np.int32), np.zeros(len(gap), dtype=np.int32)),
             Undecided(*(np.full(room, -7, dtype=np.int64) for _ in Undecided._fields)),
         )
@@ -128,7 +130,9 @@ def check(case: Case, count: Callable[[Work], Iterator[int]], room: int) -> int:
 def by_rows(case: Case, dense: float) -> Callable[[Work], Iterator[int]]:
     def count(work: Work) -> Iterator[int]:
         with patched(counting, "DENSE", dense):
-            yield from counting.count_rows(case.tile, work, 0, case.queries, room_of(case.tile, work), Lock())
+            limits = counting.limits_of(work.thresholds, case.tile.form.ratio, case.tile.entries.dtype)
+        work, room = work._replace(limits=limits), room_of(case.tile, work)
+        yield from counting.count_rows(case.tile, case.error, work, 0, case.queries, room, Lock())
 
     return count
 
@@ -139,16 +143,23 @@ def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
     # In a transposed tile the queries' rows are columns, but `form` and `error` are those of items, `row` that of
     # the queries' first row.
     def count(work: Work) -> Iterator[int]:
-        yield from counting.count_columns(turned, work, 0, case.queries, room_of(turned, work), Lock())
+        columns = columns_of(case, work)
+        yield from counting.count_columns(turned, case.error, work, columns, room_of(turned, work), Lock())
 
     return count
+
+
+def columns_of(case: Case, work: Work) -> Columns:
+    """What is known of the queries' rows, all rows of the tile."""
+    rows = slice(WHERE[0], WHERE[0] + len(case.tile.entries))
+    return finding.columns_of(work.targets, work.limits, rows, 0, case.queries)
 
 
 def room_of(tile: Tile, work: Work) -> Room:
     """As little room as can be, so that it is often full, and what another tile left there."""
     with patched(counting, "LIST", 1):
         room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
-    for array in (*room.near, room.crowded, *room.scratch):
+    for array in (*room.listed, room.crowded, *room.flags, *room.sorting, *room.exact):
         array[...] = 1
     return room
 
@@ -197,8 +208,8 @@ def exact_case(random: Random, entries: Array, form: Form, exact: Array, per_que
     keys = [[float(head) for head in head_row] for head_row in heads]
     largest = np.array([max([abs(k) for k in key], default=0.0) for key in keys])
     margin = 16 * UNIT_ROUNDOFF[entries.dtype] * np.sqrt(largest) if form.ratio else np.zeros(len(row))
-    tile = Tile(entries, form, certain(rows, width), *WHERE)
-    return Case(tile, exact, row, heads, sizes, masked, np.zeros(len(row)), margin, keys)
+    tile = Tile(entries, form, *WHERE)
+    return Case(tile, certain(rows, width), exact, row, heads, sizes, masked, np.zeros(len(row)), margin, keys)
 
 
 def plain_form(width: int, dtype: Any, random: Random, whole: bool) -> Form:
@@ -226,7 +237,7 @@ def test_whole_numbers_come_with_few_and_with_many_levels() -> None:
     def extent(limit: int) -> int:
         return 3 * limit
 
-    assert extent(300) < buckets.LEVELS < extent(3000)
+    assert extent(300) < exact_counting.LEVELS < extent(3000)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -300,8 +311,8 @@ def with_errors(random: Random, dtype: Any, width: int, size: float, reach: floa
         far = largest + reaches[-1]
         absolute = (error.row[r] * error.column.max() + error.constant.max()) * (1 + 2 * error.relative)
         margin.append(1.01 * (absolute + (2 * error.relative + 4 * UNIT_ROUNDOFF[np.dtype(dtype)]) * far))
-    tile = Tile(entries, form, error, *WHERE)
-    return Case(tile, exact, row, heads, sizes, masked, np.array(reaches), np.array(margin), keys)
+    tile = Tile(entries, form, *WHERE)
+    return Case(tile, error, exact, row, heads, sizes, masked, np.array(reaches), np.array(margin), keys)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -331,7 +342,7 @@ def test_keys_that_are_not_known_decide_nothing() -> None:
 def test_an_error_that_is_not_known_decides_nothing() -> None:
     random = np.random.default_rng(0)
     case = with_errors(random, np.float32, 61, 1e-3, 1e-3, 4)
-    case.tile.error.constant[:] = np.inf
+    case.error.constant[:] = np.inf
     case.margin[:] = np.inf
     assert set(check_all(case)) == {sum(61 - len(masked) for masked in case.masked)}
 
@@ -376,25 +387,28 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
     case.row = list(range(20))
     case.heads = case.keys = [[200.0, 75.0]] * 20
     case.sizes = [[2, 2]] * 20
-    turned = case.tile._replace(entries=finding.transposed(entries))
+    columns = columns_of(case, case.work(1))
+
+    def crowded(some: Array, share: float) -> bool:
+        return finding.is_crowded(case.tile._replace(entries=finding.transposed(some)), columns, share)
+
     # The first 16 items have nearness 0 … 15 only.
-    assert not finding.is_crowded(turned, case.work(1), 0, 20, 0.0)
-    turned = case.tile._replace(entries=finding.transposed(entries[:, ::-1]))
-    assert finding.is_crowded(turned, case.work(1), 0, 20, 0.99)
-    assert not finding.is_crowded(turned, case.work(1), 0, 20, 1.0)
-    turned = case.tile._replace(entries=finding.transposed(entries[:, 75 - 4 : 75 + 12]))
-    assert finding.is_crowded(turned, case.work(1), 0, 20, 0.74)
-    assert not finding.is_crowded(turned, case.work(1), 0, 20, 0.75)
+    assert not crowded(entries, 0.0)
+    assert crowded(entries[:, ::-1], 0.99)
+    assert not crowded(entries[:, ::-1], 1.0)
+    assert crowded(entries[:, 75 - 4 : 75 + 12], 0.74)
+    assert not crowded(entries[:, 75 - 4 : 75 + 12], 0.75)
 
 
 def test_flags_become_places() -> None:
     random = np.random.default_rng(4)
     for width in (1, 7, 8, 9, 63, 64, 200):
         for share in (0.0, 0.05, 0.5, 1.0):
-            flag = np.ones(width + 8, dtype=np.uint8)
+            flag = np.ones(width // 8 * 8 + 8, dtype=np.uint8)
             flag[:width] = random.random(width) < share
             close = np.empty(width + 8, dtype=np.uint32)
-            found = list_flags(flag, width, close)
+            flag[width:] = 0
+            found = list_flags(flag, flag[: -(-width // 8) * 8].view(np.uint64), close)
             assert close[:found].tolist() == np.flatnonzero(flag[:width]).tolist()
 
 
@@ -412,13 +426,14 @@ def test_masks_in_every_part_of_the_items() -> None:
             items = np.arange(column, column + width)
             left = np.array([item not in masked[q] for item in items.tolist()])
             value = np.zeros(width)
-            hide(targets, q, column, value)
+            runs = (targets.run, targets.first[q], targets.last[q])
+            hide(*runs, column, value)
             assert ((value == 0) == left).all()
             assert (value[~left] == -np.inf).all()
             for share in (0.0, 0.2, 1.0):
                 places = np.flatnonzero(random.random(width) < share).astype(np.uint32)
                 close = np.append(places, np.uint32(0))
-                kept = leave_out(targets, q, column, len(places), close)
+                kept = leave_out(*runs, column, len(places), close)
                 assert close[:kept].tolist() == [c for c in places.tolist() if left[c]]
 
 
@@ -466,8 +481,8 @@ def test_searches_among_falling_numbers(shift: float) -> None:
         shifted = falling + shift
         at_most = next((i for i in range(start, stop) if shifted[i] <= value), stop)
         below = next((i for i in range(start, stop) if shifted[i] < value), stop)
-        assert first_not_above(falling, start, stop, shift, value) == at_most
-        assert first_below(falling, start, stop, shift, value) == below
+        assert end_of_nearer(falling, start, stop, shift, value, False) == at_most
+        assert end_of_nearer(falling, start, stop, shift, value, True) == below
         if shift == 0.0:
             end = next((i for i in range(start, len(falling)) if falling[i] <= value), len(falling))
             assert first_at_most(falling, value, start) == end
@@ -491,7 +506,7 @@ def test_what_is_left_out_at_the_ends_of_a_tile_is_passed_over() -> None:
     targets, masked = some_masks(np.random.default_rng(0))
     for q, items in enumerate(masked):
         for start, stop in ((0, 90), (0, 1), (30, 60), (89, 90)):
-            left, right = counted(targets, q, start, stop)
+            left, right = counted(targets.run, targets.first[q], targets.last[q], start, stop)
             kept = [item - start for item in range(start, stop) if item not in items]
             assert (left, right) == ((kept[0], kept[-1] + 1) if kept else (stop - start, stop - start))
 

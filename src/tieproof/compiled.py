@@ -24,7 +24,12 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
-    """`function`, compiled when it is first called."""
+    """`function`, compiled when it is first called.
+
+    Every array that a kernel takes and every function of NumPy that it calls adds to the time for that, so kernels
+    are given what they read and write, and make nothing themselves.
+    """
+    options |= {"no_cfunc_wrapper": True}
     try:
         result: Callable[P, R] = numba.njit(nogil=True, fastmath=False, cache=True, **options)(function)
     except RuntimeError:  # numba finds no folder that it may write

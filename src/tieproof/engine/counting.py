@@ -6,10 +6,25 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.engine.buckets import BUCKETS, LEVELS, MOST, SOME, count_crowded
-from tieproof.engine.finding import find_in_columns, find_in_rows
+from tieproof.engine.buckets import BUCKETS, MOST, SOME, count_crowded
+from tieproof.engine.exact_counting import LEVELS, count_exactly
+from tieproof.engine.finding import find_in_columns, find_in_rows, lowest_entries
 from tieproof.engine.placing import place
-from tieproof.engine.structures import Candidates, Room, Scratch, Thresholds, Tile, Work
+from tieproof.engine.structures import (
+    Columns,
+    Exact,
+    Flags,
+    IntArray,
+    Limits,
+    Listed,
+    Room,
+    Sorting,
+    Thresholds,
+    Tile,
+    Undecided,
+    Work,
+)
+from tieproof.exact.space import Error
 
 LIST = 2**12
 """Items that are listed before they are placed: as many as a cache holds."""
@@ -18,79 +33,113 @@ DENSE = 0.4
 """Items per threshold and row of a tile from which buckets pay (measured)."""
 
 
+FEW = 8
+"""So many items of a row are placed one by one in any case."""
+
+
+def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limits:
+    """How far the queries look in tiles of a type, and how many items are then counted by buckets."""
+    length = thresholds.stop - thresholds.start
+    few = np.where(length <= MOST, FEW + DENSE * length, np.inf)
+    few[length == 0] = -1.0
+    with np.errstate(over="ignore"):
+        return Limits(lowest_entries(thresholds, ratio).astype(dtype), few)
+
+
 def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> Room:
     """Room for tiles of at most so many rows or columns and for so many queries of a stripe."""
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST)
-    size, wide = max(LIST, side, queries), max(side, most) + 8
+    size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
+    flag, close = np.zeros(wide, dtype=np.uint8), np.empty(wide, dtype=np.uint32)
     return Room(
-        near=Candidates(
+        listed=Listed(
             query=np.empty(size, dtype=np.int64),
             row=np.empty(size, dtype=np.int64),
             item=np.empty(size, dtype=np.int64),
             entry=np.empty(size, dtype=dtype),
-            low=np.empty(size),
-            high=np.empty(size),
-            first=np.empty(size, dtype=np.int64),
-            end=np.empty(size, dtype=np.int64),
         ),
         crowded=np.empty(queries, dtype=np.int64),
-        scratch=Scratch(
-            flag=np.empty(wide, dtype=np.uint8),
+        flags=Flags(flag, flag.view(np.uint64), close),
+        sorting=Sorting(
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),
             table=np.empty(BUCKETS * most + SOME, dtype=np.uint16),
             slots=np.empty(max(most, LEVELS) + 2, dtype=np.int32),
             position=np.empty(wide, dtype=np.uint32),
-            close=np.empty(wide, dtype=np.uint32),
-            near=np.empty(wide),
-            behind=np.empty(most, dtype=np.uint32),
+            close=close,
         ),
+        exact=Exact(near=np.empty(wide), behind=np.empty(most, dtype=np.uint32)),
     )
 
 
-def count_rows(tile: Tile, work: Work, start: int, stop: int, room: Room, lock: Lock) -> Iterator[int]:
+def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room: Room, lock: Lock) -> Iterator[int]:
     """Count a tile for the queries start … stop-1; its rows are theirs.
 
     Yields how many items are undecided, at the end and whenever there might be no room for more. The lock is held
     while counts change.
     """
-    scratch = room.scratch
-    room = room._replace(scratch=scratch._replace(value=scratch.value[: tile.entries.shape[1]]))
+    room = room_for(tile, room)
 
     def listed() -> Iterator[int]:
         query = start
         while query < stop:
-            query, found, many = find_in_rows(tile, work, query, stop, DENSE, room)
+            query, found, many = find_in_rows(
+                tile, work.targets, work.limits, query, stop, room.flags, room.crowded, room.listed
+            )
             yield found
-            first = 0
-            while first < many:
+            crowded = room.crowded[:many]
+            while len(crowded):
                 with lock:
-                    first, found = count_crowded(tile, work, first, many, room)
+                    done, found = count_many(tile, error, work, crowded, room)
+                crowded = crowded[done:]
                 yield found
 
-    yield from place_listed(tile, work, room, lock, listed())
+    yield from place_listed(tile, error, work, room, lock, listed())
 
 
-def count_columns(tile: Tile, work: Work, start: int, stop: int, room: Room, lock: Lock) -> Iterator[int]:
+def count_many(tile: Tile, error: Error, work: Work, crowded: IntArray, room: Room) -> tuple[int, int]:
+    """Count all items for crowded queries; how many of these are done, and how many items are listed instead."""
+    if error.certain:
+        return count_exactly(
+            tile, work.targets, work.thresholds, work.counts, crowded, room.sorting, room.exact, room.listed
+        )
+    return count_crowded(tile, work.targets, work.thresholds, work.counts, crowded, room.sorting, room.listed)
+
+
+def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
     """The same for a transposed tile, whose rows are items and whose columns are the queries' rows."""
+    room = room_for(tile, room)
 
     def listed() -> Iterator[int]:
         item = 0
         while item < len(tile.entries):
-            item, found = find_in_columns(tile, work, item, start, stop, room)
+            item, found = find_in_columns(tile, work.targets, work.limits, columns, item, room.flags, room.listed)
             yield found
 
-    yield from place_listed(tile, work, room, lock, listed())
+    yield from place_listed(tile, error, work, room, lock, listed())
 
 
-def place_listed(tile: Tile, work: Work, room: Room, lock: Lock, listed: Iterator[int]) -> Iterator[int]:
-    """Place the items that `room.near` holds, each time so many."""
-    most = len(work.undecided.query) - len(room.near.query)
+def room_for(tile: Tile, room: Room) -> Room:
+    """The part of the room that the rows of a tile take."""
+    width = tile.entries.shape[1]
+    return room._replace(
+        flags=room.flags._replace(words=room.flags.words[: -(-width // 8)]),
+        sorting=room.sorting._replace(value=room.sorting.value[:width]),
+    )
+
+
+def place_listed(
+    tile: Tile, error: Error, work: Work, room: Room, lock: Lock, listed: Iterator[int]
+) -> Iterator[int]:
+    """Place the items that `room.listed` holds, each time so many."""
+    most = len(work.undecided.query) - len(room.listed.query)
     used = 0
     for found in listed:
+        near = Listed(*(column[:found] for column in room.listed))
+        items = Undecided(*(column[used : used + found] for column in work.undecided))
         with lock:
-            used = place(tile, work, room.near, found, used)
+            used += place(near, tile.form, error, tile.column, work.thresholds, work.counts, items)
         if used > most:
             yield used
             used = 0

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import as_numbers
-from tieproof.engine.counting import count_rows, make_room
+from tieproof.engine.counting import count_rows, limits_of, make_room
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import masks_of
 from tieproof.engine.order import by_key
@@ -20,9 +20,8 @@ from tieproof.engine.structures import (
     IntArray,
     Targets,
     Tile,
-    Undecided,
     Work,
-    no_items,
+    room_for_items,
 )
 from tieproof.errors import InputError
 from tieproof.exact.space import Form, make_error
@@ -54,7 +53,7 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
         thresholds=guided(block.pointer[:-1], block.pointer[1:], keys, exactly, exactly),
         counts=Counts(np.where(starts_tie, 0, CONTINUED).astype(np.int32), np.zeros(len(keys), dtype=np.int32)),
         grades=grades,
-        partial=no_items(),
+        partial=room_for_items(0),
         n_items=width - np.diff(block.excluded_pointer),
         item=block.items[order].astype(np.int32),
         known=np.ones(count, dtype=np.bool_),
@@ -71,9 +70,9 @@ def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
     form = Form(ones, np.zeros(width), ones, False, False, np.ones(width, dtype=np.int32))
     error = make_error(slice(0, count), slice(0, width))
     room = make_room(width, count, ranked.thresholds, np.float64)
-    places = np.empty(len(room.near.query), dtype=np.int64)
-    work = Work(ranked.targets, ranked.thresholds, ranked.counts, Undecided(*5 * [places]))
-    undecided = list(count_rows(Tile(nearness, form, error, 0, 0), work, 0, count, room, Lock()))
+    limits = limits_of(ranked.thresholds, form.ratio, np.float64)
+    work = Work(ranked.targets, ranked.thresholds, limits, ranked.counts, room_for_items(len(room.listed.query)))
+    undecided = list(count_rows(Tile(nearness, form, 0, 0), error, work, 0, count, room, Lock()))
     assert not undecided
 
 

@@ -35,7 +35,9 @@ def place_of(start: Int, query: Int) -> Int:
 @part
 def step_of(nearness: float, top: float, scale: float, steps: Int) -> Int:
     """The step of a nearness, 0 … steps-1, from that of the nearest key."""
-    return np.int64(min(max((top - nearness) * scale, 0.0), np.float64(steps - 1)))
+    step, last = (top - nearness) * scale, np.float64(steps - 1)
+    step = step if step > 0.0 else 0.0
+    return np.int64(step if step < last else last)
 
 
 @kernel

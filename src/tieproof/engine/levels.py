@@ -44,11 +44,13 @@ def ties_by_level(
     def count(part: IntArray) -> tuple[IntArray, Ties]:
         known = labels.query_class[part]
         start = labels.start[known]
-        found = count_levels(own[part], items, start, start + labels.size[known])
+        found = counts_of(own[part], items, start, start + labels.size[known])
         if labels.leave_one_out:
             found[0, :, 0] -= 1
         progress(len(part) * len(items))
-        query, k, n, l, m = ties_of_levels(found)
+        ties = np.empty((5, np.count_nonzero(found[0])), dtype=np.int64)
+        ties_of_levels(found, ties)
+        query, k, n, l, m = ties
         n_items = np.full(len(part), labels.n_items - labels.leave_one_out)
         return part, Ties(query, k, n, l, m, n_relevant=found[0].sum(axis=1), n_items=n_items)
 
@@ -60,25 +62,43 @@ def ties_by_level(
     yield from in_order(count, parts, threads)
 
 
-@kernel
-def count_levels(queries: Words, items: Words, start: IntArray, stop: IntArray) -> Counts:
+def counts_of(queries: Words, items: Words, start: IntArray, stop: IntArray) -> Counts:
     """Items at each distance from each query, shape (2, queries, levels): those start … stop-1, and the others."""
     count, words = queries.shape
     counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
-    position = np.empty(BLOCK, dtype=np.uint32)
     lanes = np.zeros((4, 64 * words + 1), dtype=np.int64)
+    count_levels(queries, items, start, stop, np.empty(BLOCK, dtype=np.uint32), lanes, counts)
+    return counts
+
+
+@kernel
+def count_levels(
+    queries: Words,
+    items: Words,
+    start: IntArray,
+    stop: IntArray,
+    position: Places,
+    lanes: Counts,
+    counts: Counts,
+) -> None:
+    """Add up `counts_of`; `position` is room for a block of items, `lanes` are zeros."""
+    count = queries.shape[0]
     for first in range(0, items.shape[0], BLOCK):
-        last = min(first + BLOCK, items.shape[0])
+        last = first + BLOCK if first + BLOCK < items.shape[0] else items.shape[0]
         for q in range(count):
-            middle = min(max(start[q], first), last)
-            end = min(max(stop[q], first), last)
+            middle, end = within(start[q], first, last), within(stop[q], first, last)
             if end > middle:
                 add_levels(queries[q], items[middle:end], position, lanes, counts[0, q])
             if middle > first:
                 add_levels(queries[q], items[first:middle], position, lanes, counts[1, q])
             if last > end:
                 add_levels(queries[q], items[end:last], position, lanes, counts[1, q])
-    return counts
+
+
+@part
+def within(place: int, first: int, last: int) -> int:
+    """The place, or the nearer end of the block where it is outside."""
+    return first if place < first else last if place > last else place
 
 
 @part
@@ -110,14 +130,9 @@ def add_levels(query: Words, items: Words, position: Places, lanes: Counts, coun
 
 
 @kernel
-def ties_of_levels(counts: Counts) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """query, k, n, l, m of the ties that hold a relevant item, from counts (2, queries, levels)."""
-    size = 0
-    for q in range(counts.shape[1]):
-        for level in range(counts.shape[2]):
-            size += counts[0, q, level] > 0
-    query, k, n = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-    l, m = np.empty(size, np.int64), np.empty(size, np.int64)
+def ties_of_levels(counts: Counts, ties: IntArray) -> None:
+    """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item."""
+    query, k, n, l, m = ties[0], ties[1], ties[2], ties[3], ties[4]
     tie = 0
     for q in range(counts.shape[1]):
         nearer = relevant = 0
@@ -129,4 +144,3 @@ def ties_of_levels(counts: Counts) -> tuple[IntArray, IntArray, IntArray, IntArr
                 tie += 1
             nearer += here + counts[1, q, level]
             relevant += here
-    return query, k, n, l, m

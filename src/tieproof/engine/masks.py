@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.compiled import part
-from tieproof.engine.structures import Int, IntArray, Places, Row, SmallIntArray, Targets
+from tieproof.engine.structures import Int, IntArray, Places, Row, SmallIntArray
 
 
 class Masks(NamedTuple):
@@ -43,50 +43,52 @@ def join(parts: list[Masks]) -> Masks:
 
 
 @part
-def counted(targets: Targets, query: int, start: int, stop: int) -> tuple[Int, Int]:
-    """Places of the items `start` … `stop`-1 but those at both ends that the query leaves out."""
-    runs, first, end = targets.run, targets.first[query], targets.last[query]
-    left, right = np.int64(start), np.int64(stop)
-    run = first_run(runs, first, end, start)
-    if run < end and runs[run, 0] <= start:
-        left = np.int64(min(runs[run, 1], stop))
-    run = first_run(runs, first, end, stop - 1)
-    if run < end and runs[run, 0] < stop <= runs[run, 1]:
-        right = max(np.int64(runs[run, 0]), left)
-    return left - start, right - start
+def counted(run: SmallIntArray, first: Int, last: Int, start: Int, stop: Int) -> tuple[Int, Int]:
+    """Places of the items `start` … `stop`-1 but those at both ends that a query with these runs leaves out."""
+    left, right = np.int64(0), np.int64(stop - start)
+    place = first_run(run, first, last, start)
+    if place < last and run[place, 0] <= start:
+        left = np.int64(run[place, 1] - start)
+        left = left if left < right else right
+    place = first_run(run, first, last, stop - 1)
+    if place < last and run[place, 0] < stop <= run[place, 1]:
+        right = np.int64(run[place, 0] - start)
+        right = right if right > left else left
+    return left, right
 
 
 @part
-def hide(targets: Targets, query: int, column: int, value: Row) -> None:
-    """Send the items that the query leaves out of the count infinitely far away."""
-    width, runs, end = value.shape[0], targets.run, targets.last[query]
-    run = first_run(runs, targets.first[query], end, column)
-    while run < end and runs[run, 0] < column + width:
-        value[max(runs[run, 0] - column, 0) : min(runs[run, 1] - column, width)] = -np.inf
-        run += 1
+def hide(run: SmallIntArray, first: Int, last: Int, column: int, value: Row) -> None:
+    """Send the items that a query with these runs leaves out of the count infinitely far away."""
+    width = value.shape[0]
+    place = first_run(run, first, last, column)
+    while place < last and run[place, 0] < column + width:
+        start, stop = np.int64(run[place, 0] - column), np.int64(run[place, 1] - column)
+        for c in range(start if start > 0 else 0, stop if stop < width else width):
+            value[c] = -np.inf
+        place += 1
 
 
 @part
-def leave_out(targets: Targets, query: int, column: int, found: Int, close: Places) -> Int:
-    """Drop the items that the query leaves out of the count from the ascending list; return how many remain."""
+def leave_out(run: SmallIntArray, first: Int, last: Int, column: int, found: Int, close: Places) -> Int:
+    """Drop the items that a query with these runs leaves out of the ascending list; return how many remain."""
     if not found:
-        return 0
-    runs, end = targets.run, targets.last[query]
-    run = first_run(runs, targets.first[query], end, column + np.int64(close[0]))
-    if run == end or runs[run, 0] > column + np.int64(close[found - 1]):
         return found
-    kept = 0
+    place = first_run(run, first, last, column + np.int64(close[0]))
+    if place == last or run[place, 0] > column + np.int64(close[found - 1]):
+        return found
+    kept = np.int64(0)
     for i in range(found):
         item = column + np.int64(close[i])
-        while run < end and runs[run, 1] <= item:
-            run += 1
+        while place < last and run[place, 1] <= item:
+            place += 1
         close[kept] = close[i]
-        kept += run == end or item < runs[run, 0]
+        kept += place == last or item < run[place, 0]
     return kept
 
 
 @part
-def first_run(runs: SmallIntArray, start: int, stop: int, item: Int) -> int:
+def first_run(runs: SmallIntArray, start: Int, stop: Int, item: Int) -> Int:
     """The first of the runs start … stop-1 of left-out items that ends beyond `item`."""
     while start < stop:
         middle = (start + stop) >> 1

@@ -100,7 +100,7 @@ def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:
     """Where intervals of neighbouring thresholds overlap: each is below the one before and above the one after."""
     for i in range(1, len(query)):
         if query[i] == query[i - 1]:
-            high[i] = min(high[i], high[i - 1])
+            high[i] = high[i] if high[i] < high[i - 1] else high[i - 1]
     for i in range(len(query) - 2, -1, -1):
         if query[i] == query[i + 1]:
-            low[i] = max(low[i], low[i + 1])
+            low[i] = low[i] if low[i] > low[i + 1] else low[i + 1]

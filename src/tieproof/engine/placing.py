@@ -4,51 +4,65 @@ import numpy as np
 
 from tieproof.compiled import kernel
 from tieproof.engine.guide import bracket
-from tieproof.engine.intervals import first_below
-from tieproof.engine.structures import Candidates, Tile, Work
+from tieproof.engine.intervals import settle
+from tieproof.engine.structures import Counts, FloatArray, Listed, Thresholds, Undecided
+from tieproof.exact.space import Error, Form
+
+
+def place(
+    listed: Listed, form: Form, error: Error, column: int, thresholds: Thresholds, counts: Counts, items: Undecided
+) -> int:
+    """Count items by their own errors; note the others at the front of `items` and return how many they are.
+
+    column: the tile's first item. The arrays of `items` are as long as those of `listed`.
+    """
+    low, high = np.empty(len(items.query)), np.empty(len(items.query))
+    note(listed, form, error, column, thresholds, items, low, high)
+    start, stop, key, reach, *_ = thresholds
+    return settle(low, high, start, stop, key, reach, counts, items)
 
 
 @kernel
-def place(tile: Tile, work: Work, near: Candidates, found: int, used: int) -> int:
-    """Count items by their own errors, or note them as undecided; return how many are undecided then."""
+def note(
+    listed: Listed,
+    form: Form,
+    error: Error,
+    column: int,
+    thresholds: Thresholds,
+    items: Undecided,
+    low: FloatArray,
+    high: FloatArray,
+) -> None:
+    """Note the intervals of nearness of listed items, and the first thresholds that they may meet."""
     # Arrays are taken out of their tuples before the loops: a reference is counted each time.
-    near_query, near_row, near_item, near_entry, lows, highs, firsts, ends = near
-    factor, shift, square, ratio, _, weight = tile.form
-    relative, of_row, of_column, constant, _ = tile.error
-    start, stop, key, reach, _, guide, scale = work.thresholds
-    gap, equal = work.counts
-    query, item, weights, first_met, last_met = work.undecided
+    near_query, near_row, near_item, near_entry = listed
+    factor, shift, square, ratio, _, weight = form
+    relative, of_row, of_column, constant, _ = error
+    start, stop, key, reach, _, guide, scale = thresholds
+    query, item, weights, firsts, ends = items
     longest = 0
-    for i in range(found):
+    for i in range(near_query.shape[0]):
         q, c, entry = near_query[i], near_item[i], near_entry[i]
+        query[i], item[i], weights[i] = q, column + c, weight[c]
         if ratio:
             nearness = np.float64(entry) * abs(np.float64(entry)) / square[c]
         else:
             nearness = np.float64(entry * factor[c] - shift[c])
         bound = relative * abs(nearness) + of_row[near_row[i]] * of_column[c] + constant[c]
-        lows[i], highs[i] = nearness - bound, nearness + bound + reach[q]
-        firsts[i], ends[i] = bracket(guide, scale[q], key[start[q]], start[q], stop[q], q, highs[i])
-        longest = max(longest, ends[i] - firsts[i])
+        low[i], high[i] = nearness - bound, nearness + bound
+        firsts[i], ends[i] = bracket(guide, scale[q], key[start[q]], start[q], stop[q], q, high[i] + reach[q])
+        length = ends[i] - firsts[i]
+        longest = length if length > longest else longest
     # All items advance by the same step together: their searches overlap in the processor.
     step = 1
     while 2 * step <= longest:
         step *= 2
     while step:
-        for i in range(found):
+        for i in range(near_query.shape[0]):
             ahead = firsts[i] + step
-            firsts[i] = ahead if ahead <= ends[i] and key[ahead - 1] > highs[i] else firsts[i]
+            is_nearer = ahead <= ends[i] and key[ahead - 1] > high[i] + reach[query[i]]
+            firsts[i] = ahead if is_nearer else firsts[i]
         step >>= 1
-    for i in range(found):
-        q, c, first = near_query[i], near_item[i], firsts[i]
-        last = first_below(key, first, stop[q], reach[q], lows[i])
-        is_equal = first < last and reach[q] == 0.0 and lows[i] == highs[i]
-        if is_equal or first == last:
-            if last < stop[q]:
-                gap[last] += weight[c]
-            if is_equal:
-                equal[first] += weight[c]
-        else:
-            query[used], item[used], weights[used] = q, tile.column + c, weight[c]
-            first_met[used], last_met[used] = first - start[q], last - start[q]
-            used += 1
-    return used
+    for i in range(near_query.shape[0]):
+        q = query[i]
+        firsts[i], ends[i] = firsts[i] - start[q], stop[q] - start[q]

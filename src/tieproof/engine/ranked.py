@@ -52,7 +52,9 @@ class Ranked:
         """What was counted for the queries start … stop-1, as ties."""
         span = slice(start, stop)
         first, last = self.thresholds.start[span], self.thresholds.stop[span]
-        query, k, n, l, m = ties_of(first, last, self.counts.gap, self.counts.equal)
+        ties = np.empty((5, (last - first).sum()), dtype=np.int64)
+        count = ties_of(first, last, self.counts.gap, self.counts.equal, ties)
+        query, k, n, l, m = ties[:, :count]
         grades = None
         if self.grades is not None:
             parts = [self.grades[slice(*entries)] for entries in zip(first, last, strict=True)]
@@ -61,16 +63,12 @@ class Ranked:
 
 
 @kernel
-def ties_of(
-    first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-    """query, k, n, l, m of the ties of queries whose thresholds are first[q] … last[q]-1."""
-    count = 0
-    for q in range(first.shape[0]):
-        for i in range(first[q], last[q]):
-            count += gap[i] != CONTINUED
-    query, k, n = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
-    l, m = np.empty(count, np.int64), np.zeros(count, np.int64)
+def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: IntArray) -> int:
+    """Write query, k, n, l, m, the rows of `ties`, of queries whose thresholds are first[q] … last[q]-1.
+
+    Returns how many ties there are.
+    """
+    query, k, n, l, m = ties[0], ties[1], ties[2], ties[3], ties[4]
     tie = -1
     for q in range(first.shape[0]):
         others = 0
@@ -78,7 +76,7 @@ def ties_of(
             if gap[i] != CONTINUED:
                 tie += 1
                 others += gap[i]
-                query[tie], k[tie], n[tie], l[tie] = q, others + i - first[q], i - first[q], equal[i]
+                query[tie], k[tie], n[tie], l[tie], m[tie] = q, others + i - first[q], i - first[q], equal[i], 0
             l[tie] += 1
             m[tie] += 1
-    return query, k, n, l, m
+    return tie + 1

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.compiled import kernel, part
-from tieproof.engine.intervals import settle
+from tieproof.engine.intervals import end_of_nearer, settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import CONTINUED, Counts, FloatArray, Int, IntArray, Thresholds, Undecided
+from tieproof.engine.structures import CONTINUED, Counts, FloatArray, Int, IntArray, SmallIntArray, Undecided
 from tieproof.exact.space import Space
 
 PAIRS = 2**17
@@ -46,7 +46,8 @@ def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> in
     """Count what float64 decides; move the rest to the front and return how many they are."""
     keys, errors = space.keys(ranked.targets.row[items.query], items.item)
     with lock:
-        return settle(keys - errors, keys + errors, ranked.thresholds, ranked.counts, items)
+        start, stop, key, reach, *_ = ranked.thresholds
+        return settle(keys - errors, keys + errors, start, stop, key, reach, ranked.counts, items)
 
 
 def batches(items: Undecided) -> Iterator[Undecided]:
@@ -110,35 +111,41 @@ def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
 
 def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
     """Count items by sharp keys, where the distance has such, and those that they leave open by exact keys."""
+    start, stop = ranked.thresholds.start, ranked.thresholds.stop
     pairs = pairs_of(ranked, items)
     sharp = space.sharp_keys(pairs.rows, pairs.columns)
     if sharp is not None:
         low, high = sharp[0] - sharp[1], sharp[0] + sharp[1]
         make_falling(low[len(items.query) :], high[len(items.query) :], pairs.query)
         with lock:
-            rest = place_intervals(low, high, pairs.origin, items, ranked.thresholds, ranked.counts)
+            rest = place_intervals(low, high, pairs.origin, items, start, stop, ranked.counts.gap)
         if not rest:
             return
         items = take(items, slice(0, rest))
         pairs = pairs_of(ranked, items)
     keys = space.exact_keys(pairs.rows, pairs.columns)
     with lock:
-        place(keys, pairs.origin, items, ranked.thresholds, ranked.counts)
+        place(keys, pairs.origin, items, start, stop, ranked.counts)
 
 
 @kernel
 def place_intervals(
-    low: FloatArray, high: FloatArray, origin: IntArray, items: Undecided, thresholds: Thresholds, counts: Counts
+    low: FloatArray,
+    high: FloatArray,
+    origin: IntArray,
+    items: Undecided,
+    starts: IntArray,
+    stops: IntArray,
+    gap: SmallIntArray,
 ) -> int:
     """Count each item whose interval tells its place; move the others to the front and return how many they are."""
     query, item, weight, firsts, lasts = items
-    starts, stops, gap = thresholds.start, thresholds.stop, counts.gap
     rest = 0
     for i in range(query.shape[0]):
         q, shift = query[i], origin[i]
         start, stop = shift + firsts[i], shift + lasts[i]
-        first = nearer(low, start, stop, high[i], False)
-        last = nearer(high, first, stop, low[i], True)
+        first = end_of_nearer(low, start, stop, 0.0, high[i], False)
+        last = end_of_nearer(high, first, stop, 0.0, low[i], True)
         if first == last:
             if starts[q] + last - shift < stops[q]:
                 gap[starts[q] + last - shift] += weight[i]
@@ -149,23 +156,13 @@ def place_intervals(
     return rest
 
 
-@part
-def nearer(falling: FloatArray, start: int, stop: int, value: float, or_equal: bool) -> int:
-    """Where in start … stop the falling numbers that are larger than `value`, or at least as large, end."""
-    while start < stop:
-        middle = (start + stop) >> 1
-        if falling[middle] > value or (or_equal and falling[middle] == value):
-            start = middle + 1
-        else:
-            stop = middle
-    return start
-
-
 @kernel
-def place(keys: IntArray, origin: IntArray, items: Undecided, thresholds: Thresholds, counts: Counts) -> None:
+def place(
+    keys: IntArray, origin: IntArray, items: Undecided, starts: IntArray, stops: IntArray, counts: Counts
+) -> None:
     """Search each item among the thresholds it may meet, and count it there."""
     query, _, weight, firsts, lasts = items
-    starts, stops, gap = thresholds.start, thresholds.stop, counts.gap
+    gap, equal = counts
     for i in range(query.shape[0]):
         own, end = starts[query[i]], stops[query[i]]
         start, stop = firsts[i], lasts[i]
@@ -182,7 +179,7 @@ def place(keys: IntArray, origin: IntArray, items: Undecided, thresholds: Thresh
             head = own + stop
             while gap[head] == CONTINUED:
                 head -= 1
-            add_equal(Counts(gap[own:end], counts.equal[own:end]), head - own, weight[i])
+            add_equal(gap[own:end], equal[own:end], head - own, weight[i])
         elif own + start < end:
             gap[own + start] += weight[i]
 
@@ -197,10 +194,9 @@ def compare(keys: IntArray, a: int, b: int) -> int:
 
 
 @part
-def add_equal(counts: Counts, t: Int, weight: int) -> None:
+def add_equal(gap: SmallIntArray, equal: SmallIntArray, t: Int, weight: int) -> None:
     """Count an item as equal to the tie that starts at `t`, and as nearer than the one behind it."""
-    gap = counts.gap
-    counts.equal[t] += weight
+    equal[t] += weight
     t += 1
     while t < gap.shape[0] and gap[t] == CONTINUED:
         t += 1

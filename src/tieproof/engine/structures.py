@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.space import Error, Form
+from tieproof.exact.space import Form
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -69,40 +69,22 @@ class Undecided(NamedTuple):
     last: IntArray
 
 
-class Candidates(NamedTuple):
-    """Entries of a tile that may be as near as a threshold, and where they stand among them."""
+class Limits(NamedTuple):
+    """How far each query looks.
 
-    query: IntArray
-    row: IntArray  # in the tile
-    item: IntArray  # in the tile
-    entry: Row
-    low: FloatArray  # the interval of nearness
-    high: FloatArray
-    first: IntArray  # the first threshold that is not beyond it
-    end: IntArray  # which is no later than here
+    An item is near query q where its tile shows a nearness of at least lowest[q]. A row with more than few[q] such
+    items is crowded; a query with a negative one has no thresholds.
+    """
+
+    lowest: Row  # in the type of tiles
+    few: FloatArray
 
 
-class Scratch(NamedTuple):
-    """Room for one query and the items of a tile."""
+class Columns(NamedTuple):
+    """For each column of a transposed tile, which is a query row: the lowest limit of its queries, and the first."""
 
-    flag: npt.NDArray[np.uint8]  # whether each item, or query, is near
-    value: Row  # nearness of each item
-    low: Row  # bounds of the thresholds
-    high: Row
-    table: npt.NDArray[np.uint16]  # one entry per bucket
-    slots: SmallIntArray  # items in each gap, or at each level
-    position: Places  # the bucket of each item
-    close: Places  # columns of items that remain to be placed
-    near: FloatArray  # and their nearness
-    behind: Places  # for each threshold the first of the next tie
-
-
-class Room(NamedTuple):
-    """A thread's room for counting a tile."""
-
-    near: Candidates
-    crowded: IntArray  # queries that have many items as near as their thresholds
-    scratch: Scratch
+    lowest: Row
+    first: IntArray  # and, at the end, the query behind the last
 
 
 class Tile(NamedTuple):
@@ -113,9 +95,54 @@ class Tile(NamedTuple):
 
     entries: Row
     form: Form
-    error: Error
     row: int
     column: int
+
+
+class Listed(NamedTuple):
+    """Entries of a tile that may be as near as a threshold of a query."""
+
+    query: IntArray
+    row: IntArray  # in the tile
+    item: IntArray  # in the tile
+    entry: Row
+
+
+class Flags(NamedTuple):
+    """Room for what is near in one row of a tile."""
+
+    flag: npt.NDArray[np.uint8]  # whether each item, or query, is near
+    words: npt.NDArray[np.uint64]  # the same, eight at a time
+    close: Places  # which are
+
+
+class Sorting(NamedTuple):
+    """Room for sorting the items of one row of a tile into buckets."""
+
+    value: Row  # nearness of each item
+    low: Row  # bounds of the thresholds
+    high: Row
+    table: npt.NDArray[np.uint16]  # one entry per bucket
+    slots: SmallIntArray  # items in each gap, or at each level
+    position: Places  # the bucket of each item
+    close: Places  # items that remain to be placed
+
+
+class Exact(NamedTuple):
+    """Room for comparing items whose nearness has no error."""
+
+    near: FloatArray  # nearness of the items that remain
+    behind: Places  # for each threshold the first of the next tie
+
+
+class Room(NamedTuple):
+    """A thread's room for counting a tile."""
+
+    listed: Listed
+    crowded: IntArray  # queries that have many items as near as their thresholds
+    flags: Flags
+    sorting: Sorting
+    exact: Exact
 
 
 class Work(NamedTuple):
@@ -123,10 +150,11 @@ class Work(NamedTuple):
 
     targets: Targets
     thresholds: Thresholds
+    limits: Limits
     counts: Counts
     undecided: Undecided
 
 
-def no_items() -> Undecided:
-    """Nothing undecided."""
-    return Undecided(*(np.zeros(0, dtype=np.int64) for _ in Undecided._fields))
+def room_for_items(count: int) -> Undecided:
+    """Room for so many undecided items."""
+    return Undecided(*(np.empty(count, dtype=np.int64) for _ in Undecided._fields))

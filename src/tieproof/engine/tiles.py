@@ -8,15 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.engine import counting, finding
-from tieproof.engine.counting import make_room
+from tieproof.engine.counting import limits_of, make_room
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import Room, Tile, Undecided, Work
-from tieproof.exact.space import Space
+from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
+from tieproof.exact.space import Error, Space
 from tieproof.exact.space import Tile as Entries
-
-Count = Callable[[Tile, Work, int, int, Room, threading.Lock], Iterator[int]]
-"""A way of counting a tile: `counting.count_rows` or `count_columns`."""
 
 Progress = Callable[[int], None]
 """Called with the number of pairs done since the last call."""
@@ -34,6 +31,7 @@ class Stripe(NamedTuple):
     rows: slice
     start: int
     stop: int
+    columns: Columns
     lock: threading.Lock
 
 
@@ -43,6 +41,7 @@ class TileLoop:
     def __init__(self, space: Space, ranked: Ranked, side: int, progress: Progress) -> None:
         self.space, self.ranked, self.side, self.progress = space, ranked, side, progress
         self.form, self.error = space.form, space.all_errors
+        self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
         self.local = threading.local()
         self.stop = threading.Event()
 
@@ -79,11 +78,12 @@ class TileLoop:
 
     def stripes(self, first: int, last: int) -> Iterator[Stripe]:
         """Stripes of distinct rows, with their queries."""
-        rows = self.ranked.targets.row
+        targets = self.ranked.targets
         for start in range(first, last, self.side):
-            stop = min(start + self.side, last)
-            span = np.searchsorted(rows, (start, stop))
-            yield Stripe(slice(start, stop), int(span[0]), int(span[1]), threading.Lock())
+            rows = slice(start, min(start + self.side, last))
+            span = np.searchsorted(targets.row, (rows.start, rows.stop))
+            own = (int(span[0]), int(span[1]))
+            yield Stripe(rows, *own, finding.columns_of(targets, self.limits, rows, *own), threading.Lock())
 
     def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
         """One tile, for its rows and, where its columns are another stripe, for these."""
@@ -97,28 +97,31 @@ class TileLoop:
 
     def count_rows(self, stripe: Stripe, items: slice, entries: Entries) -> None:
         """Count a tile for the queries of a stripe."""
-        self.settle(stripe, self.tile(stripe, items, entries), counting.count_rows)
+        tile, error = self.tile(stripe, items, entries)
+        work, room = self.mine
+        self.settle(stripe, counting.count_rows(tile, error, work, stripe.start, stripe.stop, room, stripe.lock))
 
     def count_columns(self, stripe: Stripe, items: slice, entries: Entries) -> None:
         """Count a transposed tile for the queries of a stripe; where it is crowded, turned round."""
-        tile = self.tile(stripe, items, entries)
-        if finding.is_crowded(tile, self.mine[0], stripe.start, stripe.stop, CROWDED):
+        tile, error = self.tile(stripe, items, entries)
+        if finding.is_crowded(tile, stripe.columns, CROWDED):
             self.count_rows(stripe, items, finding.transposed(entries))
         else:
-            self.settle(stripe, tile, counting.count_columns)
+            work, room = self.mine
+            self.settle(stripe, counting.count_columns(tile, error, work, stripe.columns, room, stripe.lock))
 
-    def settle(self, stripe: Stripe, tile: Tile, count: Count) -> None:
-        """Count a tile for the queries of a stripe, and resolve what it leaves open."""
-        work, room = self.mine
-        for used in count(tile, work, stripe.start, stripe.stop, room, stripe.lock):
-            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in work.undecided)), stripe.lock)
+    def settle(self, stripe: Stripe, counted: Iterator[int]) -> None:
+        """Resolve what counting a tile leaves open, each time so many items."""
+        undecided = self.mine[0].undecided
+        for used in counted:
+            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in undecided)), stripe.lock)
             if self.stop.is_set():
                 return
 
-    def tile(self, stripe: Stripe, items: slice, entries: Entries) -> Tile:
+    def tile(self, stripe: Stripe, items: slice, entries: Entries) -> tuple[Tile, Error]:
         """Entries of the stripe's rows and some items, with what is known of them."""
         error = self.error.part(stripe.rows, items)
-        return Tile(entries, self.form.part(items), error, stripe.rows.start, items.start)
+        return Tile(entries, self.form.part(items), stripe.rows.start, items.start), error
 
     @property
     def mine(self) -> tuple[Work, Room]:
@@ -126,8 +129,8 @@ class TileLoop:
         if not hasattr(self.local, "mine"):
             ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
             room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
-            size = max(UNDECIDED, len(room.near.query))
-            undecided = Undecided(*(np.empty(size, dtype=np.int64) for _ in Undecided._fields))
-            self.local.mine = (Work(ranked.targets, ranked.thresholds, ranked.counts, undecided), room)
+            size = max(UNDECIDED, len(room.listed.query))
+            undecided = room_for_items(size)
+            self.local.mine = (Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided), room)
         mine: tuple[Work, Room] = self.local.mine
         return mine

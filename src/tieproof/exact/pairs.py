@@ -15,14 +15,15 @@ LANES = 32
 SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
 """Pairs that are looked at together."""
 
-PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray], None]
+PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray, FloatArray], None]
 
 
 @kernel
-def products(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
-    """out[i] = x[rows[i]] . y[columns[i]]."""
+def products(
+    x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, lanes: FloatArray, out: FloatArray
+) -> None:
+    """out[i] = x[rows[i]] . y[columns[i]]; `lanes` is room."""
     whole = x.shape[1] // LANES * LANES
-    lanes = np.empty(LANES)
     for i in range(len(rows)):
         a, b = x[rows[i]], y[columns[i]]
         lanes[:] = 0.0
@@ -39,10 +40,11 @@ def products(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: 
 
 
 @kernel
-def city_blocks(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
-    """out[i] = sum over d of |x[rows[i], d] - y[columns[i], d]|."""
+def city_blocks(
+    x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, lanes: FloatArray, out: FloatArray
+) -> None:
+    """out[i] = sum over d of |x[rows[i], d] - y[columns[i], d]|; `lanes` is room."""
     whole = x.shape[1] // LANES * LANES
-    lanes = np.empty(LANES)
     for i in range(len(rows)):
         a, b = x[rows[i]], y[columns[i]]
         lanes[:] = 0.0
@@ -97,7 +99,9 @@ def chunk(
     if bilinear and len(x_rows) * len(y_rows) <= 4 * len(rows):
         out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
-        pair_kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
+        pair_kernel(
+            queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], np.empty(LANES), out
+        )
         # Powers of two within 2^±400 each: their product is exact, and so is a quotient that is not subnormal.
         divisor = queries.divisor[rows]
         out /= divisor * items.divisor[columns] if bilinear else divisor
@@ -118,7 +122,9 @@ def converted_chunk(
     for start in range(0, len(out), size):
         span = slice(start, start + size)
         (x_rows, x_place), (y_rows, y_place) = distinct(x[1][span], len(x[0])), distinct(y[1][span], len(y[0]))
-        pair_kernel(queries.values(x[0][x_rows]), items.values(y[0][y_rows]), x_place, y_place, out[span])
+        pair_kernel(
+            queries.values(x[0][x_rows]), items.values(y[0][y_rows]), x_place, y_place, np.empty(LANES), out[span]
+        )
 
 
 def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
@@ -126,21 +132,21 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
 
     numpy.unique sorts for this, which takes longer than the products.
     """
-    place = np.empty(len(values), dtype=np.int64)
-    return distinct_values(values, np.zeros(size, dtype=np.int64), place), place
+    place, found = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
+    count = distinct_values(values, np.zeros(size, dtype=np.int64), place, found)
+    return found[:count], place
 
 
 @kernel
-def distinct_values(values: IntArray, number: IntArray, place: IntArray) -> IntArray:
-    """The distinct values; `number` are zeros for all values that there may be."""
+def distinct_values(values: IntArray, number: IntArray, place: IntArray, found: IntArray) -> int:
+    """How many distinct values there are, in `found`; `number` are zeros for all values that there may be."""
     for value in values:
         number[value] = 1
     count = 0
     for value in range(len(number)):
         count += number[value]
         number[value] *= count
-    found = np.empty(count, dtype=np.int64)
     for i in range(len(values)):
         place[i] = number[values[i]] - 1
         found[place[i]] = values[i]
-    return found
+    return count

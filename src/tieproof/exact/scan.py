@@ -40,7 +40,7 @@ def scan_block(
         for value in row:
             magnitude = abs(value)
             finite &= magnitude < np.inf
-            largest = max(largest, magnitude)
+            largest = magnitude if magnitude > largest else largest
             if 0.0 < magnitude < smallest:
                 smallest = magnitude
             negative |= value < 0.0
@@ -112,7 +112,7 @@ def row_units(bits: npt.NDArray[np.int64], unit: FloatArray) -> None:
                 if mantissa & ((1 << shift) - 1) == 0:
                     mantissa >>= shift
                     exponent += shift
-            lowest = min(lowest, exponent)
+            lowest = exponent if exponent < lowest else lowest
             if divisor != 1:
                 a, b = mantissa, divisor
                 while b:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.exact.pairs import products
+from tieproof.exact.pairs import LANES, products
 
 FloatMatrix = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -114,7 +114,7 @@ def dots(x: Slices, y: Slices, rows: IntArray, columns: IntArray) -> tuple[Place
                 if as_block:
                     total[place + other] += (piece @ other_piece.T).ravel().astype(np.int64)
                 else:
-                    products(piece, other_piece, rows, columns, out)
+                    products(piece, other_piece, rows, columns, np.empty(LANES), out)
                     total[place + other] += out.astype(np.int64)
     return total, rows * y.shape[1] + columns if as_block else np.arange(len(rows))
 

@@ -7,10 +7,11 @@ from tieproof.ties import FloatArray, IntArray
 
 
 @kernel
-def precision_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+def precision_variances(
+    k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray, room: FloatArray, variance: FloatArray
+) -> None:
     """Var Z of each tie for a_i = (n+1) w_i and b_i = w_i, w_i = 1/(k+i), adding up over its first s places."""
-    variance = np.zeros(k.shape[0])
-    a, b, row = np.empty(s.max()), np.empty(s.max()), np.empty(s.max())
+    a, b, row = room[0], room[1], room[2]
     for t in range(k.shape[0]):
         last = np.float64(k[t] + l[t])
         for j in range(s[t]):
@@ -22,28 +23,27 @@ def precision_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
             variance[t] = variance_of_one(a[: s[t]], l[t])
         else:
             variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])
-    return variance
 
 
 @kernel
-def trapezoid_variances(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+def trapezoid_variances(
+    k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray, room: FloatArray, variance: FloatArray
+) -> None:
     """Var Z of each tie for a_i = (n u_i + w_i)/2 and b_i = u_i/2, w_i = 1/(k+i), u_i = w_(i-1) + w_i.
 
     At rank 1 the precision before is 1 and no pair ends there, so that b is of no account.
     """
-    variance = np.zeros(k.shape[0])
-    a, b, row = np.empty(s.max()), np.empty(s.max()), np.empty(s.max())
+    a, b, row = room[0], room[1], room[2]
     for t in range(k.shape[0]):
         last = k[t] + s[t]
         for j in range(s[t]):
             rank = k[t] + j + 1
-            before = max(rank - 1, 1)
+            before = rank - 1 if rank > 1 else 1
             w = (last - rank) / (rank * np.float64(last))
-            w_before = (last - 1 - before) / (before * np.float64(max(last - 1, 1)))
+            w_before = (last - 1 - before) / (before * np.float64(last - 1 if last > 1 else 1))
             b[j] = (w_before + w) / 2.0
             a[j] = n[t] * b[j] + w / 2.0 + (0.5 if rank == 1 else 0.0)
         variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])
-    return variance
 
 
 @part
@@ -64,7 +64,7 @@ def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -
     """Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many."""
     size = a.shape[0]
     beyond = l - size
-    others = max(l - 2, 1)
+    others = l - 2 if l > 2 else 1
     all_b = 0.0
     for j in range(size):
         all_b += b[j]
@@ -82,7 +82,7 @@ def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -
         distance = a[j] + share * row[j] - mean
         linear += distance * distance
         x = row[j] / others
-        mean_before = sum_x / max(j, 1)
+        mean_before = sum_x / j if j else 0.0
         away = b[j] - x + centre - mean_before
         pairs += j * (away * away) + scatter
         step = x - mean_before
@@ -92,6 +92,6 @@ def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -
     linear += beyond * mean * mean
     pairs += beyond * outside + beyond * (beyond - 1) / 2 * centre * centre
     single = m / l * ((l - m) / (l - 1))
-    double = single * ((m - 1) / others) * ((l - m - 1) / max(l - 3, 1))
+    double = single * ((m - 1) / others) * ((l - m - 1) / (l - 3 if l > 3 else 1))
     variance: float = single * linear + double * pairs
     return variance

@@ -16,6 +16,8 @@ g_i = a_i + (m-1)/(l-2) r_i, and B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r /
 its rows and columns centred. Adding a constant to all a or to all b changes nothing.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tieproof.measures.numbers import blockwise
@@ -54,7 +56,7 @@ def precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: In
     if rows.size:
         from tieproof.measures.arrangement_kernels import precision_variances
 
-        variance[rows] = precision_variances(k[rows], n[rows], l[rows], m[rows], s[rows])
+        variance[rows] = compiled_variances(precision_variances, *(column[rows] for column in (k, n, l, m, s)))
     return variance
 
 
@@ -62,7 +64,16 @@ def trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: In
     """Return the same for hits that add the mean of the precisions before them and at them; linear in s."""
     from tieproof.measures.arrangement_kernels import trapezoid_variances
 
-    return trapezoid_variances(k, n, l, m, s) if len(k) else np.zeros(0)
+    return compiled_variances(trapezoid_variances, k, n, l, m, s)
+
+
+def compiled_variances(
+    kernel: Callable[..., None], k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray
+) -> FloatArray:
+    """Return what one of `arrangement_kernels` finds, shape (T,)."""
+    variance = np.zeros(len(k))
+    kernel(k, n, l, m, s, np.empty((3, s.max(initial=0))), variance)
+    return variance
 
 
 def _precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray]:

@@ -41,10 +41,12 @@ class PrecisionSum(NamedTuple):
         return self.row(k + s - hits, n, hits)
 
 
-def _add_precisions(*columns: Any) -> FloatArray:
+def _add_precisions(starts: IntArray, *columns: Any) -> FloatArray:
     from tieproof.measures.sums_by_query import add_precisions
 
-    return add_precisions(False, *columns)
+    sums = np.zeros(len(starts) - 1)
+    add_precisions(False, starts, *(*columns, sums))
+    return sums
 
 
 def _row(k: IntArray, n: IntArray, count: IntArray) -> Pair:
@@ -74,10 +76,12 @@ def _before(k: IntArray, length: IntArray) -> Pair:
     return HARMONIC.sum(start, np.maximum(k + length - 1, start))
 
 
-def _add_trapezoids(*columns: Any) -> FloatArray:
+def _add_trapezoids(starts: IntArray, *columns: Any) -> FloatArray:
     from tieproof.measures.sums_by_query import add_precisions
 
-    return add_precisions(True, *columns)
+    sums = np.zeros(len(starts) - 1)
+    add_precisions(True, starts, *(*columns, sums))
+    return sums
 
 
 def _trapezoid_row(k: IntArray, n: IntArray, count: IntArray) -> Pair:

@@ -4,21 +4,25 @@ The ties of query q are starts[q] … starts[q+1]-1; those from rank last[q] on 
 order of the ties.
 """
 
-import numpy as np
-
 from tieproof.compiled import kernel
 from tieproof.ties import FloatArray, IntArray
 
 
 @kernel
 def add_precisions(
-    trapezoid: bool, starts: IntArray, k: IntArray, n: IntArray, l: IntArray, last: IntArray, several: FloatArray
-) -> FloatArray:
+    trapezoid: bool,
+    starts: IntArray,
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,
+    last: IntArray,
+    several: FloatArray,
+    sums: FloatArray,
+) -> None:
     """Add up the precisions at single items, and what is given for each tie of several that begins above `last`.
 
     trapezoid: the mean of the precision before an item, 1 at the first rank, and at it, instead of that at it.
     """
-    sums = np.zeros(last.shape[0])
     place = 0
     for q in range(last.shape[0]):
         for t in range(starts[q], starts[q + 1]):
@@ -33,17 +37,15 @@ def add_precisions(
                 before = n[t] / k[t] if k[t] else 1.0
                 precision = (before + precision) / 2.0
             sums[q] += precision
-    return sums
 
 
 @kernel
-def certain_hits(starts: IntArray, k: IntArray, l: IntArray, m: IntArray, last: IntArray) -> IntArray:
+def certain_hits(starts: IntArray, k: IntArray, l: IntArray, m: IntArray, last: IntArray, hits: IntArray) -> None:
     """Count the places down to rank `last` that ties of relevant items only take."""
-    hits = np.zeros(last.shape[0], dtype=np.int64)
     for q in range(last.shape[0]):
         for t in range(starts[q], starts[q + 1]):
             if k[t] >= last[q]:
                 break
             if m[t] == l[t]:
-                hits[q] += min(last[q] - k[t], l[t])
-    return hits
+                places = last[q] - k[t]
+                hits[q] += places if places < l[t] else l[t]

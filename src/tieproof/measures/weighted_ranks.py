@@ -28,7 +28,9 @@ def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimat
     if weights is UNIFORM:  # whole numbers need no digits beyond float64
         from tieproof.measures.sums_by_query import certain_hits
 
-        base = Pair.of(certain_hits(ties.starts, ties.k, ties.l, ties.m, ties.last_ranks(last)))
+        hits = np.zeros(len(ties.starts) - 1, dtype=np.int64)
+        certain_hits(ties.starts, ties.k, ties.l, ties.m, ties.last_ranks(last), hits)
+        base = Pair.of(hits)
     else:
         rows = ties.above(last)
         rows = rows[ties.m[rows] == ties.l[rows]] if some.size else rows
