@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,11 @@ class Ties:
     def _top(self) -> IntArray:
         """Indices of the ties that begin above rank TOP: what measures with a small cutoff read, found once."""
         return np.flatnonzero(self.k < TOP)
+
+    @cached_property
+    def notes(self) -> dict[Any, Any]:
+        """What a measure found of these ties, under a key of its own, for others that need the same."""
+        return {}
 
     @property
     def n_queries(self) -> int:

@@ -12,6 +12,8 @@ Within a tie the relevant items first is best and last is worst; in between, mea
 0.392857 0.544841 0.700000
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
@@ -21,29 +23,61 @@ from tieproof.measures.precision_sums import RANKS, TRAPEZOIDS, PrecisionSum
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
+class Terms(NamedTuple):
+    """What each tie of several items adds to a sum of precisions at worst, on average and at best; the variance."""
+
+    lower: FloatArray
+    expected: FloatArray
+    upper: FloatArray
+    variance: FloatArray
+
+
+def _terms(rule: PrecisionSum, k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Terms:
+    """Return the terms of ties of which s places count."""
+    (upper,) = blockwise(lambda k, n, m, s: (rule.best(k, n, m, s).hi,), k, n, m, s)
+    lower, expected, variance = upper.copy(), upper.copy(), np.zeros(len(upper))
+    ambiguous = np.flatnonzero(m < l)
+    if ambiguous.size:
+        tied = tuple(column[ambiguous] for column in (k, n, l, m, s))
+        lower[ambiguous], expected[ambiguous] = blockwise(
+            lambda k, n, l, m, s: (rule.worst(k, n, l, m, s).hi, rule.mean(k, n, l, m, s).hi), *tied
+        )
+        variance[ambiguous] = rule.variance(*tied)
+    return Terms(lower, expected, upper, variance)
+
+
+def _terms_above(ties: Ties, rule: PrecisionSum, several: IntArray, places: IntArray) -> Terms:
+    """Return the terms of `several` ties, of which so many places count; those of whole ties may be known already."""
+    whole: Terms | None = ties.notes.get(rule)
+    k, n, l, m = (column[several] for column in (ties.k, ties.n, ties.l, ties.m))
+    if whole is None:
+        return _terms(rule, k, n, l, m, places)
+    known = np.searchsorted(ties.several, several)
+    cut = np.flatnonzero(places < l)
+    terms = Terms(*(column[known] for column in whole))
+    for column, values in zip(terms, _terms(rule, *(x[cut] for x in (k, n, l, m, places))), strict=True):
+        column[cut] = values
+    return terms
+
+
 def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
     """Return the sum of precisions of every query, down to its last rank."""
     end = ties.last_ranks(last)
     several = ties.above(last, ties.several)
-    query, k, n, l, m = (column[several] for column in (ties.query, ties.k, ties.n, ties.l, ties.m))
-    places = np.minimum(end[query] - k, l)
-    (upper,) = blockwise(lambda k, n, m, s: (rule.best(k, n, m, s).hi,), k, n, m, places)
+    query, l = ties.query[several], ties.l[several]
+    terms = _terms_above(ties, rule, several, np.minimum(end[query] - ties.k[several], l))
+    if last is None:
+        ties.notes[rule] = terms
 
     def by_query(terms: FloatArray) -> FloatArray:
         return rule.add(ties.starts, ties.k, ties.n, ties.l, end, terms)
 
-    ambiguous = np.flatnonzero(m < l)
+    ambiguous = np.flatnonzero(ties.m[several] < l)
     if not ambiguous.size:
-        certain = by_query(upper)
+        certain = by_query(terms.upper)
         return Estimates(certain, certain, certain, np.zeros(ties.n_queries))
-
-    lower, expected = upper.copy(), upper.copy()
-    tied = tuple(column[ambiguous] for column in (k, n, l, m, places))
-    lower[ambiguous], expected[ambiguous] = blockwise(
-        lambda k, n, l, m, s: (rule.worst(k, n, l, m, s).hi, rule.mean(k, n, l, m, s).hi), *tied
-    )
-    variance = add_by_query(query[ambiguous], rule.variance(*tied), ties.n_queries)
-    return Estimates(by_query(lower), by_query(expected), by_query(upper), variance)
+    variance = add_by_query(query[ambiguous], terms.variance[ambiguous], ties.n_queries)
+    return Estimates(by_query(terms.lower), by_query(terms.expected), by_query(terms.upper), variance)
 
 
 def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
