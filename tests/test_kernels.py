@@ -13,17 +13,28 @@ import numpy.typing as npt
 import pytest
 
 from entries import entered
-from tieproof.engine import buckets, counting, exact_counting, finding, guide, intervals, masks
+from tieproof.engine import buckets, counting, exact_counting, finding, intervals, masks
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.structures import CONTINUED, Columns, Counts, Room, Targets, Tile, Undecided, Work
+from tieproof.engine.placing import note
+from tieproof.engine.structures import (
+    CONTINUED,
+    Columns,
+    Counts,
+    Listed,
+    Room,
+    Targets,
+    Tile,
+    Undecided,
+    Work,
+    room_for_items,
+)
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.exact.space import Error, Form
 
 buckets_of = entered(buckets.buckets_of)
 first_at_most = entered(buckets.first_at_most)
 list_flags = entered(finding.list_flags)
-bracket = entered(guide.bracket)
 end_of_nearer = entered(intervals.end_of_nearer)
 counted = entered(masks.counted)
 hide = entered(masks.hide)
@@ -524,7 +535,7 @@ def test_what_is_left_out_at_the_ends_of_a_tile_is_passed_over() -> None:
         lambda random, count: random.integers(0, 9, size=count) * 5e-324,
     ],
 )
-def test_the_guide_brackets_the_first_key_that_is_not_nearer(
+def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
     keys_of: Callable[[Random, int], Array], count: int
 ) -> None:
     random = np.random.default_rng(count)
@@ -535,7 +546,20 @@ def test_the_guide_brackets_the_first_key_that_is_not_nearer(
     for q, part in enumerate(parts):
         if not len(part):
             continue
-        near = np.concatenate([part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, np.inf, -np.inf]])
-        for value in near[:: max(1, len(near) // 300)]:
-            first, end = bracket(thresholds.guide, thresholds.scale[q], part[0], start[q], stop[q], q, value)
-            assert start[q] <= first <= start[q] + np.count_nonzero(part > value) <= end <= stop[q]
+        near = np.concatenate([part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, 1.7e308, -1.7e308]])
+        near = near[:: max(1, len(near) // 300)]
+        items = room_for_items(len(near))
+        low, high = np.empty(len(near)), np.empty(len(near))
+        every = np.arange(len(near))
+        form = plain_form(len(near), np.float64, random, False)
+        note(
+            Listed(np.full(len(near), q), np.zeros_like(every), every, near),
+            form,
+            certain(1, len(near)),
+            0,
+            thresholds,
+            items,
+            low,
+            high,
+        )
+        assert items.first.tolist() == [np.count_nonzero(part > value) for value in near]

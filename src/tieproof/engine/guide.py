@@ -33,6 +33,12 @@ def place_of(start: Int, query: Int) -> Int:
 
 
 @part
+def steps_of(start: Int, stop: Int) -> Int:
+    """How many steps a query has whose keys are start … stop-1."""
+    return (stop - start) // KEYS
+
+
+@part
 def step_of(nearness: float, top: float, scale: float, steps: Int) -> Int:
     """The step of a nearness, 0 … steps-1, from that of the nearest key."""
     step, last = (top - nearness) * scale, np.float64(steps - 1)
@@ -49,7 +55,7 @@ def fill(
     A scale of 0 says that there is no table: few keys, all of them equal, or too far apart for their difference.
     """
     for q in queries:
-        steps = (stop[q] - start[q]) // KEYS
+        steps = steps_of(start[q], stop[q])
         scale[q] = 0.0
         if steps < 2:
             continue
@@ -65,20 +71,3 @@ def fill(
             while reached < step:
                 reached += 1
                 table[reached] = i - start[q]
-
-
-@part
-def bracket(
-    guide: SmallIntArray, scale: float, top: float, start: Int, stop: Int, query: Int, nearness: float
-) -> tuple[Int, Int]:
-    """Two places among the query's keys: those before the first are above `nearness`, from the second on none is."""
-    first, end = np.int64(start), np.int64(stop)
-    if scale > 0.0:
-        steps = (stop - start) // KEYS
-        step = step_of(nearness, top, scale, steps)
-        table = place_of(start, query)
-        if step > 0:
-            first = start + np.int64(guide[table + step])
-        if step + 1 < steps:
-            end = start + np.int64(guide[table + step + 1])
-    return first, end

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tieproof.compiled import kernel
-from tieproof.engine.guide import bracket
+from tieproof.engine.guide import place_of, step_of, steps_of
 from tieproof.engine.intervals import settle
 from tieproof.engine.structures import Counts, FloatArray, Listed, Thresholds, Undecided
 from tieproof.exact.space import Error, Form
@@ -50,9 +50,19 @@ def note(
             nearness = np.float64(entry * factor[c] - shift[c])
         bound = relative * abs(nearness) + of_row[near_row[i]] * of_column[c] + constant[c]
         low[i], high[i] = nearness - bound, nearness + bound
-        firsts[i], ends[i] = bracket(guide, scale[q], key[start[q]], start[q], stop[q], q, high[i] + reach[q])
-        length = ends[i] - firsts[i]
-        longest = length if length > longest else longest
+        # Keys before `first` are nearer, from `end` on none is.
+        first, end, top, nearest = start[q], stop[q], key[start[q]], high[i] + reach[q]
+        if top <= nearest:
+            end = first
+        elif scale[q] > 0.0:
+            table, steps = place_of(first, q), steps_of(first, end)
+            step = step_of(nearest, top, scale[q], steps)
+            if step + 1 < steps:
+                end = first + guide[table + step + 1]
+            if step > 0:
+                first += guide[table + step]
+        firsts[i], ends[i] = first, end
+        longest = end - first if end - first > longest else longest
     # All items advance by the same step together: their searches overlap in the processor.
     step = 1
     while 2 * step <= longest:
