@@ -21,6 +21,9 @@ from measuring import Measured, keep, setting, table
 IMPORTS, COMPILATIONS = 9, 3
 """Repetitions, of which the median counts."""
 
+PATIENCE = 40.0
+"""Seconds of compilation after which it is not repeated."""
+
 MOST_IMPORT, MOST_COMPILATION = 0.3, 5.0
 
 IMPORT = """
@@ -74,8 +77,9 @@ def imports() -> dict[str, float]:
 def evaluations(case: dict[str, str]) -> dict[str, float]:
     """Median seconds of the first evaluation in a process, without and with compiled kernels on the disk."""
     code = EVALUATION.format(**case)
-    cold, warm = [], []
-    for _ in range(COMPILATIONS):
+    cold: list[float] = []
+    warm: list[float] = []
+    while not cold or (len(cold) < COMPILATIONS and sum(cold) + cold[-1] <= PATIENCE):
         with tempfile.TemporaryDirectory() as cache:
             cold.append(seconds(code, cache))
             warm.append(seconds(code, cache))

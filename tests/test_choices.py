@@ -96,7 +96,7 @@ def columns_then_buckets(patch: Patch) -> None:
 
 
 def little_room(patch: Patch) -> None:
-    patch.setattr(tiles, "UNDECIDED", 1)
+    patch.setattr(plan, "UNDECIDED", (1, 1))
     patch.setattr(counting, "LIST", 1)
 
 
@@ -212,9 +212,9 @@ def test_tiles_are_as_chosen(forced: str, monkeypatch: Patch) -> None:
     kinds = []
     run = tiles.TileLoop.run
 
-    def noted(self: tiles.TileLoop, threads: int) -> None:
+    def noted(self: tiles.TileLoop) -> None:
         kinds.append((self.space.tile_type, self.space.resources.chunk))
-        run(self, threads)
+        run(self)
 
     monkeypatch.setattr(tiles.TileLoop, "run", noted)
     tp.evaluate(**task)

@@ -546,7 +546,9 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
     for q, part in enumerate(parts):
         if not len(part):
             continue
-        near = np.concatenate([part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, 1.7e308, -1.7e308]])
+        near = np.concatenate(
+            [part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, 1.7e308, -1.7e308]]
+        )
         near = near[:: max(1, len(near) // 300)]
         items = room_for_items(len(near))
         low, high = np.empty(len(near)), np.empty(len(near))

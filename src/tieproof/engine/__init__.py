@@ -30,7 +30,7 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
             ranked = rank(space, relevance, spans, plan.threads)
             chosen = cheapest(space, ranked)
             ranked = with_margins(ranked, chosen)
-            TileLoop(chosen, ranked, plan.side, progress).run(plan.threads)
+            TileLoop(chosen, ranked, plan, progress).run()
         start = 0
         for queries in spans:
             yield queries, ranked.ties(start, start + len(queries))

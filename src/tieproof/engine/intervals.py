@@ -3,6 +3,9 @@
 from tieproof.compiled import kernel, part
 from tieproof.engine.structures import Counts, FloatArray, IntArray, Undecided
 
+FAR = 8
+"""After so many numbers the last one is looked at: where nothing can be told apart, all of them are nearer."""
+
 
 @part
 def end_of_nearer(falling: FloatArray, start: int, stop: int, shift: float, value: float, or_equal: bool) -> int:
@@ -17,6 +20,10 @@ def end_of_nearer(falling: FloatArray, start: int, stop: int, shift: float, valu
             break
         start += step
         step *= 2
+        if step == FAR and start < stop:
+            number = falling[stop - 1] + shift
+            if number > value or (number == value and or_equal):
+                return stop
     stop = stop if stop < start + step else start + step - 1
     while start < stop:
         middle = (start + stop) >> 1

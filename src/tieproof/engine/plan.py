@@ -12,8 +12,14 @@ from tieproof.exact.space import Resources
 BYTES_PER_PAIR_RANKED = 20.5
 """What a (query, relevant item) pair takes while tiles are counted: key, item, two counts, a share of the guide."""
 
+UNDECIDED = (2**15, 2**17)
+"""Fewest and most undecided items that a thread gathers before it resolves them; the more, the less each costs."""
+
+BYTES_PER_UNDECIDED = 160
+"""What an undecided item takes while it is gathered and resolved."""
+
 LISTS = 2 * 2**20
-"""Room of a thread for near and undecided items, whatever the budget."""
+"""Room of a thread for near items and the fewest undecided ones, whatever the budget."""
 
 BLOCK = 0.77
 """Share of the budget for a block of queries."""
@@ -40,6 +46,11 @@ class Plan:
         """The bytes to plan with: the budget without each thread's lists of items."""
         budget = max(self.budget, SMALLEST_BUDGET)
         return budget - min(self.threads * LISTS, budget // 4)
+
+    @property
+    def undecided(self) -> int:
+        """Undecided items of a thread: all threads together take a twentieth of the budget for them."""
+        return int(np.clip(self.memory // 20 // self.threads // BYTES_PER_UNDECIDED, *UNDECIDED))
 
     @property
     def side(self) -> int:

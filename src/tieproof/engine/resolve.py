@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.compiled import kernel, part
-from tieproof.engine.intervals import settle
+from tieproof.engine.intervals import end_of_nearer, settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import CONTINUED, Counts, FloatArray, Int, IntArray, SmallIntArray, Undecided
@@ -144,8 +144,8 @@ def place_intervals(
     for i in range(query.shape[0]):
         q, shift = query[i], origin[i]
         start, stop = shift + firsts[i], shift + lasts[i]
-        first = nearer(low, start, stop, high[i], False)
-        last = nearer(high, first, stop, low[i], True)
+        first = nearer(low, start, stop, high[i])
+        last = end_of_nearer(high, first, stop, 0.0, low[i], True)
         if first == last:
             if starts[q] + last - shift < stops[q]:
                 gap[starts[q] + last - shift] += weight[i]
@@ -157,14 +157,17 @@ def place_intervals(
 
 
 @part
-def nearer(falling: FloatArray, start: int, stop: int, value: float, or_equal: bool) -> int:
-    """Where in start … stop the falling numbers that are larger than `value`, or at least as large, end: anywhere."""
-    while start < stop:
-        middle = (start + stop) >> 1
-        if falling[middle] > value or (or_equal and falling[middle] == value):
-            start = middle + 1
-        else:
-            stop = middle
+def nearer(falling: FloatArray, start: int, stop: int, value: float) -> int:
+    """Where in start … stop the falling numbers that are larger than `value` end.
+
+    That may be anywhere, so there is no branch for a processor to guess: that would take half as long again.
+    """
+    length = stop - start
+    while length > 0:
+        half = length >> 1
+        larger = int(falling[start + half] > value)
+        start += larger * (half + 1)
+        length = half - larger * (2 * half + 1 - length)
     return start
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tieproof.engine import counting, finding
 from tieproof.engine.counting import limits_of, make_room
+from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
@@ -17,9 +18,6 @@ from tieproof.exact.space import Tile as Entries
 
 Progress = Callable[[int], None]
 """Called with the number of pairs done since the last call."""
-
-UNDECIDED = 2**15
-"""Undecided items that a thread gathers before it resolves them."""
 
 CROWDED = 0.07
 """Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
@@ -38,18 +36,19 @@ class Stripe(NamedTuple):
 class TileLoop:
     """Counts all tiles of one block of ranked queries."""
 
-    def __init__(self, space: Space, ranked: Ranked, side: int, progress: Progress) -> None:
-        self.space, self.ranked, self.side, self.progress = space, ranked, side, progress
+    def __init__(self, space: Space, ranked: Ranked, plan: Plan, progress: Progress) -> None:
+        self.space, self.ranked, self.progress = space, ranked, progress
+        self.side, self.undecided, self.threads = plan.side, plan.undecided, plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
         self.local = threading.local()
         self.stop = threading.Event()
 
-    def run(self, threads: int) -> None:
+    def run(self) -> None:
         """Work through all tiles; an interruption stops every thread after its tile."""
         if len(self.ranked.partial.query):
             resolve(self.space, self.ranked, self.ranked.partial, threading.Lock())
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(self.threads) as pool:
             tasks = [pool.submit(self.count, *task) for task in self.tasks()]
             try:
                 wait(tasks, return_when=FIRST_EXCEPTION)
@@ -129,7 +128,7 @@ class TileLoop:
         if not hasattr(self.local, "mine"):
             ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
             room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
-            size = max(UNDECIDED, len(room.listed.query))
+            size = max(self.undecided, len(room.listed.query))
             undecided = room_for_items(size)
             self.local.mine = (Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided), room)
         mine: tuple[Work, Room] = self.local.mine
