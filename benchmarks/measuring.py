@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 Measured = dict[str, Any]
 Call = Callable[[], object]
 
-RUNS, PATIENCE = 3, 20.0
+RUNS, PATIENCE = 3, 12.0
 """Runs, of which the median counts, but none that would end after so many seconds: all benchmarks together are to end
 in time."""
 

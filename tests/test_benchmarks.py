@@ -56,11 +56,11 @@ def test_every_script_has_its_figures() -> None:
     assert {path.stem.removesuffix("-full") for path in FOLDER.glob("*.json")} == set(SCRIPTS)
 
 
-def test_what_takes_long_runs_once(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_quick_runs_often_and_what_takes_long_once(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     measuring: ModuleType = load("measuring")
     monkeypatch.setattr(measuring, "seconds", lambda call: call())
-    found = measuring.take_turns({"quick": lambda: 0.1, "slow": lambda: 50.0})
-    assert found == {"quick": [0.1, 0.1, 0.1], "slow": [50.0]}
+    found = measuring.take_turns({"quick": lambda: 0.1, "ordinary": lambda: 2.0, "slow": lambda: 50.0})
+    assert found == {"quick": 9 * [0.1], "ordinary": 3 * [2.0], "slow": [50.0]}
 
 
 def test_chosen_cases_and_sizes_are_not_the_whole(load: Any) -> None:
