@@ -32,7 +32,6 @@ LIST = 2**12
 DENSE = 0.4
 """Items per threshold and row of a tile from which buckets pay (measured)."""
 
-
 FEW = 8
 """So many items of a row are placed one by one in any case."""
 
@@ -138,8 +137,7 @@ def place_listed(
     for found in listed:
         near = Listed(*(column[:found] for column in room.listed))
         items = Undecided(*(column[used : used + found] for column in work.undecided))
-        with lock:
-            used += place(near, tile.form, error, tile.column, work.thresholds, work.counts, items)
+        used += place(near, tile.form, error, tile.column, work.thresholds, work.counts, items, lock)
         if used > most:
             yield used
             used = 0

@@ -1,5 +1,7 @@
 """Placing the listed items of a tile among the thresholds of their queries, one by one, each by its own error."""
 
+from threading import Lock
+
 import numpy as np
 
 from tieproof.compiled import kernel
@@ -10,16 +12,25 @@ from tieproof.exact.space import Error, Form
 
 
 def place(
-    listed: Listed, form: Form, error: Error, column: int, thresholds: Thresholds, counts: Counts, items: Undecided
+    listed: Listed,
+    form: Form,
+    error: Error,
+    column: int,
+    thresholds: Thresholds,
+    counts: Counts,
+    items: Undecided,
+    lock: Lock,
 ) -> int:
     """Count items by their own errors; note the others at the front of `items` and return how many they are.
 
-    column: the tile's first item. The arrays of `items` are as long as those of `listed`.
+    column: the tile's first item. The arrays of `items` are as long as those of `listed`; the lock is held while
+    counts change.
     """
     low, high = np.empty(len(items.query)), np.empty(len(items.query))
     note(listed, form, error, column, thresholds, items, low, high)
     start, stop, key, reach, *_ = thresholds
-    return settle(low, high, start, stop, key, reach, counts, items)
+    with lock:
+        return settle(low, high, start, stop, key, reach, counts, items)
 
 
 @kernel
