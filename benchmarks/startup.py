@@ -21,7 +21,7 @@ from measuring import Measured, keep, setting, table
 IMPORTS, COMPILATIONS = 9, 3
 """Repetitions, of which the median counts."""
 
-PATIENCE = 40.0
+PATIENCE = 25.0
 """Seconds of compilation after which it is not repeated."""
 
 MOST_IMPORT, MOST_COMPILATION = 0.3, 5.0
