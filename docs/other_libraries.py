@@ -27,7 +27,7 @@ both, and that all agree with tieproof where nothing is tied. These print what n
 class Case(NamedTuple):
     """A call of a library, and our measure of the same ranking."""
 
-    library: str
+    package: str
     function: str
     print: Callable[[Sequence[float], Sequence[int]], float]
     measure: str
@@ -166,7 +166,7 @@ def row(case: Case) -> str:
     estimate = case.ours()
     lists = (", ".join(map(str, values)) for values in (case.scores, case.relevance))
     interval = f"{case.measure}: {estimate.lower:.4f} to {estimate.upper:.4f}"
-    cells = (case.library, case.function, *lists, f"{case.printed():.4f}", interval, case.why)
+    cells = (case.package, case.function, *lists, f"{case.printed():.4f}", interval, case.why)
     return f"| {' | '.join(cells)} |\n"
 
 

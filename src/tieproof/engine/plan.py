@@ -15,8 +15,8 @@ BYTES_PER_PAIR_RANKED = 20.5
 UNDECIDED = (2**15, 2**17)
 """Fewest and most undecided items that a thread gathers before it resolves them; the more, the less each costs."""
 
-BYTES_PER_UNDECIDED = 160
-"""What an undecided item takes while it is gathered and resolved."""
+BYTES_PER_UNDECIDED = 300
+"""What an undecided item takes while it is gathered and resolved (measured)."""
 
 LISTS = 2 * 2**20
 """Room of a thread for near items and the fewest undecided ones, whatever the budget."""
@@ -49,8 +49,8 @@ class Plan:
 
     @property
     def undecided(self) -> int:
-        """Undecided items of a thread: all threads together take a twentieth of the budget for them."""
-        return int(np.clip(self.memory // 20 // self.threads // BYTES_PER_UNDECIDED, *UNDECIDED))
+        """Undecided items of a thread: all threads together take a tenth of the budget for them."""
+        return int(np.clip(self.memory // 10 // self.threads // BYTES_PER_UNDECIDED, *UNDECIDED))
 
     @property
     def side(self) -> int:
