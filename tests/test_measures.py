@@ -16,6 +16,7 @@ import oracle
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, Definition, Estimates, Measure, parse
 from tieproof.measures.numbers import Pair, exp2_minus_1
+from tieproof.measures.precision_sums import RANKS
 from tieproof.measures.rank_weights import LOGARITHMIC, RunningSums
 from tieproof.ties import IntArray, Ties
 
@@ -535,8 +536,27 @@ def test_tables_have_the_same_bits_however_they_grow() -> None:
         small.up_to(last)
     large.up_to(200_000)
     short, long = small.up_to(5000), large.up_to(200_000)
-    assert np.array_equal(short.hi, long.hi[: len(short.hi)])
-    assert np.array_equal(short.lo, long.lo[: len(short.lo)])
+    assert np.array_equal(short, long[:, : short.shape[1]])
+
+
+def test_compiled_terms_of_ties_are_those_of_pairs() -> None:
+    """On both sides of every limit between closed forms and sums."""
+    random = np.random.default_rng(0)
+    l = random.integers(1, random.choice([3, 40, 70, 3000], size=3000) + 1)
+    k = random.integers(0, random.choice([1, 100, 10_000, 10**6], size=3000))
+    m = np.minimum(l, random.integers(1, random.choice([2, 3, 3000], size=3000)))
+    n = np.minimum(k, random.integers(0, random.choice([1, 100, 10**6], size=3000)))
+    s = np.where(random.random(3000) < 0.3, random.integers(1, l + 1), l)
+    compiled = RANKS.terms(k, n, l, m, s)
+    ambiguous = m < l
+    tied = [column[ambiguous] for column in (k, n, l, m, s)]
+    assert np.array_equal(compiled.upper, RANKS.best(k, n, m, s).hi)
+    assert np.array_equal(compiled.lower[ambiguous], RANKS.worst(*tied).hi)
+    assert np.array_equal(compiled.expected[ambiguous], RANKS.mean(*tied).hi)
+    assert np.array_equal(compiled.lower[~ambiguous], compiled.upper[~ambiguous])
+    assert np.array_equal(compiled.expected[~ambiguous], compiled.upper[~ambiguous])
+    assert not compiled.variance[~ambiguous].any()
+    assert (compiled.variance[ambiguous] > 0).all()
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 7, 254, 255, 256, 1023, 99_999, 1_000_000])

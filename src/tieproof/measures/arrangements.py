@@ -16,84 +16,79 @@ g_i = a_i + (m-1)/(l-2) r_i, and B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r /
 its rows and columns centred. Adding a constant to all a or to all b changes nothing.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
-from tieproof.measures.numbers import blockwise
-from tieproof.measures.rank_weights import HARMONIC, one_of
+from tieproof.compiled import kernel, part
 from tieproof.ties import FloatArray, IntArray
 
-_LONG, _FAR = 32, 200
-"""Sums over s places below k items go by closed form where s > _LONG and k <= _FAR · s. Their cancellation grows
-as (k/s)^5; at these limits leaves some 1e-14 of the pairs' 1e-30."""
 
-_SHORT = 64
-"""Places up to which one relevant item is followed through all of them; beyond, running sums are quicker."""
+@part
+def variance_of_one(a: FloatArray, l: int) -> float:
+    """Var Z of one relevant item, which adds a_i at place i of a tie of l items, 0 beyond them."""
+    mean = squares = 0.0
+    for value in a:
+        mean += value
+    mean /= l
+    for value in a:
+        squares += (value - mean) * (value - mean)
+    variance: float = (squares + (l - a.shape[0]) * mean * mean) / l
+    return variance
 
 
-def _combine(linear: FloatArray, pairs: FloatArray, l: IntArray, m: IntArray) -> FloatArray:
-    """Return the variance from the two sums of squares."""
+@part
+def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -> float:
+    """Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many."""
+    size = a.shape[0]
+    beyond = l - size
+    others = l - 2 if l > 2 else 1
+    all_b = 0.0
+    for j in range(size):
+        all_b += b[j]
+    share = (m - 1) / others
+    up_to_here = total_g = total_row = 0.0
+    for j in range(size):
+        up_to_here += b[j]
+        row[j] = j * b[j] + (all_b - up_to_here)
+        total_g += a[j] + share * row[j]
+        total_row += row[j]
+    mean = total_g / l
+    centre = total_row / ((l - 1.0) * others)
+    linear = pairs = outside = sum_x = scatter = 0.0
+    for j in range(size):
+        distance = a[j] + share * row[j] - mean
+        linear += distance * distance
+        x = row[j] / others
+        mean_before = sum_x / j if j else 0.0
+        away = b[j] - x + centre - mean_before
+        pairs += j * (away * away) + scatter
+        step = x - mean_before
+        scatter += j / (j + 1) * step * step
+        sum_x += x
+        outside += (centre - x) * (centre - x)
+    linear += beyond * mean * mean
+    pairs += beyond * outside + beyond * (beyond - 1) / 2 * centre * centre
     single = m / l * ((l - m) / (l - 1))
-    double = single * ((m - 1) / np.maximum(l - 2, 1)) * ((l - m - 1) / np.maximum(l - 3, 1))
-    return single * linear + double * pairs
+    double = single * ((m - 1) / others) * ((l - m - 1) / (l - 3 if l > 3 else 1))
+    variance: float = single * linear + double * pairs
+    return variance
 
 
-def precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
-    """Return the variance of sum_i X_i (n + X_1 + … + X_i)/(k+i) over the first s places of each tie, shape (T,).
+@kernel
+def trapezoid_variances(
+    k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray, room: FloatArray, variance: FloatArray
+) -> None:
+    """Var Z of each tie for a_i = (n u_i + w_i)/2 and b_i = u_i/2, w_i = 1/(k+i), u_i = w_(i-1) + w_i.
 
-    Constant time per tie where the tie is large against its depth or holds one relevant item; linear in s elsewhere.
+    At rank 1 the precision before is 1 and no pair ends there, so that b is of no account.
     """
-    variance = np.zeros(len(l))
-    closed = (s > _LONG) & (k <= _FAR * s)
-    rows = np.flatnonzero(closed)
-    if rows.size:
-        (variance[rows],) = blockwise(_precision_variance, k[rows], n[rows], l[rows], m[rows], s[rows])
-    compiled = ~closed & ((m > 1) | (s <= _SHORT))
-    rows = np.flatnonzero(~closed & ~compiled)  # one relevant item: no pairs
-    variance[rows] = (n[rows] + 1.0) * (n[rows] + 1.0) * one_of(HARMONIC, k[rows], l[rows], s[rows])[1]
-    rows = np.flatnonzero(compiled)
-    if rows.size:
-        from tieproof.measures.arrangement_kernels import precision_variances
-
-        variance[rows] = compiled_variances(precision_variances, *(column[rows] for column in (k, n, l, m, s)))
-    return variance
-
-
-def trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
-    """Return the same for hits that add the mean of the precisions before them and at them; linear in s."""
-    from tieproof.measures.arrangement_kernels import trapezoid_variances
-
-    return compiled_variances(trapezoid_variances, k, n, l, m, s)
-
-
-def compiled_variances(
-    kernel: Callable[..., None], k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray
-) -> FloatArray:
-    """Return what one of `arrangement_kernels` finds, shape (T,)."""
-    variance = np.zeros(len(k))
-    kernel(k, n, l, m, s, np.empty((3, s.max(initial=0))), variance)
-    return variance
-
-
-def _precision_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray]:
-    """Return the same in constant time: every sum in terms of sum w and sum w², in pairs."""
-    w = HARMONIC.sum(k, k + s)
-    ww = HARMONIC.squares.between(k, k + s)
-    before = s - (k + 1) * w  # sum (i-1) w
-    before_w = w - (k + 1) * ww  # sum (i-1) w²
-    before_before = before - (k + 1) * before_w  # sum (i-1)² w²
-    pairs = (w * w - ww) * 0.5  # sum_{i<j} w w
-    pairs_before = before - (k + 1) * pairs  # sum_{i<j} (i-1) w w
-    row_row = before_before + before_w + 4.0 * pairs_before  # sum r²
-
-    # Multiplied by what they are divided by in the end: what is left after the cancellation needs no pair.
-    weight_spread = (ww * l - w * w).hi / l
-    common = ((before_w + pairs) * l - 2.0 * w * before).hi / l
-    square_of_before = before * before
-    row_spread = (row_row * l - 4.0 * square_of_before).hi / l
-    square = ((before_w * (l - 2) - row_row) * (l - 1) + 2.0 * square_of_before).hi / ((l - 1.0) * (l - 2.0))
-
-    c, share = n + 1.0, (m - 1) / (l - 2)
-    linear = c * c * weight_spread + 2.0 * c * share * common + share * share * row_spread
-    return (_combine(linear, square, l, m),)
+    a, b, row = room[0], room[1], room[2]
+    for t in range(k.shape[0]):
+        last = k[t] + s[t]
+        for j in range(s[t]):
+            rank = k[t] + j + 1
+            before = rank - 1 if rank > 1 else 1
+            w = (last - rank) / (rank * np.float64(last))
+            w_before = (last - 1 - before) / (before * np.float64(last - 1 if last > 1 else 1))
+            b[j] = (w_before + w) / 2.0
+            a[j] = n[t] * b[j] + w / 2.0 + (0.5 if rank == 1 else 0.0)
+        variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])

@@ -12,38 +12,13 @@ Within a tie the relevant items first is best and last is worst; in between, mea
 0.392857 0.544841 0.700000
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
 from tieproof.measures.numbers import add_by_query, blockwise
 from tieproof.measures.precision_of_hits import precision_of_hits
-from tieproof.measures.precision_sums import RANKS, TRAPEZOIDS, PrecisionSum
+from tieproof.measures.precision_sums import RANKS, TRAPEZOIDS, PrecisionSum, Terms
 from tieproof.ties import FloatArray, IntArray, Ties
-
-
-class Terms(NamedTuple):
-    """What each tie of several items adds to a sum of precisions at worst, on average and at best; the variance."""
-
-    lower: FloatArray
-    expected: FloatArray
-    upper: FloatArray
-    variance: FloatArray
-
-
-def _terms(rule: PrecisionSum, k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Terms:
-    """Return the terms of ties of which s places count."""
-    (upper,) = blockwise(lambda k, n, m, s: (rule.best(k, n, m, s).hi,), k, n, m, s)
-    lower, expected, variance = upper.copy(), upper.copy(), np.zeros(len(upper))
-    ambiguous = np.flatnonzero(m < l)
-    if ambiguous.size:
-        tied = tuple(column[ambiguous] for column in (k, n, l, m, s))
-        lower[ambiguous], expected[ambiguous] = blockwise(
-            lambda k, n, l, m, s: (rule.worst(k, n, l, m, s).hi, rule.mean(k, n, l, m, s).hi), *tied
-        )
-        variance[ambiguous] = rule.variance(*tied)
-    return Terms(lower, expected, upper, variance)
 
 
 def _terms_above(ties: Ties, rule: PrecisionSum, several: IntArray, places: IntArray) -> Terms:
@@ -51,11 +26,11 @@ def _terms_above(ties: Ties, rule: PrecisionSum, several: IntArray, places: IntA
     whole: Terms | None = ties.notes.get(rule)
     k, n, l, m = (column[several] for column in (ties.k, ties.n, ties.l, ties.m))
     if whole is None:
-        return _terms(rule, k, n, l, m, places)
+        return rule.terms(k, n, l, m, places)
     known = np.searchsorted(ties.several, several)
     cut = np.flatnonzero(places < l)
     terms = Terms(*(column[known] for column in whole))
-    for column, values in zip(terms, _terms(rule, *(x[cut] for x in (k, n, l, m, places))), strict=True):
+    for column, values in zip(terms, rule.terms(*(x[cut] for x in (k, n, l, m, places))), strict=True):
         column[cut] = values
     return terms
 

@@ -22,7 +22,7 @@ Number: TypeAlias = FloatArray | IntArray | float
 
 _BLOCK = 256
 _ELEMENTS_AT_ONCE = 1 << 14
-_SPLITTER = 134217729.0  # 2^27 + 1
+SPLITTER = 134217729.0  # 2^27 + 1
 
 
 def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -41,10 +41,10 @@ def _quick_two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray
 def _two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return a * b rounded and its rounding error (Dekker; no fused multiply-add)."""
     product = a * b
-    t = _SPLITTER * a
+    t = SPLITTER * a
     a_high = t - (t - a)
     a_low = a - a_high
-    t = _SPLITTER * b
+    t = SPLITTER * b
     b_high = t - (t - b)
     b_low = b - b_high
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low

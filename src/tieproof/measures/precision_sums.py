@@ -5,19 +5,29 @@ sums cancel (a tie far down adds m hits less nearly as much again), so they are 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.measures.arrangements import precision_variance, trapezoid_variance
-from tieproof.measures.numbers import Pair, once
+from tieproof.measures.numbers import Pair, blockwise, once
 from tieproof.measures.rank_weights import HARMONIC
 from tieproof.ties import FloatArray, IntArray
 
 _SMALL = 32  # finding equal ties costs more than computing small ones
 
 
-class PrecisionSum(NamedTuple):
+class Terms(NamedTuple):
+    """What each tie of several items adds to a sum of precisions at worst, on average and at best; the variance."""
+
+    lower: FloatArray
+    expected: FloatArray
+    upper: FloatArray
+    variance: FloatArray
+
+
+@dataclass(frozen=True)
+class PrecisionSum:
     """A way of adding up precisions.
 
     add(starts, k, n, l, last, several) : the sum of each query, given those of its ties of several items
@@ -39,6 +49,34 @@ class PrecisionSum(NamedTuple):
         """Return the sum with the relevant items last: what of them does not fit below the cutoff comes at it."""
         hits = np.maximum(0, s - (l - m))
         return self.row(k + s - hits, n, hits)
+
+    def terms(self, k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Terms:
+        """Return the terms of ties of which s places count."""
+        (upper,) = blockwise(lambda k, n, m, s: (self.best(k, n, m, s).hi,), k, n, m, s)
+        lower, expected, variance = upper.copy(), upper.copy(), np.zeros(len(upper))
+        ambiguous = np.flatnonzero(m < l)
+        if ambiguous.size:
+            tied = tuple(column[ambiguous] for column in (k, n, l, m, s))
+            lower[ambiguous], expected[ambiguous] = blockwise(
+                lambda k, n, l, m, s: (self.worst(k, n, l, m, s).hi, self.mean(k, n, l, m, s).hi), *tied
+            )
+            variance[ambiguous] = self.variance(*tied)
+        return Terms(lower, expected, upper, variance)
+
+
+class _Ranks(PrecisionSum):
+    """Every hit adds its precision. What most evaluations ask for is compiled."""
+
+    def terms(self, k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Terms:
+        """Return the terms of ties of which s places count."""
+        terms = np.empty((4, len(k)))
+        if len(k):
+            from tieproof.measures.precision_terms import precision_terms
+
+            last = int((k + s).max())
+            sums, squares = HARMONIC.sums.up_to(last), HARMONIC.squares.up_to(last)
+            precision_terms(k, n, l, m, s, sums, squares, np.empty((3, s.max())), terms)
+        return Terms(*terms)
 
 
 def _add_precisions(starts: IntArray, *columns: Any) -> FloatArray:
@@ -66,7 +104,15 @@ def _mean_of(first: IntArray, inverses: Pair, rank: IntArray, l: IntArray, m: In
     return scaled * m / (l * others)
 
 
-RANKS = PrecisionSum(_add_precisions, _row, _mean, precision_variance)
+def _variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+    """Return the variance of sum_i X_i (n + X_1 + … + X_i)/(k+i) over the first s places of each tie.
+
+    Constant time per tie where the tie is large against its depth or holds one relevant item; linear in s elsewhere.
+    """
+    return RANKS.terms(k, n, l, m, s).variance
+
+
+RANKS = _Ranks(_add_precisions, _row, _mean, _variance)
 """Every hit adds its precision."""
 
 
@@ -101,12 +147,17 @@ def _trapezoid_mean(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntAr
 
 def _trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
     """Return the variance; equal ties are computed once where they are large."""
+    from tieproof.measures.arrangements import trapezoid_variances
+
+    def compute(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray]:
+        variance = np.zeros(len(k))
+        trapezoid_variances(k, n, l, m, s, np.empty((3, s.max(initial=0))), variance)
+        return (variance,)
+
     variance = np.zeros(len(k))
     small = s <= _SMALL
-    variance[small] = trapezoid_variance(*(x[small] for x in (k, n, l, m, s)))
-    (variance[~small],) = once(
-        lambda *columns: (trapezoid_variance(*columns),), *(x[~small] for x in (k, n, l, m, s))
-    )
+    (variance[small],) = compute(*(x[small] for x in (k, n, l, m, s)))
+    (variance[~small],) = once(compute, *(x[~small] for x in (k, n, l, m, s)))
     return variance
 
 

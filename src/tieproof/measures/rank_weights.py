@@ -28,21 +28,22 @@ class RunningSums:
     """
 
     term: Callable[[IntArray], Pair]
-    _table: Pair = field(default_factory=lambda: Pair.of(np.zeros(1)))
+    _table: FloatArray = field(default_factory=lambda: np.zeros((2, 1)))
 
-    def up_to(self, last: int) -> Pair:
-        """Return the table, entries 0 … at least `last`."""
+    def up_to(self, last: int) -> FloatArray:
+        """Return the table, hi and lo of entries 0 … at least `last`, shape (2, entries)."""
         table = self._table
-        if len(table.hi) <= last:
+        if table.shape[1] <= last:
             size = 1 << max(8, int(last).bit_length())
             sums = running_sum(self.term(np.arange(1, size)))
-            table = Pair(np.append(0.0, sums.hi), np.append(0.0, sums.lo))
+            table = np.zeros((2, size))
+            table[0, 1:], table[1, 1:] = sums.hi, sums.lo
             self._table = table  # one assignment: another thread sees the old table or the new one
         return table
 
     def at(self, index: IntArray) -> Pair:
         """Return the sums of the first `index` terms."""
-        return self.up_to(int(index.max(initial=0)))[index]
+        return Pair(*self.up_to(int(index.max(initial=0))))[index]
 
     def between(self, start: IntArray, stop: IntArray) -> Pair:
         """Return term(start + 1) + … + term(stop)."""
