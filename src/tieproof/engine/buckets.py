@@ -99,7 +99,8 @@ def widen(keys: FloatArray, reach: float, margin: float, ratio: bool, low: Row, 
     for t in range(keys.shape[0]):
         near, far = keys[t] + reach, keys[t] - reach
         if ratio:
-            near, far = np.copysign(np.sqrt(abs(near)), near), np.copysign(np.sqrt(abs(far)), far)
+            near = np.copysign(np.sqrt(abs(near)), near)
+            far = near if reach == 0.0 else np.copysign(np.sqrt(abs(far)), far)
         low[t] = far - margin
         high[t] = near + margin
 
@@ -199,17 +200,15 @@ def add_slots(slots: SmallIntArray, gap: SmallIntArray) -> None:
 
 @part
 def first_at_most(low: Row, value: float, t: Int) -> Int:
-    """The first of the falling bounds, from `t` on, that is at most `value`: mostly one of the next few."""
+    """The first of the falling bounds, from `t` on, that is at most `value`: mostly one of the next two.
+
+    These are counted, since a processor could not guess which.
+    """
     stop = low.shape[0]
-    soon = t + 8 if t + 8 < stop else stop
-    while t < soon:
-        if low[t] <= value:
-            return t
+    second = t + 1 if t + 1 < stop else stop - 1
+    if t < stop:
+        t += np.int64(low[t] > value) + np.int64(low[second] > value)
+        t = t if t < stop else stop
+    while t < stop and low[t] > value:
         t += 1
-    while t < stop:
-        middle = (t + stop) >> 1
-        if low[middle] > value:
-            t = middle + 1
-        else:
-            stop = middle
     return t

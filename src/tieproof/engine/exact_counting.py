@@ -148,13 +148,15 @@ def compare(
 ) -> None:
     """Compare the items in touched buckets with the keys next to them, and count them."""
     near, behind = exact
+    count = keys.shape[0]
     for j in range(touched):
         c = close[j]
         base = np.int64(table[position[c]] & np.uint16(2**15 - 1))
         at = first_at_most(keys, near[j], base)
+        # Counted at its tie and as nearer than the next, or between two ties: without a branch, which nobody could
+        # guess.
+        place = at if at < count else count - 1
+        is_equal = np.int64(keys[place] == near[j])
         slots[base] -= weight[c]
-        if at < keys.shape[0] and keys[at] == near[j]:
-            equal[at] += weight[c]
-            slots[behind[at]] += weight[c]
-        else:
-            slots[at] += weight[c]
+        slots[at + is_equal * (np.int64(behind[place]) - at)] += weight[c]
+        equal[place] += is_equal * weight[c]

@@ -25,6 +25,9 @@ from tieproof.engine.structures import (
 FIRST_ROWS = 16
 """Rows of a transposed tile that tell whether it is crowded."""
 
+PARTS = 8
+"""A crowded row mostly shows it in the first of so many parts."""
+
 BLOCK = 64
 """Rows and columns that are transposed together (measured)."""
 
@@ -82,8 +85,11 @@ def find_in_rows(
         raw = entries[r]
         flag[:left] = 0
         flag[right : 8 * words.shape[0]] = 0
-        here = slice(left, right)
-        reaching = flag_near(raw[here], factor[here], shift[here], lowest[q], flag[here])
+        middle = left + (right - left) // PARTS
+        reaching = 0
+        for here in (slice(left, middle), slice(middle, right)):
+            if reaching <= few[q]:
+                reaching += flag_near(raw[here], factor[here], shift[here], lowest[q], flag[here])
         if reaching > few[q]:
             crowded[many] = q
             many += 1
@@ -101,11 +107,12 @@ def find_in_rows(
 @part
 def flag_near(raw: Row, factor: Row, shift: Row, lowest: float, flag: Row) -> Int:
     """Which items reach `lowest`, and how many do; on its own, so that it is vectorised."""
-    reaching = 0
+    reaching = np.uint32(0)  # as wide as an entry: no more than that has to be added up
     for c in range(raw.shape[0]):
-        flag[c] = raw[c] * factor[c] - shift[c] >= lowest
-        reaching += flag[c]
-    return reaching
+        near = raw[c] * factor[c] - shift[c] >= lowest
+        flag[c] = near
+        reaching = np.uint32(reaching + np.uint32(near))
+    return np.int64(reaching)
 
 
 @kernel

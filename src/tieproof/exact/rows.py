@@ -72,7 +72,9 @@ class Rows:
 
     def values(self, rows: Any) -> FloatArray:
         """Distinct rows in float64, divided by their divisor: exact but for underflow (README, 6)."""
-        return self.raw(rows).astype(np.float64) / self.divisor[rows, None]
+        values = self.raw(rows).astype(np.float64)
+        values /= self.divisor[rows, None]
+        return values
 
     @cached_property
     def direct(self) -> bool:

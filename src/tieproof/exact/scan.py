@@ -9,11 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import Embeddings, blocks, not_finite, rows_of_block
-from tieproof.compiled import kernel
+from tieproof.compiled import kernel, part
 from tieproof.threads import in_order
 
 FloatArray = npt.NDArray[np.float64]
 Checksums = npt.NDArray[np.uint64]
+
+MAGNITUDE, INFINITE = np.uint64(2**63 - 1), np.uint64(0x7FF << 52)
+"""Bits of a float64 but its sign; those of infinity, above which all others are NaN."""
+
+LANES = 8
+"""Sums side by side, so that a processor adds them up at once."""
 
 
 class Statistics(NamedTuple):
@@ -28,43 +34,81 @@ class Statistics(NamedTuple):
 
 @kernel
 def scan_block(
-    block: FloatArray, multipliers: Checksums, up_to_factor: bool, start: int, statistics: Statistics
+    block: FloatArray,
+    multipliers: Checksums,
+    up_to_factor: bool,
+    lanes: FloatArray,
+    start: int,
+    statistics: Statistics,
 ) -> int:
-    """Fill `statistics` from row `start` on; return the first row of `block` that is not finite, or -1."""
+    """Fill `statistics` from row `start` on; return the first row of `block` that is not finite, or -1.
+
+    lanes : room for eight sums
+    """
     for i in range(block.shape[0]):
         row = block[i]
-        largest = 0.0
-        smallest = np.inf
-        negative = False
-        finite = True
-        for value in row:
-            magnitude = abs(value)
-            finite &= magnitude < np.inf
-            largest = magnitude if magnitude > largest else largest
-            if 0.0 < magnitude < smallest:
-                smallest = magnitude
-            negative |= value < 0.0
-        if not finite:
+        above, below, signs = extremes(row.view(np.uint64))
+        if above >= INFINITE:
             return i
-        scale = 1.0
-        if largest > 0.0:
-            # The power of two at or below the largest magnitude: division by it is exact.
-            scale = math.ldexp(1.0, math.frexp(largest)[1] - 1)
-        divisor = largest if up_to_factor and largest > 0.0 else 1.0
-        square = 0.0
-        checksum = np.uint64(0)
-        for d in range(row.shape[0]):
-            scaled = row[d] / scale
-            square += scaled * scaled
-            # Equal numbers, zeros of either sign among them, have equal bits after adding 0.0.
-            bits = np.float64(row[d] / divisor + 0.0).view(np.uint64)
-            checksum += (bits ^ (bits >> np.uint64(32))) * multipliers[d]
+        largest = np.uint64(above).view(np.float64)
+        # The exponent of the power of two at or below the largest magnitude.
+        exponent = math.frexp(largest)[1] - 1 if largest > 0.0 else 0
         statistics.largest[start + i] = largest
-        statistics.smallest[start + i] = smallest
-        statistics.square[start + i] = square
-        statistics.negative[start + i] = negative
-        statistics.checksum[start + i] = checksum
+        statistics.smallest[start + i] = np.uint64(below + np.uint64(1)).view(np.float64) if largest > 0.0 else np.inf
+        statistics.square[start + i] = sum_of_squares(row, exponent, lanes)
+        statistics.negative[start + i] = signs > MAGNITUDE
+        statistics.checksum[start + i] = checksum_of(row, multipliers, largest if up_to_factor and above else 1.0)
     return -1
+
+
+@part
+def extremes(row: Checksums) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Bits of the largest magnitude, of the smallest but zero, less one, and all bits of numbers other than zero.
+
+    Magnitudes are ordered as their bits are; that of zero, less one, is the largest of all.
+    """
+    largest, smallest, signs = np.uint64(0), np.uint64(2**64 - 1), np.uint64(0)
+    for d in range(row.shape[0]):
+        magnitude = row[d] & MAGNITUDE
+        largest = magnitude if magnitude > largest else largest
+        below = magnitude - np.uint64(1)
+        smallest = below if below < smallest else smallest
+        signs |= row[d] if magnitude else np.uint64(0)
+    return largest, smallest, signs
+
+
+@part
+def sum_of_squares(row: FloatArray, exponent: int, lanes: FloatArray) -> float:
+    """Sum of squares of a row divided by 2^exponent: eight sums side by side, then one of them.
+
+    Division by half of the power at a time, so that its inverse is a number, too. What is rounded there is so small
+    that its square is zero.
+    """
+    half, rest = math.ldexp(1.0, -(exponent // 2)), math.ldexp(1.0, -(exponent - exponent // 2))
+    whole = row.shape[0] // LANES * LANES
+    lanes[:] = 0.0
+    for start in range(0, whole, LANES):
+        for lane in range(LANES):
+            scaled = row[start + lane] * half * rest
+            lanes[lane] += scaled * scaled
+    square = 0.0
+    for d in range(whole, row.shape[0]):
+        scaled = row[d] * half * rest
+        square += scaled * scaled
+    for lane in range(LANES):
+        square += lanes[lane]
+    return square
+
+
+@part
+def checksum_of(row: FloatArray, multipliers: Checksums, divisor: float) -> np.uint64:
+    """Checksum of a row divided by `divisor`."""
+    checksum = np.uint64(0)
+    for d in range(row.shape[0]):
+        # Equal numbers, zeros of either sign among them, have equal bits after adding 0.0.
+        bits = np.float64(row[d] / divisor + 0.0).view(np.uint64)
+        checksum += (bits ^ (bits >> np.uint64(32))) * multipliers[d]
+    return checksum
 
 
 def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1) -> Statistics:
@@ -82,7 +126,7 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
 
     def look(start: int) -> None:
         block = np.ascontiguousarray(embeddings[start : start + size], dtype=np.float64)
-        bad = scan_block(block, multipliers, up_to_factor, start, statistics)
+        bad = scan_block(block, multipliers, up_to_factor, np.empty(LANES), start, statistics)
         if bad >= 0:
             raise not_finite(name, start + bad, block[bad])
 

@@ -236,23 +236,23 @@ class Prepared:
         kept = np.empty((len(self.rows), self.rows.dimensions), dtype=self.dtype)
 
         def fill(span: slice) -> None:
-            kept[span] = self.make(span)
+            kept[span] = self.values(span)
 
         for _ in in_order(fill, spans(len(self.rows), self.rows.dimensions), self.threads):
             pass
         return kept
 
-    def make(self, span: slice | IntArray) -> Tile:
-        """The rows of `span`, computed from the embeddings."""
+    def values(self, span: slice | IntArray) -> FloatArray:
+        """The rows of `span`, computed from the embeddings, before they are rounded."""
         values = self.rows.values(span)
         if self.norm is not None:
             values /= self.norm[span, None]
-        return values.astype(self.dtype)
+        return values
 
     def __getitem__(self, span: slice | IntArray) -> Tile:
         """The rows of `span`."""
         if not self.keeps:
-            return self.make(span)
+            return self.values(span).astype(self.dtype)
         with self.lock:
             kept = self.kept
         return kept[span]
