@@ -10,7 +10,7 @@ import pytest
 import tieproof as tp
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.engine import choice, counting, finding, levels, plan, thresholds, tiles
+from tieproof.engine import choice, counting, finding, levels, pairs, plan, thresholds, tiles
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
@@ -116,6 +116,11 @@ def many_parts(patch: Patch) -> None:
     patch.setattr(plan, "BYTES_PER_PAIR_RANKING", 2**12)
 
 
+def no_tiles(patch: Patch) -> None:
+    patch.setattr(choice, "UNDECIDED", 0)
+    patch.setattr(plan, "UNDECIDED", (100, 100))
+
+
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     def patch_choices(patch: Patch) -> None:
         patch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, 1.0),))
@@ -136,6 +141,7 @@ FORCED: dict[str, Callable[[Patch], None]] = {
         ranked_pair_by_pair,
         many_blocks,
         many_parts,
+        no_tiles,
     )
 } | {
     "float32 tiles": chosen_tile(np.float32, 2**16),
@@ -180,6 +186,17 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
     some, none = CALLED[forced]
     assert {name for name, times in calls.items() if times} == some
     assert not any(calls[name] for name in none)
+
+
+@pytest.mark.parametrize("undecided", [0, choice.UNDECIDED])
+def test_tiles_are_left_out_where_they_decide_nothing(undecided: float, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(5)
+    task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
+    monkeypatch.setattr(choice, "UNDECIDED", undecided)
+    by_tiles, by_pairs = counted(monkeypatch, counting, "count_rows"), counted(monkeypatch, pairs, "open_pairs")
+    tp.evaluate(**task)
+    assert (by_tiles["count_rows"] > 0) == (undecided > 0)
+    assert (by_pairs["open_pairs"] > 0) == (undecided == 0)
 
 
 @pytest.mark.parametrize(("at_least", "called"), [(1, True), (10**9, False)])

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.choice import cheapest, with_margins
 from tieproof.engine.levels import few_levels, ties_by_level
+from tieproof.engine.pairs import count_pairs, count_partial
 from tieproof.engine.plan import Plan
 from tieproof.engine.thresholds import rank
 from tieproof.engine.tiles import Progress, TileLoop
@@ -28,9 +29,12 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
         spans = [order[part] for part in parts]
         with single_threaded():
             ranked = rank(space, relevance, spans, plan.threads)
+            count_partial(space, ranked)
             chosen = cheapest(space, ranked)
-            ranked = with_margins(ranked, chosen)
-            TileLoop(chosen, ranked, plan, progress).run()
+            if chosen is None:
+                count_pairs(space, ranked, plan, progress)
+            else:
+                TileLoop(chosen, with_margins(ranked, chosen), plan, progress).run()
         start = 0
         for queries in spans:
             yield queries, ranked.ties(start, start + len(queries))

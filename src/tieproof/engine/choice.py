@@ -1,4 +1,4 @@
-"""Which tiles cost least here: float32, float32 summed up in short chunks of dimensions, or float64."""
+"""Which tiles cost least here: float32, float32 summed up in short chunks of dimensions, float64, or none."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -32,8 +32,8 @@ QUERIES, ITEMS = 64, 1024
 """Size of the sample that tells how many items a kind of tile would leave open."""
 
 
-def cheapest(space: Space, ranked: Ranked) -> Space:
-    """The space with those tiles that should cost least; they change the time, and nothing else."""
+def cheapest(space: Space, ranked: Ranked) -> Space | None:
+    """The space with those tiles that should cost least, or None for no tiles; only the time depends on it."""
     asking = np.flatnonzero(ranked.thresholds.stop > ranked.thresholds.start)
     if space.integers or not len(asking):
         return space
@@ -47,7 +47,7 @@ def cheapest(space: Space, ranked: Ranked) -> Space:
         cost = choice.cost / (2 if space.symmetric else 1) + UNDECIDED * left_open
         if cost < least:
             best, least = variant, cost
-    return best
+    return None if least >= UNDECIDED else best
 
 
 def nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:

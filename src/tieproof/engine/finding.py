@@ -86,7 +86,7 @@ def find_in_rows(
         flag[:left] = 0
         flag[right : 8 * words.shape[0]] = 0
         middle = left + (right - left) // PARTS
-        reaching = 0
+        reaching = np.int64(0)
         for here in (slice(left, middle), slice(middle, right)):
             if reaching <= few[q]:
                 reaching += flag_near(raw[here], factor[here], shift[here], lowest[q], flag[here])

@@ -12,7 +12,7 @@ from tieproof.exact.space import Resources
 BYTES_PER_PAIR_RANKED = 20.5
 """What a (query, relevant item) pair takes while tiles are counted: key, item, two counts, a share of the guide."""
 
-UNDECIDED = (2**15, 2**17)
+UNDECIDED = (2**12, 2**17)
 """Fewest and most undecided items that a thread gathers before it resolves them; the more, the less each costs."""
 
 BYTES_PER_UNDECIDED = 300

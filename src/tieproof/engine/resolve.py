@@ -11,6 +11,7 @@ from tieproof.engine.intervals import end_of_nearer, settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import CONTINUED, Counts, FloatArray, Int, IntArray, SmallIntArray, Undecided
+from tieproof.exact.digits import DIGIT
 from tieproof.exact.space import Space
 
 PAIRS = 2**17
@@ -32,8 +33,10 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
         others = take(undecided, slice(end, None))
         end += by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
     rest_items = take(undecided, slice(start, end))
-    order = np.argsort(rest_items.query, kind="stable")  # columns of a tile leave open queries in any order
-    for items in batches(Undecided(*(column[order] for column in rest_items))):
+    if (rest_items.query[1:] < rest_items.query[:-1]).any():  # columns of a tile leave open queries in any order
+        order = np.argsort(rest_items.query, kind="stable")
+        rest_items = Undecided(*(column[order] for column in rest_items))
+    for items in batches(rest_items):
         by_later_keys(space, ranked, items, lock)
 
 
@@ -84,13 +87,15 @@ def meetings(items: Undecided) -> Meetings:
 class Pairs(NamedTuple):
     """Items, then the thresholds that they may meet, as pairs of distinct rows.
 
-    origin: where the first threshold of each item's query is among them, or would be; query: that of each threshold.
+    origin: where the first threshold of each item's query is among them, or would be; query: that of each threshold;
+    base: for each pair one of the same query.
     """
 
     rows: IntArray
     columns: IntArray
     origin: IntArray
     query: IntArray
+    base: IntArray
 
 
 def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
@@ -101,11 +106,14 @@ def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
     of_threshold = np.repeat(query, spread)
     number = np.repeat(ranked.thresholds.start[query] + lowest - begins, spread) + np.arange(len(of_threshold))
     representative = ranked.items_of(query)[number].astype(np.int64)
+    length = np.diff(np.append(starts, len(items.query)))
+    begins += len(items.query)
     return Pairs(
         rows=ranked.targets.row[np.concatenate([items.query, of_threshold])],
         columns=np.concatenate([items.item, representative]),
-        origin=np.repeat(len(items.query) + begins - lowest, np.diff(np.append(starts, len(items.query)))),
+        origin=np.repeat(begins - lowest, length),
         query=of_threshold,
+        base=np.concatenate([np.repeat(begins, length), np.repeat(begins, spread)]),
     )
 
 
@@ -124,8 +132,10 @@ def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) ->
         items = take(items, slice(0, rest))
         pairs = pairs_of(ranked, items)
     keys = space.exact_keys(pairs.rows, pairs.columns)
+    common, lead = np.empty((2, len(keys)), dtype=np.int64)
+    leading(keys, pairs.base, common, lead)
     with lock:
-        place(keys, pairs.origin, items, start, stop, ranked.counts)
+        place(keys, lead, pairs.origin, items, start, stop, ranked.counts)
 
 
 @kernel
@@ -157,7 +167,7 @@ def place_intervals(
 
 
 @part
-def nearer(falling: FloatArray, start: int, stop: int, value: float) -> int:
+def nearer(falling: FloatArray | IntArray, start: int, stop: int, value: float) -> int:
     """Where in start … stop the falling numbers that are larger than `value` end.
 
     That may be anywhere, so there is no branch for a processor to guess: that would take half as long again.
@@ -172,15 +182,47 @@ def nearer(falling: FloatArray, start: int, stop: int, value: float) -> int:
 
 
 @kernel
+def leading(keys: IntArray, base: IntArray, common: IntArray, lead: IntArray) -> None:
+    """The first digits of each key, as one number, less those of a key of its query: as many as 63 bits hold.
+
+    These are in the order of the keys; equal ones leave it open.
+
+    common : room for one number per key
+    """
+    digits = keys.shape[1]
+    for i in range(keys.shape[0]):
+        common[i] = digits
+    for i in range(keys.shape[0]):
+        one = base[i]
+        first, digit = np.int64(0), 0
+        while digit < common[one] and abs(first) < 1 << (62 - DIGIT):
+            first = (first << DIGIT) + keys[i, digit] - keys[one, digit]
+            digit += 1
+        common[one] = digit
+    for i in range(keys.shape[0]):
+        one = base[i]
+        lead[i] = 0
+        for digit in range(common[one]):
+            lead[i] = (lead[i] << DIGIT) + keys[i, digit] - keys[one, digit]
+
+
+@kernel
 def place(
-    keys: IntArray, origin: IntArray, items: Undecided, starts: IntArray, stops: IntArray, counts: Counts
+    keys: IntArray,
+    lead: IntArray,
+    origin: IntArray,
+    items: Undecided,
+    starts: IntArray,
+    stops: IntArray,
+    counts: Counts,
 ) -> None:
-    """Search each item among the thresholds it may meet, and count it there."""
+    """Search each item among the thresholds it may meet, and count it there: by the `lead` of its key if need be."""
     query, _, weight, firsts, lasts = items
     gap, equal = counts
     for i in range(query.shape[0]):
         own, end = starts[query[i]], stops[query[i]]
-        start, stop = firsts[i], lasts[i]
+        start = nearer(lead, origin[i] + firsts[i], origin[i] + lasts[i], lead[i]) - origin[i]
+        stop = lasts[i] if start < lasts[i] and lead[origin[i] + start] == lead[i] else start
         is_equal = False
         while start < stop and not is_equal:
             middle = (start + stop) >> 1

@@ -46,8 +46,6 @@ class TileLoop:
 
     def run(self) -> None:
         """Work through all tiles; an interruption stops every thread after its tile."""
-        if len(self.ranked.partial.query):
-            resolve(self.space, self.ranked, self.ranked.partial, threading.Lock())
         with ThreadPoolExecutor(self.threads) as pool:
             tasks = [pool.submit(self.count, *task) for task in self.tasks()]
             try:

@@ -214,7 +214,7 @@ class Space(ABC):
 
     @abstractmethod
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Integers (m, k): among pairs of one row their lexicographic order is that of exact nearness.
+        """Digits (m, k) as in digits.py: among pairs of one row their lexicographic order is that of exact nearness.
 
         The same for all calls; equal only at ties.
         """
