@@ -35,6 +35,7 @@ class Statistics(NamedTuple):
 @kernel
 def scan_block(
     block: FloatArray,
+    bits: Checksums,
     multipliers: Checksums,
     up_to_factor: bool,
     lanes: FloatArray,
@@ -43,11 +44,12 @@ def scan_block(
 ) -> int:
     """Fill `statistics` from row `start` on; return the first row of `block` that is not finite, or -1.
 
+    bits : those of `block`
     lanes : room for eight sums
     """
     for i in range(block.shape[0]):
         row = block[i]
-        above, below, signs = extremes(row.view(np.uint64))
+        above, below, signs = extremes(bits[i])
         if above >= INFINITE:
             return i
         largest = np.uint64(above).view(np.float64)
@@ -86,7 +88,8 @@ def sum_of_squares(row: FloatArray, exponent: int, lanes: FloatArray) -> float:
     """
     half, rest = math.ldexp(1.0, -(exponent // 2)), math.ldexp(1.0, -(exponent - exponent // 2))
     whole = row.shape[0] // LANES * LANES
-    lanes[:] = 0.0
+    for lane in range(LANES):
+        lanes[lane] = 0.0
     for start in range(0, whole, LANES):
         for lane in range(LANES):
             scaled = row[start + lane] * half * rest
@@ -126,7 +129,7 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
 
     def look(start: int) -> None:
         block = np.ascontiguousarray(embeddings[start : start + size], dtype=np.float64)
-        bad = scan_block(block, multipliers, up_to_factor, np.empty(LANES), start, statistics)
+        bad = scan_block(block, block.view(np.uint64), multipliers, up_to_factor, np.empty(LANES), start, statistics)
         if bad >= 0:
             raise not_finite(name, start + bad, block[bad])
 
