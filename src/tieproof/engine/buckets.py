@@ -209,6 +209,11 @@ def first_at_most(low: Row, value: float, t: Int) -> Int:
     if t < stop:
         t += np.int64(low[t] > value) + np.int64(low[second] > value)
         t = t if t < stop else stop
-    while t < stop and low[t] > value:
-        t += 1
+    if t < stop and low[t] > value:
+        while t < stop:
+            middle = (t + stop) >> 1
+            if low[middle] > value:
+                t = middle + 1
+            else:
+                stop = middle
     return t

@@ -47,7 +47,8 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         cost = choice.cost / (2 if space.symmetric else 1) + UNDECIDED * left_open
         if cost < least:
             best, least = variant, cost
-    return None if least >= UNDECIDED else best
+    # Without tiles everything is left open.
+    return best if least < UNDECIDED else None
 
 
 def nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:

@@ -216,7 +216,7 @@ def place(
     stops: IntArray,
     counts: Counts,
 ) -> None:
-    """Search each item among the thresholds it may meet, and count it there: by the `lead` of its key if need be."""
+    """Search each item among the thresholds it may meet, by `lead` or by the whole key, and count it there."""
     query, _, weight, firsts, lasts = items
     gap, equal = counts
     for i in range(query.shape[0]):
