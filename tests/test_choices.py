@@ -1,6 +1,8 @@
 """Promise 3 again: each way that the engine may take to count gives the same bits, whichever it chooses."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 import tieproof as tp
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.engine import choice, counting, finding, levels, pairs, plan, thresholds, tiles
+from tieproof.engine import choice, counting, finding, levels, plan, thresholds, tiles, without_tiles
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
@@ -123,7 +125,7 @@ def no_tiles(patch: Patch) -> None:
 
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     def patch_choices(patch: Patch) -> None:
-        patch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, 1.0),))
+        patch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, -1.0),))  # less than no tiles
 
     return patch_choices
 
@@ -188,15 +190,33 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
     assert not any(calls[name] for name in none)
 
 
-@pytest.mark.parametrize("undecided", [0, choice.UNDECIDED])
-def test_tiles_are_left_out_where_they_decide_nothing(undecided: float, monkeypatch: Patch) -> None:
+@pytest.mark.parametrize(("name", "has_tiles"), [("gaussian float32", True), ("one ulp apart float32", False)])
+def test_tiles_are_left_out_where_they_decide_nothing(name: str, has_tiles: bool, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
-    task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
-    monkeypatch.setattr(choice, "UNDECIDED", undecided)
-    by_tiles, by_pairs = counted(monkeypatch, counting, "count_rows"), counted(monkeypatch, pairs, "open_pairs")
+    task = leave_one_out(HARD_SETS[name](random, (130, 5)), random)
+    by_tiles = counted(monkeypatch, tiles, "room_for_items")
+    by_pairs = counted(monkeypatch, without_tiles, "open_pairs")
     tp.evaluate(**task)
-    assert (by_tiles["count_rows"] > 0) == (undecided > 0)
-    assert (by_pairs["open_pairs"] > 0) == (undecided == 0)
+    assert (by_tiles["room_for_items"] > 0) == has_tiles
+    assert (by_pairs["open_pairs"] == 0) == has_tiles
+
+
+@pytest.mark.parametrize("name", ["gaussian float32", "one ulp apart float32"])
+def test_progress_ends_at_the_total(name: str, monkeypatch: Patch) -> None:
+    """With duplicates, of which a pair of rows stands for many pairs of items."""
+    totals: list[int] = []
+    done: list[int] = []
+
+    @contextmanager
+    def bar(total: int, show: bool) -> Iterator[Callable[[int], None]]:
+        totals.append(total)
+        yield done.append
+
+    monkeypatch.setattr(sys.modules["tieproof.evaluate"], "progress_bar", bar)
+    random = np.random.default_rng(5)
+    data = HARD_SETS[name](random, (130, 5))
+    tp.evaluate(**leave_one_out(np.concatenate([data, data[:60]]), random), distance="euclidean")
+    assert sum(done) == totals[0] == len(np.unique(data, axis=0)) ** 2
 
 
 @pytest.mark.parametrize(("at_least", "called"), [(1, True), (10**9, False)])

@@ -17,7 +17,7 @@ from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, Definition, Estimates, Measure, parse
 from tieproof.measures.numbers import Pair, exp2_minus_1
 from tieproof.measures.precision_sums import RANKS
-from tieproof.measures.rank_weights import LOGARITHMIC, RunningSums
+from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC, RunningSums, one_of
 from tieproof.ties import IntArray, Ties
 
 TOLERANCE = 1e-12
@@ -265,6 +265,7 @@ SHAPES = [
     (999_998, 5, 2, 1),
     (1_000_000, 1_000_000, 3, 2),
     (1_000_000, 0, 65, 7),
+    (1_000_000, 17, 100, 1),
     (1_000_000, 100, 2000, 1999),
 ]
 """(k, n, l, m): at the front and at depth, on both sides of every limit between closed forms and sums."""
@@ -557,6 +558,10 @@ def test_compiled_terms_of_ties_are_those_of_pairs() -> None:
     assert np.array_equal(compiled.expected[~ambiguous], compiled.upper[~ambiguous])
     assert not compiled.variance[~ambiguous].any()
     assert (compiled.variance[ambiguous] > 0).all()
+    lone = (m == 1) & (s > 64) & (k > 200 * s)
+    assert lone.any()
+    of_weight = one_of(HARMONIC, k[lone], l[lone], s[lone])[1]
+    assert np.array_equal(compiled.variance[lone], (n[lone] + 1.0) * (n[lone] + 1.0) * of_weight)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 7, 254, 255, 256, 1023, 99_999, 1_000_000])

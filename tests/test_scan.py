@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tieproof.errors import InputError
 from tieproof.exact.scan import Statistics, scan
 
 SCALES = {
@@ -47,6 +48,21 @@ def test_statistics_of_rows(width: int, scale: str) -> None:
     found = scan(data, "embeddings", up_to_factor=False)
     for place, row in enumerate(data):
         check_row(row, found, place)
+
+
+def test_statistics_of_magnitudes_far_apart() -> None:
+    data = np.array([[2.0**1023, 2.0**-520, 5e-324, -0.0], [2.0**600, 2.0**80, 1.5, -(2.0**-1074)]])
+    found = scan(data, "embeddings", up_to_factor=False)
+    for place, row in enumerate(data):
+        check_row(row, found, place)
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_refused(value: float) -> None:
+    data = np.ones((3, 9))
+    data[1, 7] = value
+    with pytest.raises(InputError, match="row 1"):
+        scan(data, "embeddings", up_to_factor=False)
 
 
 @pytest.mark.parametrize("factor", [2.0, 0.5, 2.0**-30, 3.0])

@@ -8,10 +8,10 @@ import numpy.typing as npt
 from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.choice import cheapest, with_margins
 from tieproof.engine.levels import few_levels, ties_by_level
-from tieproof.engine.pairs import count_pairs, count_partial
 from tieproof.engine.plan import Plan
 from tieproof.engine.thresholds import rank
 from tieproof.engine.tiles import Progress, TileLoop
+from tieproof.engine.without_tiles import count_pairs, count_partial
 from tieproof.exact.space import Space
 from tieproof.relevance import Relevance
 from tieproof.ties import Ties

@@ -107,7 +107,7 @@ def find_in_rows(
 @part
 def flag_near(raw: Row, factor: Row, shift: Row, lowest: float, flag: Row) -> Int:
     """Which items reach `lowest`, and how many do; on its own, so that it is vectorised."""
-    reaching = np.uint32(0)  # as wide as an entry: no more than that has to be added up
+    reaching = np.uint32(0)  # no wider than an entry, so that as many are added up at once
     for c in range(raw.shape[0]):
         near = raw[c] * factor[c] - shift[c] >= lowest
         flag[c] = near

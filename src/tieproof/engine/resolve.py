@@ -88,7 +88,7 @@ class Pairs(NamedTuple):
     """Items, then the thresholds that they may meet, as pairs of distinct rows.
 
     origin: where the first threshold of each item's query is among them, or would be; query: that of each threshold;
-    base: for each pair one of the same query.
+    base: the first threshold of each pair's query.
     """
 
     rows: IntArray
@@ -183,9 +183,10 @@ def nearer(falling: FloatArray | IntArray, start: int, stop: int, value: float) 
 
 @kernel
 def leading(keys: IntArray, base: IntArray, common: IntArray, lead: IntArray) -> None:
-    """The first digits of each key, as one number, less those of a key of its query: as many as 63 bits hold.
+    """The first digits of each key, as one number, less those of a key of its query, `base`.
 
-    These are in the order of the keys; equal ones leave it open.
+    As many digits as 63 bits hold whatever the next one is. These numbers are in the order of the keys of a query;
+    equal ones leave it open.
 
     common : room for one number per key
     """

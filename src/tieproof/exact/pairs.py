@@ -15,6 +15,9 @@ LANES = 32
 SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
 """Pairs that are looked at together."""
 
+FEW = 16
+"""Rows per value from which sorting the values is quicker than going through the rows (measured)."""
+
 PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray, FloatArray], None]
 
 
@@ -130,8 +133,10 @@ def converted_chunk(
 def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """The distinct ones of `values`, all below `size`, ascending, and the place of each value among them.
 
-    numpy.unique sorts for this, which takes longer than the products.
+    numpy.unique sorts for this, which takes longer than the products, unless there are few values.
     """
+    if size > FEW * len(values):
+        return np.unique(values, return_inverse=True)
     place, found = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
     count = distinct_values(values, np.zeros(size, dtype=np.int64), place, found)
     return found[:count], place

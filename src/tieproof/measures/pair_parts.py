@@ -1,4 +1,7 @@
-"""The arithmetic of `numbers.Pair`, compiled: the same operations, so the same bits. A pair is a tuple (hi, lo)."""
+"""The arithmetic of `numbers.Pair`, compiled: the same operations, so the same bits.
+
+A pair is a tuple (hi, lo). Whole numbers beyond 2^53 are pairs, too.
+"""
 
 from typing import TypeAlias
 

@@ -71,11 +71,15 @@ class _Ranks(PrecisionSum):
         """Return the terms of ties of which s places count."""
         terms = np.empty((4, len(k)))
         if len(k):
-            from tieproof.measures.precision_terms import precision_terms
+            from tieproof.measures.precision_terms import FAR, LONG, precision_terms
 
-            last = int((k + s).max())
-            sums, squares = HARMONIC.sums.up_to(last), HARMONIC.squares.up_to(last)
-            precision_terms(k, n, l, m, s, sums, squares, np.empty((3, s.max())), terms)
+            end = k + s
+            long = (m < l) & (s > LONG)
+            followed = (m < l) & ~(long & (k <= FAR * s))
+            sums = HARMONIC.sums.up_to(int(end.max()))
+            squares = HARMONIC.squares.up_to(int(end[long].max(initial=0)))
+            room = np.empty((3, s[followed].max(initial=0)))
+            precision_terms(k, n, l, m, s, sums, squares, room, terms)
         return Terms(*terms)
 
 

@@ -32,8 +32,8 @@ def precision_terms(
 ) -> None:
     """Write lower, expected, upper and variance, the rows of `terms`, of ties of which s places count.
 
-    sums, squares : (2, ranks) running sums of 1/r and of 1/r², hi and lo
-    room : (3, the largest s)
+    sums, squares : (2, ranks) running sums of 1/r and of 1/r², hi and lo; the latter for s > LONG
+    room : (3, the largest s that has no closed form)
     """
     a, b, row = room[0], room[1], room[2]
     for t in range(k.shape[0]):

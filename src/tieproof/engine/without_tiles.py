@@ -9,13 +9,14 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.compiled import kernel
+from tieproof.engine.masks import first_run
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import Targets, Undecided
+from tieproof.engine.structures import IntArray, SmallIntArray, Undecided
 from tieproof.engine.tiles import Progress
 from tieproof.exact.space import Space
-from tieproof.relevance import ranges
 from tieproof.threads import in_order
 
 Task = tuple[slice, slice, Lock]
@@ -29,11 +30,12 @@ def count_partial(space: Space, ranked: Ranked) -> None:
 
 def count_pairs(space: Space, ranked: Ranked, plan: Plan, progress: Progress) -> None:
     """Count all items for the queries of one block."""
+    new_row = np.diff(ranked.targets.row, prepend=-1) > 0
 
     def count(task: Task) -> None:
         queries, items, lock = task
         resolve(space, ranked, open_pairs(space, ranked, queries, items), lock)
-        progress((queries.stop - queries.start) * (items.stop - items.start))
+        progress(int(new_row[queries].sum()) * (items.stop - items.start))
 
     for _ in in_order(count, tasks(len(ranked.targets.row), len(space.items), plan), plan.threads):
         pass
@@ -51,20 +53,25 @@ def tasks(queries: int, items: int, plan: Plan) -> Iterator[Task]:
 
 def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Undecided:
     """Pairs of some queries and of the items that they do not leave out, which may meet all of their thresholds."""
-    length = (ranked.thresholds.stop - ranked.thresholds.start)[queries]
-    counted = ~left_out(ranked.targets, queries, items)
-    counted[length == 0] = False
+    targets, thresholds = ranked.targets, ranked.thresholds
+    length = thresholds.stop[queries] - thresholds.start[queries]
+    counted = np.repeat(length[:, None] > 0, items.stop - items.start, axis=1)
+    leave_out(targets.run, targets.first[queries], targets.last[queries], items.start, counted)
     query, item = np.nonzero(counted)
     weight = space.items.weight[items][item]
     return Undecided(queries.start + query, items.start + item, weight, np.zeros_like(item), length[query])
 
 
-def left_out(targets: Targets, queries: slice, items: slice) -> npt.NDArray[np.bool_]:
-    """Which of some items each query leaves out."""
-    shape = (queries.stop - queries.start, items.stop - items.start + 1)
-    query, place = ranges(targets.first[queries], (targets.last - targets.first)[queries])
-    change = np.zeros(shape[0] * shape[1], dtype=np.int64)
-    for end, step in zip(targets.run[place].T, (1, -1), strict=True):
-        at = query * shape[1] + np.clip(end.astype(np.int64) - items.start, 0, shape[1] - 1)
-        change += step * np.bincount(at, minlength=len(change))
-    return np.asarray(np.cumsum(change.reshape(shape), axis=1)[:, :-1] > 0)
+@kernel
+def leave_out(
+    run: SmallIntArray, first: IntArray, last: IntArray, start: int, counted: npt.NDArray[np.bool_]
+) -> None:
+    """Clear the items, from `start` on, that each query leaves out."""
+    queries, width = counted.shape
+    for q in range(queries):
+        place = first_run(run, first[q], last[q], start)
+        while place < last[q] and run[place, 0] < start + width:
+            left, right = run[place, 0] - start, run[place, 1] - start
+            for c in range(left if left > 0 else 0, right if right < width else width):
+                counted[q, c] = False
+            place += 1
