@@ -59,4 +59,5 @@ $(VENV)/installed-studies: $(VENV)/installed
 	touch $@
 
 clean:
+	find src -name '*.nb[ci]' -delete
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -28,7 +28,7 @@ CHOICES = (Choice(np.float32, LONG, 1.0), Choice(np.float32, SHORT, 1.35), Choic
 UNDECIDED = 45.0
 """What an item costs that a tile leaves open, in float32 products of one pair (measured)."""
 
-QUERIES, ITEMS = 64, 1024
+QUERIES, ITEMS = 32, 512
 """Size of the sample that tells how many items a kind of tile would leave open."""
 
 

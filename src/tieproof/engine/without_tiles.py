@@ -37,13 +37,18 @@ def count_pairs(space: Space, ranked: Ranked, plan: Plan, progress: Progress) ->
         resolve(space, ranked, open_pairs(space, ranked, queries, items), lock)
         progress(int(new_row[queries].sum()) * (items.stop - items.start))
 
-    for _ in in_order(count, tasks(len(ranked.targets.row), len(space.items), plan), plan.threads):
+    for _ in in_order(count, tasks(ranked, len(space.items), plan), plan.threads):
         pass
 
 
-def tasks(queries: int, items: int, plan: Plan) -> Iterator[Task]:
-    """As many items as a tile has, with queries for as many pairs as are resolved at a time."""
-    width = min(items, plan.side, plan.undecided)
+def tasks(ranked: Ranked, items: int, plan: Plan) -> Iterator[Task]:
+    """As many items as a tile has, with queries for as many pairs as are resolved at a time.
+
+    But no fewer items than a query has thresholds, since their keys are computed for each of its tasks.
+    """
+    queries = len(ranked.targets.row)
+    most = int((ranked.thresholds.stop - ranked.thresholds.start).max())
+    width = min(items, max(plan.side, most), plan.undecided)
     height = plan.undecided // width
     parts = [(slice(first, min(first + height, queries)), Lock()) for first in range(0, queries, height)]
     for start in range(0, items, width):
