@@ -217,6 +217,7 @@ def test_tie_aware_retrieval_metrics_has_the_same_interval() -> None:
                 np.testing.assert_allclose(getattr(estimate, value), values, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_libraries_that_leave_the_interval() -> None:
     """The page shows what the libraries print, and all of it is outside."""
     for module in ("sklearn", "ranx", "trm", "torchmetrics", "pytrec_eval", "ir_measures"):
