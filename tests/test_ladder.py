@@ -1,5 +1,6 @@
 """What float64 cannot decide: near-duplicates and true ties, against Python's integers; steps forced on and off."""
 
+import functools
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -100,3 +101,24 @@ def test_forced_steps_change_nothing(name: str, distance: str, forced: str, monk
     expected = tp.evaluate(data, labels, distance=distance).to_json()
     FORCED[forced](monkeypatch)
     assert tp.evaluate(data, labels, distance=distance).to_json() == expected
+
+
+@pytest.mark.parametrize("varying", [(0, 1, 2, 3, 4), (2, 3, 4), (4,), (0, 4), ()])
+def test_first_digits_are_in_the_order_of_the_keys(varying: tuple[int, ...]) -> None:
+    """For each query whatever its keys share, next to zero and at the ends of what a digit holds."""
+    random = np.random.default_rng(len(varying))
+    ends = np.array([0, 1, 2**30 - 1, 2**29, 12345])
+    base = np.repeat([0, 40], 40)
+    keys = np.repeat(random.choice(ends, size=(2, 5)), 40, axis=0)
+    for digit in varying:
+        keys[:, digit] = random.choice(ends, size=80)
+    keys[:, 0] -= random.integers(0, 2, size=80 if 0 in varying else 1) << 30
+    common, lead = np.empty((2, 80), dtype=np.int64)
+    resolve.leading(keys, base, common, lead)
+    numbers = [functools.reduce(lambda number, digit: (number << 30) + digit, row) for row in keys.tolist()]
+    for a in range(80):
+        for b in range(base[a], base[a] + 40):
+            if lead[a] != lead[b]:
+                assert (lead[a] > lead[b]) == (numbers[a] > numbers[b])
+            elif varying and varying[-1] - varying[0] < 2:
+                assert numbers[a] == numbers[b]
