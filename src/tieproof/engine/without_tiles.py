@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from threading import Lock
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.compiled import kernel
-from tieproof.engine.masks import first_run
+from tieproof.engine.masks import hide
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import IntArray, SmallIntArray, Undecided
+from tieproof.engine.structures import IntArray, Row, SmallIntArray, Undecided
 from tieproof.engine.tiles import Progress
 from tieproof.exact.space import Space
 from tieproof.threads import in_order
@@ -60,23 +59,16 @@ def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Un
     """Pairs of some queries and of the items that they do not leave out, which may meet all of their thresholds."""
     targets, thresholds = ranked.targets, ranked.thresholds
     length = thresholds.stop[queries] - thresholds.start[queries]
-    counted = np.repeat(length[:, None] > 0, items.stop - items.start, axis=1)
-    leave_out(targets.run, targets.first[queries], targets.last[queries], items.start, counted)
-    query, item = np.nonzero(counted)
+    nearness = np.zeros((len(length), items.stop - items.start), dtype=np.float32)
+    nearness[length == 0] = -np.inf
+    hide_in_rows(targets.run, targets.first[queries], targets.last[queries], items.start, nearness)
+    query, item = np.nonzero(nearness == 0)
     weight = space.items.weight[items][item]
     return Undecided(queries.start + query, items.start + item, weight, np.zeros_like(item), length[query])
 
 
 @kernel
-def leave_out(
-    run: SmallIntArray, first: IntArray, last: IntArray, start: int, counted: npt.NDArray[np.bool_]
-) -> None:
-    """Clear the items, from `start` on, that each query leaves out."""
-    queries, width = counted.shape
-    for q in range(queries):
-        place = first_run(run, first[q], last[q], start)
-        while place < last[q] and run[place, 0] < start + width:
-            left, right = run[place, 0] - start, run[place, 1] - start
-            for c in range(left if left > 0 else 0, right if right < width else width):
-                counted[q, c] = False
-            place += 1
+def hide_in_rows(run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: Row) -> None:
+    """Send the items, from `start` on, that each query leaves out infinitely far away; a row is a query's."""
+    for q in range(nearness.shape[0]):
+        hide(run, first[q], last[q], start, nearness[q])
