@@ -52,12 +52,13 @@ def test_page_of_confidences_runs() -> None:
     assert isinstance(names["found"], tp.confidence.CredibleRetrieval)
 
 
-def test_page_of_measures() -> None:
-    script = ROOT / "docs" / "write_measures.py"
+@pytest.mark.parametrize(("page", "reason"), [("measures", "the registry"), ("refused", "a message or a case")])
+def test_written_pages(page: str, reason: str) -> None:
+    script = ROOT / "docs" / f"write_{page}.py"
     if not script.exists():
         pytest.skip("no docs beside the tests")
-    page = script.with_name("measures.md").read_text(encoding="utf-8")
-    assert page == runpy.run_path(str(script))["render"](), "the registry changed; run python docs/write_measures.py"
+    written = script.with_name(f"{page}.md").read_text(encoding="utf-8")
+    assert written == runpy.run_path(str(script))["render"](), f"{reason} changed; run python docs/write_{page}.py"
 
 
 def test_page_of_measures_keeps_markdown_whole() -> None:

@@ -4,7 +4,7 @@ from tieproof import confidence, measures
 from tieproof.audit import AuditReport, audit
 from tieproof.collision_counts import Collisions
 from tieproof.collisions import collisions
-from tieproof.errors import InputError, MissingExtraError, TieproofError, UnsafeProductError
+from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
 from tieproof.evaluate import evaluate
 from tieproof.evaluator import Evaluator
 from tieproof.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
@@ -49,6 +49,7 @@ __all__ = [
     "Estimate",
     "Evaluator",
     "InputError",
+    "InputWarning",
     "MissingExtraError",
     "OperatingPoint",
     "P",

@@ -1,4 +1,4 @@
-"""The exceptions: each message says what arrived, what was expected and what to do."""
+"""The exceptions and the warning: each message says what arrived, what was expected and what to do."""
 
 
 class TieproofError(Exception):
@@ -18,3 +18,7 @@ class MissingExtraError(TieproofError, ImportError):
 
 class UnsafeProductError(TieproofError, RuntimeError):
     """The matrix product of this machine is less exact than its type promises."""
+
+
+class InputWarning(UserWarning):
+    """The data can be evaluated, and is probably not what was meant; the message says what to do instead."""

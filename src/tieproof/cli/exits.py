@@ -3,12 +3,15 @@
 import os
 import sys
 import traceback
-from typing import cast
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
 
 import typer
 from typer.main import get_command
 
-from tieproof.errors import TieproofError
+from tieproof.errors import InputWarning, TieproofError
 
 OK, DEFECT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK = "TIEPROOF_TRACEBACK"
@@ -21,7 +24,7 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
     """Run a command, and turn whatever it raises into a line and a status."""
     command = get_command(app)
     try:
-        with command.make_context("tieproof", list(args)) as context:
+        with warnings_in_lines(), command.make_context("tieproof", list(args)) as context:
             command.invoke(context)
         print(end="", flush=True)
     except typer.Exit as done:
@@ -52,6 +55,23 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
             DEFECT,
         )
     return OK
+
+
+@contextmanager
+def warnings_in_lines() -> Iterator[None]:
+    """Show each `InputWarning` as one line on standard error, once; other warnings as Python does."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, InputWarning):
+            print(f"Warning: {' '.join(str(message).split())}", file=sys.stderr)
+        else:
+            usual(message, category, *where, **more)
+
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+        warnings.simplefilter("once", InputWarning)
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def fail(message: str, status: int = BAD_INPUT) -> int:

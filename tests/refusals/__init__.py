@@ -1,0 +1,12 @@
+"""Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
+
+from refusals import embeddings, files, labels, rankings, warned
+from refusals.case import Case
+
+SECTIONS: dict[str, dict[str, Case]] = {
+    "Embeddings, distances and options": embeddings.CASES,
+    "Labels, groups and relevance": labels.CASES,
+    "Scores, distances and runs": rankings.CASES,
+    "Files": files.CASES,
+    "What looks right and is not": warned.CASES,
+}

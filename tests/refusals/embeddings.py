@@ -1,0 +1,79 @@
+"""Embeddings, distances and options that cannot be evaluated."""
+
+import numpy as np
+
+from refusals.case import GOOD, LABELS, Case, evaluate, with_value
+
+CASES: dict[str, Case] = {
+    "NaN": Case(evaluate(with_value(np.nan)), r"embeddings must be finite numbers, and row 3 holds nan"),
+    "infinity": Case(evaluate(with_value(np.inf)), r"row 3 holds inf"),
+    "minus infinity, float16": Case(evaluate(with_value(-np.inf).astype(np.float16)), r"row 3 holds -inf"),
+    "NaN in the gallery": Case(
+        evaluate(gallery=with_value(np.nan), gallery_labels=LABELS),
+        r"gallery must be finite numbers, and row 3 holds nan",
+    ),
+    "NaN under a function": Case(
+        evaluate(with_value(np.nan), distance=lambda x, y: ((x[:, None] - y) ** 2).sum(2)),
+        r"embeddings must be finite numbers, and row 3 holds nan",
+    ),
+    "a function that returns NaN": Case(
+        evaluate(distance=lambda x, y: np.full((len(x), len(y)), np.nan)),
+        r"distance function returned nan for query 0 and gallery item 0",
+    ),
+    "a function of integers beyond float64": Case(
+        evaluate(distance=lambda x, y: np.full((len(x), len(y)), 2**60)),
+        r"integers beyond 2\^53 \(int64\)",
+    ),
+    "masked embeddings": Case(evaluate(np.ma.masked_equal(GOOD, 3.0)), r"embeddings have masked entries"),
+    "lists of integers that become floats": Case(
+        evaluate([[2**63 + 1, -1]] * 6), r"integers that float64 does not hold"
+    ),
+    "measures of None": Case(evaluate(measures=None), r"must be a list of names"),
+    "a policy in a list": Case(evaluate(empty=[]), r"Unknown empty=\[\]"),
+    "one dimension": Case(evaluate(np.arange(6.0)), r"arrived with 1 dimension, shape \(6,\)"),
+    "three dimensions": Case(evaluate(np.zeros((6, 2, 2))), r"arrived with 3 dimensions, shape \(6, 2, 2\)"),
+    "a number": Case(evaluate(3.0), r"arrived with 0 dimensions"),
+    "no rows": Case(evaluate(np.zeros((0, 2)), []), r"empty: shape \(0, 2\)"),
+    "no columns": Case(evaluate(np.zeros((6, 0))), r"empty: shape \(6, 0\)"),
+    "complex numbers": Case(evaluate(GOOD + 1j), r"real numbers, not complex128.*side by side"),
+    "objects": Case(evaluate(np.array([[1, None]] * 6)), r"real numbers, not object"),
+    "strings": Case(evaluate(np.full((6, 2), "1")), r"real numbers, not str"),
+    "dates": Case(evaluate(np.zeros((6, 2), dtype="M8[s]")), r"real numbers, not datetime64"),
+    "long doubles": Case(evaluate(GOOD.astype(np.longdouble)), r"at most 64 bits"),
+    "ragged rows": Case(evaluate([[1.0], [1.0, 2.0]], [0, 0]), r"rows of equal length"),
+    "a gallery of another width": Case(
+        evaluate(gallery=np.zeros((4, 3)), gallery_labels=[0, 1, 2, 3]),
+        r"queries have 2 dimensions and the gallery has 3",
+    ),
+    "a gallery without labels": Case(evaluate(gallery=GOOD), r"without gallery_labels"),
+    "an unknown policy": Case(evaluate(empty="ignore"), r"Unknown empty='ignore'. Known: skip, zero"),
+    "an unknown distance": Case(evaluate(distance="manhattan"), r"Unknown distance 'manhattan'. Known.*cityblock"),
+    "a distance that is no name": Case(evaluate(distance=3), r"name or a function, not int"),
+    "an unknown measure": Case(evaluate(measures=["Precison@3"]), r"unknown measure 'Precison@3'"),
+    "a cutoff of zero": Case(evaluate(measures=["P@0"]), r"cutoff of 'P@0' must be a whole number of at least 1"),
+    "no measure": Case(evaluate(measures=[]), r"No measure was asked for"),
+    "memory in parsecs": Case(evaluate(memory="12 parsecs"), r"not '12 parsecs'"),
+    "no memory": Case(evaluate(memory=0), r"not 0"),
+    "no threads": Case(evaluate(threads=0), r"at least 1, not 0"),
+    "Hamming of floats": Case(evaluate(distance="hamming"), r"takes bool arrays.*float64.*x > 0"),
+    "Hamming of bytes without bits": Case(evaluate(np.zeros((6, 2), np.uint8), distance="hamming"), r"with bits="),
+    "too many bits": Case(
+        evaluate(np.zeros((6, 2), np.uint8), distance="hamming", bits=17),
+        r"9 to 16 bits, and bits=17",
+    ),
+    "bits set beyond the code": Case(
+        evaluate(np.full((6, 2), 255, np.uint8), distance="hamming", bits=15),
+        r"bits set beyond bits=15",
+    ),
+    "bits without Hamming": Case(evaluate(bits=8), r"belongs to distance='hamming'"),
+    "a distance function of the wrong shape": Case(
+        evaluate(distance=lambda x, y: np.zeros(3)),
+        r"returned the shape \(3,\) for 6 queries and 6 gallery items",
+    ),
+    "integers that no common type holds": Case(
+        evaluate(
+            np.full((6, 2), 2**63, np.uint64), gallery=np.full((6, 2), -1), gallery_labels=LABELS, distance="dot"
+        ),
+        r"uint64 and the gallery is int64.*2\^53",
+    ),
+}

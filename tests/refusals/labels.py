@@ -1,0 +1,61 @@
+"""Labels, groups, relevance and exclusions that cannot be evaluated."""
+
+import numpy as np
+
+from refusals.case import GOOD, LABELS, Case, evaluate
+
+CASES: dict[str, Case] = {
+    "too few labels": Case(evaluate(labels=LABELS[:4]), r"4 labels for 6 embeddings"),
+    "too many labels": Case(evaluate(labels=[*LABELS, 1]), r"7 labels for 6 embeddings"),
+    "no labels": Case(evaluate(labels=None), r"either labels or relevance="),
+    "labels and relevance": Case(evaluate(relevance=[(0, 1)]), r"either labels or relevance="),
+    "float labels with NaN": Case(evaluate(labels=[0, 0, 1, np.nan, 2, 2]), r"row 3 holds nan"),
+    "fractions as labels": Case(evaluate(labels=np.arange(6) / 2), r"row 1 holds 0.5"),
+    "labels of 70 bits": Case(evaluate(labels=[2**70, 2**70, 1, 1, 2, 2]), r"at most 64 bits"),
+    "labels of both signs beyond 63 bits": Case(
+        evaluate(labels=[2**63, 2**63 + 1, -1, -1, 2, 2]), r"row 0 holds 9.2"
+    ),
+    "floats too large to be labels": Case(evaluate(labels=np.full(6, 2.0**54)), r"row 0 holds 1.8"),
+    "integers beside strings": Case(evaluate(labels=[1, "1", 2, 2, 3, 3]), r"hold int, str"),
+    "labels that end in NUL": Case(evaluate(labels=["a", "a\0", "b", "b", "c", "c"]), r"ends in a NUL"),
+    "bytes against strings": Case(
+        evaluate(labels=[b"a"] * 6, gallery=GOOD, gallery_labels=["a"] * 6),
+        r"labels of different types are never equal",
+    ),
+    "masked labels": Case(evaluate(labels=np.ma.masked_equal(LABELS, 1)), r"labels have masked entries"),
+    "groups in columns": Case(
+        evaluate(groups=np.zeros((6, 2), int)),
+        r"shape \(items,\), and arrived with shape \(6, 2\)",
+    ),
+    "everything excluded": Case(
+        evaluate(labels=None, relevance=[(0, 1)], exclude=[(0, 1)]),
+        r"relevant item that is not excluded",
+    ),
+    "labels of mixed types": Case(evaluate(labels=np.array([0, "a", 1, 1, 2, 2], dtype=object)), r"hold int, str"),
+    "labels of None": Case(evaluate(labels=[None] * 6), r"hold NoneType"),
+    "two label columns of classes": Case(evaluate(labels=np.full((6, 2), 7)), r"one 0/1 column per class"),
+    "three-dimensional labels": Case(evaluate(labels=np.zeros((6, 2, 2))), r"shape \(6, 2, 2\)"),
+    "gallery labels without a gallery": Case(evaluate(gallery_labels=LABELS), r"without a gallery"),
+    "strings against integers": Case(
+        evaluate(gallery=GOOD, gallery_labels=["a"] * 6),
+        r"labels of different types are never equal",
+    ),
+    "columns against labels": Case(evaluate(gallery=GOOD, gallery_labels=np.eye(6, dtype=int)), r"shape \(6,\)"),
+    "groups without gallery_groups": Case(
+        evaluate(gallery=GOOD, gallery_labels=LABELS, groups=LABELS),
+        r"without gallery_groups",
+    ),
+    "too few groups": Case(evaluate(groups=[1]), r"1 groups for 6 queries"),
+    "an excluded item that is not there": Case(evaluate(exclude=[(0, 6)]), r"names item 6, and there are 6"),
+    "relevance out of range": Case(evaluate(labels=None, relevance=[(6, 0)]), r"names query 6"),
+    "relevance named twice": Case(
+        evaluate(labels=None, relevance=[(0, 1), (2, 3), (2, 3)]), r"item 3 twice for query 2"
+    ),
+    "relevance of oneself": Case(evaluate(labels=None, relevance=[(0, 1), (2, 2)]), r"names item 2 for itself"),
+    "a grade of NaN": Case(evaluate(labels=None, relevance=[(0, 1, np.nan)]), r"row 0 holds nan"),
+    "nothing relevant": Case(evaluate(labels=range(6)), r"No query has anything relevant"),
+    "some with nothing relevant": Case(
+        evaluate(labels=[0, 0, 1, 2, 3, 4], empty="error"),
+        r"4 of 6 queries have nothing relevant, the first is query 2",
+    ),
+}
