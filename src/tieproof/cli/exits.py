@@ -70,7 +70,7 @@ def warnings_in_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
         warnings.simplefilter("once", InputWarning)
-        warnings.showwarning = show  # type: ignore[assignment]
+        warnings.showwarning = show
         yield
 
 
