@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-heavy lint bench studies clean
+.PHONY: demo test test-heavy fuzz lint bench studies clean
 
 demo: $(VENV)/installed
 	$(BIN)/tieproof demo
@@ -16,6 +16,13 @@ test: $(VENV)/installed
 # an old NumPy and brings libraries for images; what is tested beside it needs neither.
 test-heavy: $(VENV)/installed-heavy
 	$(BIN)/python -m pytest -n auto -q -m heavy
+
+# Other cases each time; the first one that fails is shrunk and ends it.
+MINUTES ?= 60
+
+fuzz: $(VENV)/installed
+	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
+		TIEPROOF_FUZZ_CASES=300 $(BIN)/python -m pytest -n auto -q tests/test_fuzz.py || exit 1; done
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

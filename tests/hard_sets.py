@@ -73,6 +73,11 @@ HARD_SETS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
     "int8 few values": lambda r, s: r.integers(-2, 3, size=s).astype(np.int8),
     "uint8": lambda r, s: r.integers(0, 256, size=s).astype(np.uint8),
     "int32 large": lambda r, s: r.integers(-(2**31), 2**31, size=s).astype(np.int32),
+    "int64 like int8": lambda r, s: r.integers(-128, 128, size=s),
+    "int64 of 9 bits, multiples": lambda r, s: (
+        r.integers(-300, 301, size=(3, s[1]))[r.integers(3, size=s[0])] * r.choice([1, 2, 3, -1], size=(s[0], 1))
+    ),
+    "int64 of both signs beyond 2^53": lambda r, s: r.choice([-(2**63), 2**63 - 1, -(2**53) - 1, -1, 1, 0], size=s),
     "int64 around 2^53": lambda r, s: 2**53 + r.integers(-3, 3, size=s),
     "int64 up to 2^53 + 1": lambda r, s: r.choice([2**53 + 1, 2**53 - 2, 0, 3], size=s),
     "int64 beyond float64": lambda r, s: r.integers(2**62, 2**62 + 3, size=s),

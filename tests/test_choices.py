@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
+from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.engine import choice, counting, finding, levels, plan, thresholds, tiles, without_tiles
+from tieproof.engine import choice, counting, finding, levels, thresholds, tiles, without_tiles
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
@@ -76,82 +77,6 @@ def with_groups(data: Array, random: np.random.Generator) -> dict[str, Any]:
 TASKS = {task.__name__: task for task in (leave_one_out, with_gallery, with_grades, with_groups)}
 
 
-def rows_of_buckets(patch: Patch) -> None:
-    patch.setattr(counting, "DENSE", 0)
-
-
-def rows_item_by_item(patch: Patch) -> None:
-    patch.setattr(counting, "DENSE", 1e9)
-
-
-def columns(patch: Patch) -> None:
-    patch.setattr(tiles, "CROWDED", 2)
-
-
-def columns_turned_round(patch: Patch) -> None:
-    patch.setattr(tiles, "CROWDED", -1)
-
-
-def columns_then_buckets(patch: Patch) -> None:
-    patch.setattr(tiles, "CROWDED", -1)
-    patch.setattr(counting, "DENSE", 0)
-
-
-def little_room(patch: Patch) -> None:
-    patch.setattr(plan, "UNDECIDED", (1, 1))
-    patch.setattr(counting, "LIST", 1)
-
-
-def ranked_together(patch: Patch) -> None:
-    patch.setattr(thresholds, "SHARED", 1)
-
-
-def ranked_pair_by_pair(patch: Patch) -> None:
-    patch.setattr(thresholds, "SHARED", 10**9)
-
-
-def many_blocks(patch: Patch) -> None:
-    patch.setattr(plan, "BYTES_PER_PAIR_RANKED", 2**16)
-
-
-def many_parts(patch: Patch) -> None:
-    patch.setattr(plan, "BYTES_PER_PAIR_RANKING", 2**12)
-
-
-def no_tiles(patch: Patch) -> None:
-    patch.setattr(choice, "UNDECIDED", 0)
-    patch.setattr(plan, "UNDECIDED", (100, 100))
-
-
-def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
-    def patch_choices(patch: Patch) -> None:
-        patch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, -1.0),))  # less than no tiles
-
-    return patch_choices
-
-
-FORCED: dict[str, Callable[[Patch], None]] = {
-    function.__name__: function
-    for function in (
-        rows_of_buckets,
-        rows_item_by_item,
-        columns,
-        columns_turned_round,
-        columns_then_buckets,
-        little_room,
-        ranked_together,
-        ranked_pair_by_pair,
-        many_blocks,
-        many_parts,
-        no_tiles,
-    )
-} | {
-    "float32 tiles": chosen_tile(np.float32, 2**16),
-    "float32 tiles of short sums": chosen_tile(np.float32, 2),
-    "float64 tiles": chosen_tile(np.float64, 2**16),
-}
-
-
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("name", SETS)
@@ -161,8 +86,7 @@ def test_forced_choices_change_nothing(name: str, distance: str, task: str, monk
     expected = bits(tp.evaluate(**task_of, threads=1))
     for forced, force in FORCED.items():
         with monkeypatch.context() as patch:
-            patch.setattr(plan, "LARGEST_SIDE", 31)
-            patch.setattr(plan, "SMALLEST_SIDE", 31)
+            small_tiles(patch, 31)
             force(patch)
             assert bits(tp.evaluate(**task_of, threads=2, memory="8MiB")) == expected, forced
 
@@ -178,8 +102,7 @@ CALLED: dict[str, tuple[set[str], set[str]]] = {
 def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
-    monkeypatch.setattr(plan, "LARGEST_SIDE", 31)
-    monkeypatch.setattr(plan, "SMALLEST_SIDE", 31)
+    small_tiles(monkeypatch, 31)
     FORCED[forced](monkeypatch)
     calls = counted(monkeypatch, counting, "count_rows", "count_columns")
     turned = counted(monkeypatch, finding, "transposed")

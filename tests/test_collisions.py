@@ -3,7 +3,6 @@
 import json
 import re
 import tracemalloc
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
-from collision_oracle import Found, ap_width, ties
-from exact_oracle import fractions
+from checks import assert_found, expected_ties
+from collision_oracle import ap_width
 from hard_sets import HARD_SETS
 from shared_data import load_shared
 from tieproof import collision_counts
@@ -26,56 +25,6 @@ from tieproof.pooled import stripes
 DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 
 Array = npt.NDArray[Any]
-
-
-def expected_ties(
-    distance: str,
-    data: Array,
-    labels: Array | None,
-    epsilon: float,
-    gallery: Array | None = None,
-    gallery_labels: Array | None = None,
-) -> list[tuple[int, int, list[Found]]]:
-    """(query, relevant items, ties) of the queries that are looked at."""
-    rows = fractions(data)
-    items, of_items = (rows, labels) if gallery is None else (fractions(gallery), gallery_labels)
-    found = []
-    for query, row in enumerate(rows):
-        others = [item for item in range(len(items)) if gallery is not None or item != query]
-        relevant = [
-            bool(labels is not None and of_items is not None and of_items[i] == labels[query]) for i in others
-        ]
-        if labels is None or any(relevant):
-            pairs = [(items[item], flag) for item, flag in zip(others, relevant, strict=True)]
-            found.append((query, sum(relevant), list(ties(distance, row, pairs, Fraction(epsilon)))))
-    return found
-
-
-def assert_found(found: tp.Collisions, expected: list[tuple[int, int, list[Found]]]) -> None:
-    assert found.query_ids.tolist() == [query for query, _, _ in expected]
-    columns = found.per_query
-    for place, (_, count, of_query) in enumerate(expected):
-        ambiguous = [tie for tie in of_query if 0 < tie.m < tie.l]
-        assert columns["pairs"][place] == sum(tie.l - 1 for tie in of_query)
-        assert columns["ties"][place] == len(of_query)
-        assert columns["ambiguous_ties"][place] == len(ambiguous)
-        assert columns["relevant"][place] == sum(tie.m for tie in of_query)
-        assert columns["others"][place] == sum(tie.l - tie.m for tie in of_query)
-        assert columns["largest_tie"][place] == max((tie.l for tie in of_query), default=0)
-        width = sum((ap_width(tie, count) for tie in of_query), Fraction(0))
-        assert abs(Fraction(float(columns["ap_width"][place])) - width) <= Fraction(1, 10**12)
-    everything = [tie for _, _, of_query in expected for tie in of_query]
-    ranks = range(found.setting.ranks)
-    assert found.by_rank["pairs"].tolist() == [sum(t.k <= r < t.k + t.l - 1 for t in everything) for r in ranks]
-    assert found.by_rank["others"].tolist() == [sum(t.k <= r < t.k + t.l - t.m for t in everything) for r in ranks]
-    last = [sum(t.k + t.l - t.m <= r < t.k + t.l for t in everything) for r in ranks]
-    assert found.by_rank["relevant"].tolist() == last
-    for each in found.by_range:
-        begun = [tie for tie in everything if each.first <= tie.k + 1 <= each.last]
-        assert (each.ties, each.ambiguous_ties) == (len(begun), sum(0 < tie.m < tie.l for tie in begun))
-    assert sum(each.ties for each in found.by_range) == found.ties == len(everything)
-    assert found.cells.relevant.sum() == columns["relevant"].sum()
-    assert found.cells.others.sum() == columns["others"].sum()
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -123,6 +72,12 @@ def test_gaps_between_integers_in_almost_one_direction() -> None:
     for gap in np.abs(np.diff(cosines)).tolist():
         for epsilon in (gap, gap * (1 - 1e-12), gap * (1 + 1e-12)):
             assert_found(tp.collisions(data, epsilon=epsilon), expected_ties("cosine", data, None, epsilon))
+
+
+def test_signed_integers_of_64_bits() -> None:
+    query, items = [[-1, -2, 2, 2]], [[2, -2, 1, 2], [1, -1, 0, 1], [0, 0, 0, -1], [0, 0, 0, -1]]
+    found = tp.collisions(query, gallery=items, distance="dot", epsilon=5.0)
+    assert_found(found, expected_ties("dot", np.array(query), None, 5.0, np.array(items)))
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tieproof as tp
 from exact_oracle import mean_average_precision
 from hard_sets import HARD_SETS
+from tieproof.exact import slices
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
 SHAPES = {"two items": (2, 3), "one dimension": (9, 1), "few": (11, 4), "more": (16, 23)}
@@ -73,6 +74,40 @@ def test_queries_and_gallery_of_other_types(distance: str) -> None:
     )
     expected = mean_average_precision(distance, queries, labels.tolist(), gallery, gallery_labels.tolist())
     assert_exact(result, expected)
+
+
+SIGNED_INTEGERS: list[tuple[list[list[int]], list[list[int]] | None]] = [
+    ([[-4000]], [[170], [171]]),
+    ([[22, -61], [66, -183], [323, 0], [1, 0]], None),
+    ([[-1, -2, 2, 2]], [[2, -2, 1, 2], [1, -1, 0, 1], [0, 0, 0, -1], [0, 0, 0, -1]]),
+]
+"""Queries and gallery in Python's integers. Their signs were lost where float64 was given them as two halves."""
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize(("queries", "gallery"), SIGNED_INTEGERS)
+def test_signed_integers_of_64_bits(queries: list[list[int]], gallery: list[list[int]] | None, distance: str) -> None:
+    labels, gallery_labels = [0, 0, 1, 0][: len(queries)], [0, 1, 0, 1][: len(gallery or [])]
+    if gallery is None:
+        result = tp.evaluate(queries, labels, distance=distance, measures=["AP"])
+        expected = mean_average_precision(distance, np.array(queries), labels)
+    else:
+        result = tp.evaluate(
+            queries, labels, gallery=gallery, gallery_labels=gallery_labels, distance=distance, measures=["AP"]
+        )
+        expected = mean_average_precision(distance, np.array(queries), labels, np.array(gallery), gallery_labels)
+    assert_exact(result, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_halves_of_integers_add_up_and_have_their_sign(dtype: type) -> None:
+    edges = [2**power + step for power in (0, 1, 31, 32, 33, 52, 53, 62, 63) for step in (-1, 0, 1)]
+    limits = np.iinfo(dtype)
+    numbers = [x for x in {*edges, *(-edge for edge in edges)} if limits.min <= x <= limits.max]
+    high, low = slices.parts(np.array([numbers], dtype=dtype), halved=True)
+    for number, *halves in zip(numbers, high[0].tolist(), low[0].tolist(), strict=True):
+        assert sum(map(int, halves)) == number
+        assert all(abs(half) <= abs(number) and half * number >= 0 for half in halves)
 
 
 @pytest.mark.parametrize("bits", [1, 7, 8, 64, 65, 130])

@@ -12,7 +12,7 @@ import pytest
 
 import fnmr_oracle as oracle
 import tieproof as tp
-from exact_oracle import fractions
+from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
 from tieproof.pooled import counting, pool
 from tieproof.pooled.rates import METHODS, between, linear_place, tied_estimate
@@ -20,8 +20,6 @@ from tieproof.pooled.rates import METHODS, between, linear_place, tied_estimate
 Array = npt.NDArray[Any]
 
 DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
-RATES = ("0", "0.05", "0.1", "0.35", "0.5", "0.9", "1")
-FMR = tuple(map(float, RATES))
 MIB = 2**20
 
 # The examples of OpenMetricLearning
@@ -71,7 +69,7 @@ def test_exact_given_distances_by_enumeration(seed: int) -> None:
     relevant, others = random.integers(0, 4, size=9), random.integers(0, 4, size=11)
     rates = tp.fnmr_at_fmr_of_distances(relevant / 8, others / 8, fmr=FMR, method="exact")
     keys = [[Fraction(int(value), 8) for value in values] for values in (relevant, others)]
-    check_exact(rates, keys[0], keys[1], float)
+    check_exact_rates(rates, keys[0], keys[1], float)
 
 
 @pytest.mark.parametrize("tied", range(5))
@@ -91,41 +89,6 @@ def test_tied_pairs_by_enumeration(tied: int, others: int) -> None:
 # Embeddings, against the definition in fractions
 
 
-def check_exact(
-    rates: tp.ErrorRates, relevant: list[Fraction], others: list[Fraction], distance: Callable[[Fraction], float]
-) -> None:
-    for point, written in zip(rates.points, RATES, strict=True):
-        key, lower, mean, upper, variance = oracle.exact(relevant, others, written)
-        assert point.threshold == distance(key)
-        assert (point.fnmr.lower, point.fnmr.upper) == (float(lower), float(upper))
-        assert point.fnmr.expected == float(mean)
-        assert point.fnmr.std == pytest.approx(float(variance) ** 0.5, rel=1e-12, abs=1e-15)
-
-
-def check(
-    data: Array, distance: str, counted: list[tuple[int, int, bool]], gallery: Array | None = None, **options: Any
-) -> None:
-    """Both methods, at all rates; where a threshold passes the largest float64 an error says so."""
-    rows = fractions(data)
-    items = rows if gallery is None else fractions(gallery)
-    relevant, others = oracle.pairs(distance, rows, items, counted)
-
-    def run(method: str, fmr: Any) -> tp.ErrorRates:
-        return tp.fnmr_at_fmr(data, gallery=gallery, distance=distance, fmr=fmr, method=method, **options)  # type: ignore[arg-type]
-
-    with np.errstate(all="ignore"):
-        expected = [oracle.linear(distance, relevant, others, fmr) for fmr in FMR]
-    if not np.isfinite([threshold for threshold, _ in expected]).all():
-        for method in METHODS:
-            with pytest.raises(tp.InputError, match="passes the largest float64"):
-                run(method, FMR)
-        return
-    rates = run("linear", FMR)
-    assert [(point.threshold, point.fnmr.upper) for point in rates.points] == expected
-    assert (rates.relevant_pairs, rates.other_pairs) == (len(relevant), len(others))
-    check_exact(run("exact", FMR), relevant, others, lambda key: oracle.distance(distance, key))
-
-
 def leave_one_out(labels: Array) -> list[tuple[int, int, bool]]:
     count = len(labels)
     return [(q, i, bool(labels[q] == labels[i])) for q in range(count) for i in range(count) if q != i]
@@ -137,7 +100,7 @@ def test_leave_one_out_by_the_definition(name: str, distance: str) -> None:
     random = np.random.default_rng(7)
     data = HARD_SETS[name](random, (9, 3))
     labels = random.integers(0, 3, size=9)
-    check(data, distance, leave_one_out(labels), labels=labels)
+    check_rates(data, distance, leave_one_out(labels), labels=labels)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -147,7 +110,7 @@ def test_gallery_by_the_definition(name: str, distance: str) -> None:
     data = HARD_SETS[name](random, (14, 4))
     labels = random.integers(0, 3, size=14)
     counted = [(q, i, bool(labels[q] == labels[5 + i])) for q in range(5) for i in range(9)]
-    check(data[:5], distance, counted, data[5:], labels=labels[:5], gallery_labels=labels[5:])
+    check_rates(data[:5], distance, counted, data[5:], labels=labels[:5], gallery_labels=labels[5:])
 
 
 def test_who_is_relevant_and_who_is_excluded() -> None:
@@ -156,21 +119,21 @@ def test_who_is_relevant_and_who_is_excluded() -> None:
     labels, groups = random.integers(0, 2, size=10), random.integers(0, 2, size=10)
     everyone = leave_one_out(labels)
     same_group = [(q, i, r) for q, i, r in everyone if not (labels[q] == labels[i] and groups[q] == groups[i])]
-    check(data, "cityblock", same_group, labels=labels, groups=groups)
-    check(data, "euclidean", [pair for pair in everyone if pair[:2] != (3, 4)], labels=labels, exclude=[(3, 4)])
+    check_rates(data, "cityblock", same_group, labels=labels, groups=groups)
+    check_rates(data, "euclidean", [pair for pair in everyone if pair[:2] != (3, 4)], labels=labels, exclude=[(3, 4)])
     triples = [(0, 1, 1), (1, 0, 0), (0, 2, -1), (5, 6, 3)]
     judged = [(q, i, (q, i) in ((0, 1), (5, 6))) for q, i, _ in everyone if (q, i) != (0, 2)]
-    check(data, "cosine", judged, relevance=triples)
+    check_rates(data, "cosine", judged, relevance=triples)
     columns = random.integers(0, 2, size=(10, 3))
     shared = [(q, i, bool((columns[q] & columns[i]).any())) for q, i, _ in everyone]
-    check(data, "dot", shared, labels=columns)
+    check_rates(data, "dot", shared, labels=columns)
 
 
 @pytest.mark.parametrize("bits", [1, 70])
 def test_hamming_by_the_definition(bits: int) -> None:
     random = np.random.default_rng(bits)
     codes, labels = random.random(size=(12, bits)) < 0.5, np.arange(12) % 3
-    check(codes, "hamming", leave_one_out(labels), labels=labels)
+    check_rates(codes, "hamming", leave_one_out(labels), labels=labels)
 
 
 def test_a_function_gives_the_distances() -> None:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tieproof as tp
-from exact_oracle import average_precision, fractions
+from checks import assert_scores
+from exact_oracle import fractions
 from hard_sets import HARD_SETS
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
@@ -142,19 +143,6 @@ def test_hamming(bits: int, precision: str) -> None:
         empty="zero",
     )
     assert packed.to_json() == result.to_json()
-
-
-def assert_scores(result: tp.Result, distances: list[list[Fraction]], labels: npt.NDArray[np.int64]) -> None:
-    """Leave-one-out AP of given distances, from its definition, with `empty="zero"`."""
-    found = result.per_query("AP")
-    for query, row in enumerate(distances):
-        others = [item for item in range(len(row)) if item != query]
-        relevant = [bool(labels[item] == labels[query]) for item in others]
-        nothing = (Fraction(0),) * 3
-        expected = average_precision([-row[item] for item in others], relevant) if any(relevant) else nothing
-        values = (found.lower[query], found.expected[query], found.upper[query])
-        for value, exact in zip(values, expected, strict=True):
-            assert abs(Fraction(float(value)) - exact) <= Fraction(1, 10**12)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -47,7 +47,9 @@ class ExactRows:
         self.centre = items.raw(np.zeros(1, dtype=np.int64))
         if largest >= 1023 or queries.embeddings.dtype != items.embeddings.dtype:
             self.centre = np.zeros_like(self.centre)
-        self.centre_slices = self.cut(slices.parts(self.centre))[0]
+        # Both sides or none: where float64 does not hold an entry, types that differ are refused.
+        self.halved = not (queries.exact_in_float64 and items.exact_in_float64)
+        self.centre_slices = self.cut(slices.parts(self.centre, self.halved))[0]
 
     def cut(self, *sides: list[slices.FloatMatrix]) -> list[Slices]:
         """Slices of sums of matrices, of all sides up to the same place."""
@@ -78,7 +80,7 @@ class ExactRows:
         y_rows, column_places = distinct(columns, len(self.items))
         centre = self.centre[0]
         x, y = (
-            slices.differences(side.raw(chosen), centre.astype(side.embeddings.dtype))
+            slices.differences(side.raw(chosen), centre.astype(side.embeddings.dtype), self.halved)
             for side, chosen in ((self.queries, x_rows), (self.items, y_rows))
         )
         cut_x, cut_y = self.cut(x, y)

@@ -32,19 +32,23 @@ def width(dimensions: int) -> int:
     return (51 - int(dimensions).bit_length()) // 2
 
 
-def parts(rows: npt.NDArray[Any]) -> list[FloatMatrix]:
-    """Float64 matrices whose exact sum is `rows`: two for integers of 64 bits, else one."""
-    if rows.dtype.kind in "iu" and rows.dtype.itemsize == 8:
-        high = (rows >> np.array(32, rows.dtype)).astype(np.float64) * 2.0**32
-        low = (rows & np.array(0xFFFFFFFF, rows.dtype)).astype(np.float64)
-        return [high, low]
-    return [rows.astype(np.float64)]
+def parts(rows: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
+    """Float64 matrices whose exact sum is `rows`: the halves of integers that float64 does not hold, else one.
+
+    Both halves have the sign of their number, and so are no larger than it: as many places hold them.
+    """
+    if not halved:
+        return [rows.astype(np.float64)]
+    negative = (rows < 0).astype(rows.dtype)
+    high = (rows + negative * np.array(0xFFFFFFFF, rows.dtype)) >> np.array(32, rows.dtype)
+    low = rows - (high << np.array(32, rows.dtype))
+    return [high.astype(np.float64) * 2.0**32, low.astype(np.float64)]
 
 
-def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any]) -> list[FloatMatrix]:
+def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
     """Float64 matrices whose exact sum is rows (m, d) - centre (d,), of one type and below 2^1023."""
     found: list[FloatMatrix] = []
-    for part, of_centre in zip(parts(rows), parts(centre), strict=True):
+    for part, of_centre in zip(parts(rows, halved), parts(centre, halved), strict=True):
         rest = np.empty_like(part)
         is_rounded = subtract(part, of_centre, rest)
         found += [part, rest] if is_rounded else [part]

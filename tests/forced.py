@@ -1,0 +1,98 @@
+"""Each way that the engine may take to count, as what makes it take that way whatever it would choose."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tieproof.engine import choice, counting, plan, thresholds, tiles
+from tieproof.exact import rows
+
+Patch = pytest.MonkeyPatch
+
+
+def small_tiles(patch: Patch, side: int) -> None:
+    patch.setattr(plan, "LARGEST_SIDE", side)
+    patch.setattr(plan, "SMALLEST_SIDE", side)
+
+
+def no_integers(patch: Patch) -> None:
+    patch.setattr(rows, "LARGEST_INTEGER", 0.0)
+
+
+def rows_of_buckets(patch: Patch) -> None:
+    patch.setattr(counting, "DENSE", 0)
+
+
+def rows_item_by_item(patch: Patch) -> None:
+    patch.setattr(counting, "DENSE", 1e9)
+
+
+def columns(patch: Patch) -> None:
+    patch.setattr(tiles, "CROWDED", 2)
+
+
+def columns_turned_round(patch: Patch) -> None:
+    patch.setattr(tiles, "CROWDED", -1)
+
+
+def columns_then_buckets(patch: Patch) -> None:
+    patch.setattr(tiles, "CROWDED", -1)
+    patch.setattr(counting, "DENSE", 0)
+
+
+def little_room(patch: Patch) -> None:
+    patch.setattr(plan, "UNDECIDED", (1, 1))
+    patch.setattr(counting, "LIST", 1)
+
+
+def ranked_together(patch: Patch) -> None:
+    patch.setattr(thresholds, "SHARED", 1)
+
+
+def ranked_pair_by_pair(patch: Patch) -> None:
+    patch.setattr(thresholds, "SHARED", 10**9)
+
+
+def many_blocks(patch: Patch) -> None:
+    patch.setattr(plan, "BYTES_PER_PAIR_RANKED", 2**16)
+
+
+def many_parts(patch: Patch) -> None:
+    patch.setattr(plan, "BYTES_PER_PAIR_RANKING", 2**12)
+
+
+def no_tiles(patch: Patch) -> None:
+    patch.setattr(choice, "UNDECIDED", 0)
+    patch.setattr(plan, "UNDECIDED", (100, 100))
+
+
+def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
+    def patch_choices(patch: Patch) -> None:
+        patch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, -1.0),))  # less than no tiles
+
+    return patch_choices
+
+
+FORCED: dict[str, Callable[[Patch], None]] = {
+    function.__name__: function
+    for function in (
+        rows_of_buckets,
+        rows_item_by_item,
+        columns,
+        columns_turned_round,
+        columns_then_buckets,
+        little_room,
+        ranked_together,
+        ranked_pair_by_pair,
+        many_blocks,
+        many_parts,
+        no_tiles,
+        no_integers,
+    )
+} | {
+    "float32 tiles": chosen_tile(np.float32, 2**16),
+    "float32 tiles of short sums": chosen_tile(np.float32, 2),
+    "float64 tiles": chosen_tile(np.float64, 2**16),
+}

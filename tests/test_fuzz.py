@@ -1,0 +1,216 @@
+"""Promises 1 and 3 on any data: every type and size of number, kind of tie, shape, distance and call, in fractions.
+
+`make fuzz` goes on for as long as it is told to; what fails there is shrunk, and belongs into `hard_sets.py`.
+"""
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fnmr_oracle as oracle
+import tieproof as tp
+from checks import assert_found, check_rates, expected_ties
+from exact_oracle import KEYS, average_precision, fractions
+from forced import FORCED, no_integers, small_tiles
+from fuzzing import KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
+from rounding_oracle import distance as real_distance
+from rounding_oracle import rounded
+from tieproof.precision.formats import FORMATS
+
+DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
+THREADS = st.sampled_from([1, 2, 3, 8])
+BUDGETS = st.sampled_from(["1B", "1KiB", "1MiB", "1GiB"])
+
+
+def assert_average_precision(result: tp.Result, data: Data, distances: list[list[Fraction]]) -> None:
+    """AP of each query, from the order of its distances."""
+    found = result.per_query("AP")
+    values = dict(
+        zip(result.query_ids.tolist(), zip(found.lower, found.expected, found.upper, strict=True), strict=True)
+    )
+    for query in range(len(data.labels)):
+        of_query = [(distances[query][item], relevant) for row, item, relevant in data.counted() if row == query]
+        if not any(relevant for _, relevant in of_query):
+            assert query not in values
+            continue
+        expected = average_precision([-each for each, _ in of_query], [relevant for _, relevant in of_query])
+        for value, exact in zip(values[query], expected, strict=True):
+            assert abs(Fraction(float(value)) - exact) <= Fraction(1, 10**12) * exact
+
+
+def true_distances(data: Data, distance: str) -> list[list[Fraction]]:
+    """Numbers in the order of the distances of all queries to all items."""
+    rows = fractions(data.rows)
+    items = rows if data.gallery is None else fractions(data.gallery)
+    return [[-KEYS[distance](row, item) for item in items] for row in rows]
+
+
+def in_batches(data: Data, distance: str, draw: Any) -> str:
+    """The same evaluation, by items that arrive in batches in any order."""
+    evaluator = tp.Evaluator(distance=distance, measures=["AP"])
+    order = np.array(draw(st.permutations(range(len(data.rows)))))
+    for batch in np.split(order, [draw(st.integers(1, len(order)))]):
+        if len(batch):
+            rows = data.kind.hand(data.rows[batch])
+            evaluator.update(rows, [data.labels[item] for item in batch], indices=batch)
+    return evaluator.compute().to_json()
+
+
+@pytest.mark.parametrize("ladder", [False, True], ids=["integers first", "ladder"])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_evaluate(distance: str, ladder: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if ladder:
+        no_integers(monkeypatch)
+
+    @fuzz
+    @given(data_sets(), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.data())
+    def check(data: Data, forced: str, threads: int, memory: str, draw: st.DataObject) -> None:
+        result = data.call(tp.evaluate, distance=distance, measures=["AP"])
+        assert_average_precision(result, data, true_distances(data, distance))
+        with monkeypatch.context() as patch:
+            small_tiles(patch, 3)
+            FORCED[forced](patch)
+            again = data.call(tp.evaluate, distance=distance, measures=["AP"], threads=threads, memory=memory)
+        assert again.to_json() == result.to_json()
+        if data.gallery is None:
+            assert in_batches(data, distance, draw.draw) == result.to_json()
+
+    check()
+
+
+@fuzz
+@given(data_sets(["bool", "bools of Python"]), THREADS, BUDGETS)
+def test_hamming(data: Data, threads: int, memory: str) -> None:
+    result = data.call(tp.evaluate, distance="hamming", measures=["AP"], threads=threads, memory=memory)
+    assert_average_precision(result, data, true_distances(data, "hamming"))
+
+
+def gaps(data: Data, distance: str) -> list[float]:
+    """Gaps between neighbours in the rankings, in float64: real ones, or very nearly so."""
+    found = {1.0}
+    items = fractions(data.rows if data.gallery is None else data.gallery)
+    for row in fractions(data.rows)[:3]:
+        places = sorted(oracle.distance(distance, oracle.KEYS[distance](row, item)) for item in items)
+        found |= {second - first for first, second in itertools.pairwise(places) if second - first < math.inf}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_collisions(distance: str) -> None:
+    @fuzz
+    @given(data_sets(), THREADS, BUDGETS, st.data())
+    def check(data: Data, threads: int, memory: str, draw: st.DataObject) -> None:
+        gaps = sorted(
+            {abs(float(each)) for row in true_distances(data, distance) for each in row if abs(each) < 2**1000}
+        )
+        usual = st.sampled_from([0.0, 5e-324, 1e-9, 0.5, 5.0, *gaps])
+        epsilon = draw.draw(st.one_of(usual, st.floats(0, 1e300)))
+        found = data.call(tp.collisions, distance=distance, epsilon=epsilon, threads=threads, memory=memory)
+        gallery_labels = None if data.gallery_labels is None else np.array(data.gallery_labels)
+        labels = np.array(data.labels)
+        assert_found(found, expected_ties(distance, data.rows, labels, epsilon, data.gallery, gallery_labels))
+
+    check()
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_precision(distance: str) -> None:
+    @fuzz
+    @given(data_sets(largest=6), st.sampled_from(list(FORMATS)), THREADS, BUDGETS)
+    def check(data: Data, precision: str, threads: int, memory: str) -> None:
+        options = {"precision": precision, "threads": threads, "memory": memory}
+        rows = fractions(data.rows)
+        items = rows if data.gallery is None else fractions(data.gallery)
+        expected = [[rounded(precision, real_distance(distance, x, y)) for y in items] for x in rows]
+        result = data.call(tp.evaluate, distance=distance, measures=["AP"], **options)
+        assert_average_precision(result, data, expected)
+
+    check()
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_error_rates(distance: str) -> None:
+    @fuzz
+    @given(data_sets(largest=6), THREADS, BUDGETS)
+    def check(data: Data, threads: int, memory: str) -> None:
+        if {relevant for _, _, relevant in data.counted()} != {False, True}:
+            return
+        labels = {"labels": data.labels, "threads": threads, "memory": memory}
+        if data.gallery is not None:
+            labels["gallery_labels"] = data.gallery_labels
+        check_rates(data.rows, distance, data.counted(), data.gallery, **labels)
+
+    check()
+
+
+@pytest.mark.parametrize("call", [tp.evaluate_scores, tp.evaluate_distances])
+def test_given_scores(call: Any) -> None:
+    @fuzz
+    @given(st.sampled_from(list(KINDS)), st.data())
+    def check(kind: str, draw: st.DataObject) -> None:
+        scores = draw.draw(arrays(KINDS[kind], 3))
+        count = scores.shape[1]
+        relevance = [
+            [1, *draw.draw(st.lists(st.integers(0, 1), min_size=count - 1, max_size=count - 1))] for _ in scores
+        ]
+        sign = 1 if call is tp.evaluate_scores else -1
+        given_scores = KINDS[kind].hand(scores)
+        if not is_exact(scores):
+            with pytest.raises(tp.InputError, match=r"2\^53"):
+                call(given_scores, relevance, measures=["AP"])
+            return
+        found = call(given_scores, relevance, measures=["AP"]).per_query("AP")
+        for query, row in enumerate(fractions(scores)):
+            expected = average_precision([sign * each for each in row], [bool(each) for each in relevance[query]])
+            values = (found.lower[query], found.expected[query], found.upper[query])
+            for value, exact in zip(values, expected, strict=True):
+                assert abs(Fraction(float(value)) - exact) <= Fraction(1, 10**12) * exact
+
+    check()
+
+
+def is_exact(array: Any) -> bool:
+    """Whether float64 holds all of these numbers."""
+    return array.dtype.kind not in "iu" or all(int(float(value)) == value for value in array.ravel().tolist())
+
+
+# The same numbers in any type, which needs no oracle
+
+
+@st.composite
+def whole_numbers(draw: st.DrawFn) -> tuple[list[list[int]], list[str]]:
+    """Rows of integers, and the types that hold them."""
+    kind = KINDS[draw(st.sampled_from(list(KINDS)))]
+    dimensions = draw(st.integers(1, 12))
+    rows = draw(integer_rows(kind.limits, draw(sizes(kind.bits)), draw(st.integers(3, 8)), dimensions))
+    low, high = min(map(min, rows)), max(map(max, rows))
+    fitting = [name for name, other in KINDS.items() if other.limits[0] <= low and high <= other.limits[1]]
+    return rows, fitting
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_any_type_that_holds_the_numbers(distance: str) -> None:
+    @fuzz
+    @given(whole_numbers(), st.floats(0, 1e6), st.sampled_from(list(FORMATS)))
+    def check(numbers: tuple[list[list[int]], list[str]], epsilon: float, precision: str) -> None:
+        rows, names = numbers
+        labels = [0, 0, 1, *(place % 3 for place in range(3, len(rows)))]
+        found = {}
+        for name in names:
+            given_rows = KINDS[name].hand(np.array(rows, dtype=KINDS[name].dtype))
+            found[name] = (
+                tp.evaluate(given_rows, labels, distance=distance).to_json(),
+                tp.evaluate(given_rows, labels, distance=distance, precision=precision).to_json(),
+                json.dumps(tp.collisions(given_rows, labels, distance=distance, epsilon=epsilon).to_dict()),
+                repr(tp.fnmr_at_fmr(given_rows, labels, distance=distance, fmr=(0.1, 0.5))),
+            )
+        assert len(set(found.values())) == 1, {value: name for name, value in found.items()}
+
+    check()
