@@ -279,7 +279,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
 
 @pytest.mark.parametrize("epsilon", [-1.0, float("nan"), float("inf"), "1e-10", True, None])
 def test_epsilon_is_refused(epsilon: Any) -> None:
-    with pytest.raises(tp.InputError, match="Epsilon must be a number of at least 0"):
+    with pytest.raises(tp.InputError, match="Epsilon must be a finite number of at least 0"):
         tp.collisions([[1.0], [2.0]], epsilon=epsilon)
 
 

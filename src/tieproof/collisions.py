@@ -108,10 +108,20 @@ def collisions(
 
 
 def as_epsilon(epsilon: Any) -> float:
-    """A number of at least 0."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 <= float(epsilon) < math.inf:
+    """A number of at least 0 that float64 holds exactly."""
+    try:
+        value = float(epsilon) if isinstance(epsilon, Real) and not isinstance(epsilon, bool) else -1.0
+    except OverflowError:  # an integer of more digits than anybody wants to see
+        value = math.inf
+    if not 0 <= value < math.inf:
+        arrived = "infinity" if value == math.inf else repr(epsilon)
         raise InputError(
-            f"Epsilon must be a number of at least 0, not {epsilon!r}. With 0 neighbours collide at exactly the same "
+            f"Epsilon must be a finite number of at least 0, not {arrived}. With 0 neighbours collide at exactly the same "
             "distance."
         )
-    return float(epsilon)
+    if value != epsilon:
+        raise InputError(
+            f"Epsilon is compared exactly, and float64 rounds {epsilon!r} to {value!r}. Pass epsilon={value!r}, or "
+            "another number that float64 holds."
+        )
+    return value

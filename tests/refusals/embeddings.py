@@ -1,7 +1,10 @@
 """Embeddings, distances and options that cannot be evaluated."""
 
+from fractions import Fraction
+
 import numpy as np
 
+import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate, with_value
 
 CASES: dict[str, Case] = {
@@ -75,5 +78,11 @@ CASES: dict[str, Case] = {
             np.full((6, 2), 2**63, np.uint64), gallery=np.full((6, 2), -1), gallery_labels=LABELS, distance="dot"
         ),
         r"uint64 and the gallery is int64.*2\^53",
+    ),
+    "an epsilon below 0": Case(lambda: tp.collisions(GOOD, epsilon=-1), r"at least 0, not -1"),
+    "an epsilon beyond float64": Case(lambda: tp.collisions(GOOD, epsilon=10**400), r"at least 0, not infinity"),
+    "an epsilon that float64 rounds": Case(
+        lambda: tp.collisions(GOOD, epsilon=Fraction(1, 10)),  # type: ignore[arg-type]
+        r"rounds Fraction\(1, 10\) to 0\.1\. Pass epsilon=0\.1",
     ),
 }
