@@ -116,8 +116,8 @@ def as_epsilon(epsilon: Any) -> float:
     if not 0 <= value < math.inf:
         arrived = "infinity" if value == math.inf else repr(epsilon)
         raise InputError(
-            f"Epsilon must be a finite number of at least 0, not {arrived}. With 0 neighbours collide at exactly the same "
-            "distance."
+            f"Epsilon must be a finite number of at least 0, not {arrived}. With 0 neighbours collide at exactly the "
+            "same distance."
         )
     if value != epsilon:
         raise InputError(
