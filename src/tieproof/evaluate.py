@@ -8,8 +8,10 @@ import numpy as np
 from tieproof.arrays import Embeddings
 from tieproof.categories import Average, as_categories
 from tieproof.confidence.inputs import as_column
-from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.distances import Distance, DistanceFunction, make_space, reported
 from tieproof.inputs import as_inputs, make_relevance
+from tieproof.lookalikes import warn_of_recall
+from tieproof.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.precision.formats import Format, find_format
 from tieproof.progress import progress_bar
@@ -20,6 +22,7 @@ from tieproof.settings import parse_memory, parse_threads
 from tieproof.ties import Ties
 
 
+@unchanged_files
 def evaluate(
     embeddings: Any,
     labels: Any = None,
@@ -131,7 +134,7 @@ def evaluate(
     else:
         parts, zero_vectors = space_parts(vectors, gallery_vectors, kind, relevant, (budget, workers), progress)
     setting = Setting(
-        distance=distance if isinstance(distance, str) else getattr(distance, "__name__", "function"),
+        distance=reported(distance),
         leave_one_out=gallery is None,
         queries=relevant.n_queries,
         gallery=relevant.n_items,
@@ -140,7 +143,25 @@ def evaluate(
         average=average,
         precision=precision,
     )
-    return score(parts, wanted, setting, zero_vectors, categories=grouping, confidence=confidences, threads=workers)
+    n_relevant = np.zeros(relevant.n_queries, dtype=np.int64)
+    result = score(
+        noted(parts, n_relevant),
+        wanted,
+        setting,
+        zero_vectors,
+        categories=grouping,
+        confidence=confidences,
+        threads=workers,
+    )
+    warn_of_recall(wanted, n_relevant)
+    return result
+
+
+def noted(parts: Parts, n_relevant: IntArray) -> Parts:
+    """The same parts, whose numbers of relevant items are written down by the way."""
+    for queries, ties in parts:
+        n_relevant[queries] = ties.n_relevant
+        yield queries, ties
 
 
 def space_parts(

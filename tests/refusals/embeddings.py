@@ -47,7 +47,7 @@ CASES: dict[str, Case] = {
     ),
     "a gallery without labels": Case(evaluate(gallery=GOOD), r"without gallery_labels"),
     "an unknown policy": Case(evaluate(empty="ignore"), r"Unknown empty='ignore'. Known: skip, zero"),
-    "an unknown distance": Case(evaluate(distance="manhattan"), r"Unknown distance 'manhattan'. Known.*cityblock"),
+    "an unknown distance": Case(evaluate(distance="jaccard"), r"Unknown distance 'jaccard'. Known.*cityblock"),
     "a distance that is no name": Case(evaluate(distance=3), r"name or a function, not int"),
     "an unknown measure": Case(evaluate(measures=["Precison@3"]), r"unknown measure 'Precison@3'"),
     "a cutoff of zero": Case(evaluate(measures=["P@0"]), r"cutoff of 'P@0' must be a whole number of at least 1"),
