@@ -113,8 +113,8 @@ class Evaluator:
         embeddings : (n, d)
         labels : (n,) or (n, c)
         indices : (n,) integers
-            The place of each item in the whole data set, or in the side that it belongs to. Without them the items are
-            numbered in the order of arrival, which only one process can do.
+            The place of each item in the whole data set, or in the side that it belongs to. Without them the items
+            are numbered in the order of arrival, which only one process can do.
         categories : (n,)
             As in `evaluate`, those of queries: with every batch of them, or with none.
         side : "queries" or "gallery"

@@ -33,8 +33,8 @@ def warn_of_queries_in_gallery(queries: Embeddings, gallery: Embeddings | None, 
         return
     if same_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
         warn(
-            f"The gallery is the queries: all {len(queries)} rows are equal, one to one, and each query finds "
-            "itself, whatever the embeddings are worth. To rank every item among all the others, leave out the gallery."
+            f"The gallery is the queries: all {len(queries)} rows are equal, one to one, and each query "
+            "finds itself, whatever the embeddings are worth. To rank each item among all others, pass no gallery."
         )
 
 
@@ -45,8 +45,8 @@ def warn_of_similarities(array: Embeddings, name: str) -> None:
     if is_similarity(array):
         warn(
             f"The {name} are a square, symmetric matrix whose diagonal is constant, as similarities or distances "
-            f"of {len(array)} items are. If they are, evaluate_scores or evaluate_distances ranks by them; here each row "
-            "counts as a vector."
+            f"of {len(array)} items are. If they are, evaluate_scores or evaluate_distances ranks by them; here each "
+            "row counts as a vector."
         )
 
 

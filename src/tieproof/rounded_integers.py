@@ -46,7 +46,8 @@ def is_rounded(part: npt.NDArray[Any]) -> bool:
     (False, True, False)
     """
     if part.dtype.kind == "O":
-        return any(isinstance(value, int | np.integer) and int(float(value)) != int(value) for value in part.flat)
+        values = (value.item() if isinstance(value, np.ndarray) and not value.ndim else value for value in part.flat)
+        return any(isinstance(value, int | np.integer) and int(float(value)) != int(value) for value in values)
     if part.dtype.kind not in "iu":
         return False
     size = np.where(part < 0, np.negative(part), part).astype(np.uint64)
