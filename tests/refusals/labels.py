@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate
 
 CASES: dict[str, Case] = {
@@ -57,5 +58,35 @@ CASES: dict[str, Case] = {
     "some with nothing relevant": Case(
         evaluate(labels=[0, 0, 1, 2, 3, 4], empty="error"),
         r"4 of 6 queries have nothing relevant, the first is query 2",
+    ),
+    "labels that float16 may have rounded": Case(
+        evaluate(labels=np.array([0, 0, 1, 1, 2048, 2048], np.float16)),
+        r"every integer only below 2048, and row 4 holds 2048\.0, which may have been rounded",
+    ),
+    "labels that float32 may have rounded": Case(
+        evaluate(labels=np.array([0, 0, 1, 1, 2**24, 2**24], np.float32)),
+        r"every integer only below 16777216, and row 4",
+    ),
+    "labels that float64 may have rounded": Case(
+        evaluate(labels=[0.0, 0.0, 1.0, 1.0, 2.0**53, 2.0**53]), r"every integer only below 9007199254740992"
+    ),
+    "large integers beside floats": Case(
+        evaluate(labels=[0.0, 0.0, 1, 1, np.int64(2**60), np.int64(2**60)]),
+        r"row 4 holds 1\.15.*may have been rounded",
+    ),
+    "items that float16 may have rounded": Case(
+        lambda: tp.evaluate(np.arange(2100.0)[:, None], relevance=np.array([[0, 2049]], np.float16)),
+        r"in float16 below 2048 since larger ones may have been rounded, and row 0 holds 2048\.0",
+    ),
+    "a grade that float64 rounds": Case(
+        evaluate(labels=None, relevance=np.array([[0, 1, 2**53 + 1]])), r"grade beyond 2\^53"
+    ),
+    "groups of different types": Case(
+        evaluate(gallery=GOOD + 1, gallery_labels=LABELS, groups=LABELS, gallery_groups=["a"] * 6),
+        r"groups are int64 and the gallery_groups str",
+    ),
+    "one column of classes for queries alone": Case(
+        evaluate(labels=np.eye(6, 1), gallery=GOOD + 1, gallery_labels=LABELS),
+        r"one column that holds only 0 and 1 is a column",
     ),
 }
