@@ -100,7 +100,8 @@ class Learned:
 )
 def test_a_function_is_said_to_be_one(function: Any, name: str) -> None:
     said = f"the distance of the function {name}"
-    for options in ({}, {"precision": "float16"}):
+    choices: list[dict[str, Any]] = [{}, {"precision": "float16"}]
+    for options in choices:
         result = tp.evaluate(DATA, LABELS, distance=function, **options)
         assert result.setting.distance == result.to_dict()["setting"]["distance"] == f"function {name}"
         text = " ".join(str(result).split())

@@ -65,11 +65,12 @@ def test_wherever_they_name_something(call: Callable[[], object]) -> None:
 @pytest.mark.parametrize("name", ["relevance", "exclude"])
 def test_indices_of_pairs(name: str) -> None:
     many = np.arange(2100.0)[:, None]
-    labels = {} if name == "relevance" else {"labels": np.arange(2100) // 2}
-    exact = np.array([[0, 2047], [1, 2047]], np.float16)
-    assert tp.evaluate(many, measures=["AP"], **{name: exact}, **labels).setting.queries == 2100
+    labels: dict[str, Any] = {} if name == "relevance" else {"labels": np.arange(2100) // 2}
+    exact: Any = np.array([[0, 2047], [1, 2047]], np.float16)
+    rounded: Any = np.array([[0, 2047], [1, 2049]], np.float16)
+    assert tp.evaluate(many, measures=["AP"], **labels, **{name: exact}).setting.queries == 2100
     with pytest.raises(tp.InputError, match=r"in float16 below 2048 .* row 1 holds 2048"):
-        tp.evaluate(many, **{name: np.array([[0, 2047], [1, 2049]], np.float16)}, **labels)
+        tp.evaluate(many, **labels, **{name: rounded})
 
 
 def test_grades_that_float64_rounds() -> None:
@@ -138,7 +139,7 @@ def test_scores_beside_floats() -> None:
 
 
 def test_groups_of_different_types_are_never_equal() -> None:
-    with pytest.raises(tp.InputError, match="groups are int64 and the gallery_groups str"):
+    with pytest.raises(tp.InputError, match="groups are int64 and the gallery_groups strings"):
         tp.evaluate(
             DATA, INTEGERS, gallery=DATA + 1, gallery_labels=INTEGERS, groups=INTEGERS, gallery_groups=list("aabb")
         )

@@ -50,7 +50,7 @@ def test_one_column(column: Any) -> None:
 
 def test_one_column_for_queries_and_gallery() -> None:
     column = HAS[:, None]
-    options = {"gallery": DATA[5:], "gallery_labels": column[5:]}
+    options: dict[str, Any] = {"gallery": DATA[5:], "gallery_labels": column[5:]}
     pairs = [(i, j) for i in range(5) for j in range(15) if HAS[i] and HAS[5 + j]]
     with pytest.warns(tp.InputWarning, match=f"query labels {WARNED}"):
         found = tp.evaluate(DATA[:5], column[:5], **options)

@@ -59,7 +59,7 @@ def test_queries_in_the_gallery_in_other_forms() -> None:
         tp.evaluate(REAL, columns, gallery=REAL, gallery_labels=columns)
     evaluator = tp.Evaluator()
     for side in ("queries", "gallery"):
-        evaluator.update(REAL, LABELS, side=side)  # type: ignore[arg-type]
+        evaluator.update(REAL, LABELS, side=side)
     with pytest.warns(tp.InputWarning, match=IN_GALLERY):
         evaluator.compute()
 

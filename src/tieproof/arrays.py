@@ -62,7 +62,7 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
             "c": "Pass their real and imaginary parts side by side.",
             "O": "Pass one array of numbers whose rows have equal length.",
         }.get(array.dtype.kind, "Convert them to floats first.")
-        raise InputError(f"The {name} must be real numbers, not {array.dtype.name}. {advice}")
+        raise InputError(f"The {name} must be real numbers, not {type_name(array.dtype)}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
             f"The {name} are {array.dtype.name}; numbers of at most 64 bits are ranked exactly. "
@@ -71,6 +71,15 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def type_name(dtype: np.dtype[Any]) -> str:
+    """What messages call a type; NumPy's own names of strings count their bits.
+
+    >>> type_name(np.dtype("U21")), type_name(np.dtype("int8"))
+    ('strings', 'int8')
+    """
+    return {"U": "strings", "S": "bytes", "O": "objects"}.get(dtype.kind, dtype.name)
 
 
 def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
@@ -160,7 +169,7 @@ def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
         check_whole(array, exact_below(stored) if limit is None else limit, name)
         return array.astype(np.int64)
     if array.dtype.kind not in "iubUS":
-        raise InputError(f"The {name} must be integers or strings, not {array.dtype.name}.")
+        raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}.")
     if array.dtype.kind in "iub" and not (array.dtype == np.uint64 and array.max(initial=0) >= 2**63):
         return array.astype(np.int64)
     return array
@@ -223,12 +232,16 @@ def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     for types, letters in LABEL_TYPES:
         if all(isinstance(value, types) for value in values):
             found = np.array(values).reshape(array.shape)
+            if types is INTEGERS and found.dtype.kind not in letters:
+                raise InputError(
+                    f"The {name} hold integers from {min(values)} to {max(values)}, which no type of at most 64 bits "
+                    "holds together. Number the labels from 0, or pass strings."
+                )
             if found.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
                 raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")
             if found.dtype.kind in letters:
                 return found
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
-        f"The {name} must be all integers of at most 64 bits or all strings, and hold {', '.join(kinds)}. "
-        "Convert them first."
+        f"The {name} must be all integers or all strings, and hold {', '.join(kinds)}. Convert them first."
     )

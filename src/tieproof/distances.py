@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, as_array, as_embeddings
+from tieproof.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
     if array.dtype != np.uint8 or bits is None:
         raise InputError(
             f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, and the {name} are "
-            f"{array.dtype.name}{'' if bits is None else f' with bits={bits}'}. Convert them first, for example "
-            "with x > 0."
+            f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. Convert them first, "
+            "for example with x > 0."
         )
     packed = as_embeddings(array, name)
     if not 0 < bits <= 8 * packed.shape[1] or bits <= 8 * (packed.shape[1] - 1):

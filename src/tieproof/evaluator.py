@@ -6,11 +6,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, as_array, as_embeddings, as_label_rows, as_labels
+from tieproof.arrays import Embeddings, as_array, as_embeddings, as_label_rows, as_labels, type_name
 from tieproof.categories import Average, as_categories, check_average
 from tieproof.distances import DistanceFunction, our_name
 from tieproof.errors import InputError
 from tieproof.evaluate import evaluate
+from tieproof.identities import as_int64
 from tieproof.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.precision.formats import find_format
@@ -212,8 +213,9 @@ class Evaluator:
                 )
                 if not same_kind or mine.shape[1:] != theirs.shape[1:]:
                     raise InputError(
-                        f"The {name} of this batch have the shape {mine.shape} and type {mine.dtype.name}, and those "
-                        f"before {theirs.shape} and {theirs.dtype.name}. All batches must agree but for their length."
+                        f"The {name} of this batch have the shape {mine.shape} and type {type_name(mine.dtype)}, and "
+                        f"those before {theirs.shape} and {type_name(theirs.dtype)}. All batches "
+                        "must agree but for their length."
                     )
         self._batches.setdefault(side, []).append(batch)
 
@@ -231,10 +233,6 @@ class Evaluator:
         if array.shape != (count,) or array.dtype.kind not in "iu":
             raise InputError(
                 f"The indices must be {count} integers, one for each embedding, and arrived with the shape "
-                f"{array.shape} and type {array.dtype.name}."
+                f"{array.shape} and type {type_name(array.dtype)}."
             )
-        if array.dtype.kind == "u" and array.max(initial=0) >= 2**63:
-            raise InputError(
-                f"The indices hold {array.max()}, and must be below 2^63: they are positions in the data set."
-            )
-        return array.astype(np.int64)
+        return as_int64(array, "indices")

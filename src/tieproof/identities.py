@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.errors import InputError
+
 Array = npt.NDArray[Any]
 
 MOST_DIGITS = 53
@@ -46,6 +48,15 @@ def not_whole(array: Array, limit: int | Array) -> npt.NDArray[np.bool_]:
     """
     found: npt.NDArray[np.bool_] = ~(np.isfinite(array) & (array == np.trunc(array)) & (np.abs(array) < limit))
     return found
+
+
+def as_int64(integers: Array, name: str) -> npt.NDArray[np.int64]:
+    """Integers of any type as int64; those that it does not hold would become negative, and are refused."""
+    if integers.dtype.kind == "u" and integers.max(initial=0) >= 2**63:
+        raise InputError(
+            f"The {name} hold {integers.max()}, and must be below 2^63: they are positions in the data set."
+        )
+    return integers.astype(np.int64)
 
 
 def is_column_of_classes(labels: Array) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels, blocks, not_finite
+from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels, blocks, not_finite, type_name
 from tieproof.distances import Distance, DistanceFunction, as_vectors, find_distance
 from tieproof.errors import InputError, warn
 from tieproof.lookalikes import warn_of_queries_in_gallery, warn_of_similarities
@@ -125,6 +125,6 @@ def check_types(own: npt.NDArray[Any], others: npt.NDArray[Any], name: str, othe
     """Refuse labels that are never equal since their types differ."""
     if own.dtype.kind != others.dtype.kind:
         raise InputError(
-            f"The {name} are {own.dtype.name} and the {other_name} {others.dtype.name}: labels of different "
-            "types are never equal. Convert both to integers or both to strings."
+            f"The {name} are {type_name(own.dtype)} and the {other_name} {type_name(others.dtype)}: labels of "
+            "different types are never equal. Convert both to integers or both to strings."
         )

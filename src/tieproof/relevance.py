@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import as_array
+from tieproof.arrays import as_array, type_name
 from tieproof.errors import InputError
 from tieproof.identities import exact_below, not_whole, stored_type
 from tieproof.rounded_integers import is_rounded
@@ -228,7 +228,7 @@ def checked_triples(
     if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
         raise InputError(
             f"The relevance must be rows (query, item) or (query, item, grade) of numbers, and arrived with the "
-            f"shape {array.shape} and type {array.dtype.name}."
+            f"shape {array.shape} and type {type_name(array.dtype)}."
         )
     grade = as_grades(array[:, 2]) if array.shape[1] == 3 else np.ones(len(array))
     if not np.isfinite(grade).all():
@@ -269,7 +269,7 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: s
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
         raise InputError(
             f"The {name} must be rows (query, item) of whole numbers, and they arrived with the shape {array.shape} "
-            f"and type {array.dtype.name}."
+            f"and type {type_name(array.dtype)}."
         )
     if array.dtype.kind == "f":
         check_whole(array, stored or stored_type(pairs, array), name)

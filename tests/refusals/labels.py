@@ -14,7 +14,8 @@ CASES: dict[str, Case] = {
     "fractions as labels": Case(evaluate(labels=np.arange(6) / 2), r"row 1 holds 0.5"),
     "labels of 70 bits": Case(evaluate(labels=[2**70, 2**70, 1, 1, 2, 2]), r"at most 64 bits"),
     "labels of both signs beyond 63 bits": Case(
-        evaluate(labels=[2**63, 2**63 + 1, -1, -1, 2, 2]), r"row 0 holds 9.2"
+        evaluate(labels=[2**63, 2**63 + 1, -1, -1, 2, 2]),
+        r"integers from -1 to 9223372036854775809, which no type of at most 64 bits",
     ),
     "floats too large to be labels": Case(evaluate(labels=np.full(6, 2.0**54)), r"row 0 holds 1.8"),
     "integers beside strings": Case(evaluate(labels=[1, "1", 2, 2, 3, 3]), r"hold int, str"),
@@ -83,7 +84,7 @@ CASES: dict[str, Case] = {
     ),
     "groups of different types": Case(
         evaluate(gallery=GOOD + 1, gallery_labels=LABELS, groups=LABELS, gallery_groups=["a"] * 6),
-        r"groups are int64 and the gallery_groups str",
+        r"groups are int64 and the gallery_groups strings",
     ),
     "one column of classes for queries alone": Case(
         evaluate(labels=np.eye(6, 1), gallery=GOOD + 1, gallery_labels=LABELS),
