@@ -1,6 +1,7 @@
 """A memory-mapped file that changes during the evaluation is refused, and so is one that was cut short before."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from tieproof.cli import main
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2
 LABELS = np.arange(12) % 3
@@ -160,3 +162,27 @@ def test_cut_short_before(call: Callable[[Any], object], path: Path) -> None:
         tp.InputError, match=r"data\.npy was cut short after it was mapped: the array needs 224 bytes"
     ):
         call(values)
+
+
+def test_what_was_written_before(path: Path) -> None:
+    values = np.memmap(path.with_name("new.bin"), np.float32, "w+", shape=VALUES.shape)
+    values[:] = VALUES  # not flushed
+    assert tp.evaluate(values, LABELS).to_json() == tp.evaluate(VALUES, LABELS).to_json()
+
+
+def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = saved(path.with_name("labels.npy"), LABELS)
+    module = sys.modules["tieproof.evaluate"]
+    evaluated = module.space_parts
+
+    def meanwhile(*arguments: Any) -> Any:
+        rewritten(path)
+        return evaluated(*arguments)
+
+    monkeypatch.setattr(module, "space_parts", meanwhile)
+    with pytest.raises(SystemExit) as done:
+        main(["evaluate", str(path), str(labels)])
+    assert done.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert f"The file {path} changed while it was evaluated" in error
