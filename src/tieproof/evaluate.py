@@ -61,8 +61,8 @@ def evaluate(
         The retrieval database and its labels.
     distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
         A function takes a block of queries and a block of gallery items and returns their distances, whose floats
-        are then the numbers that are ranked. Hamming takes bools, or packed uint8 with `bits`. Other usual names, such as
-        "l2", "manhattan" or "inner_product", mean the same.
+        are then the numbers that are ranked. Hamming takes bools, or packed uint8 with `bits`. Other usual names,
+        such as "l2", "manhattan" or "inner_product", mean the same.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
     relevance : rows (query, item) or (query, item, grade), instead of labels
