@@ -23,12 +23,14 @@ class Entry(NamedTuple):
     axes : the length of its shape
     holds : its type and shape, for people
     load : reads it
+    stored : the type of its floats, where NumPy has none that is as narrow
     """
 
     name: str
     axes: int
     holds: str
     load: Callable[[], Array]
+    stored: str | None = None
 
 
 class Wanted(NamedTuple):

@@ -39,7 +39,8 @@ def _entry(path: Path, name: str, tensor: Any) -> Entry:
         with reading(path, KIND):
             return _as_numpy(tensor, library("torch", path, "torch"))
 
-    return Entry(name, tensor.dim(), holds(str(tensor.dtype).removeprefix("torch."), tensor.shape), load)
+    stored = str(tensor.dtype).removeprefix("torch.")
+    return Entry(name, tensor.dim(), holds(stored, tensor.shape), load, stored)
 
 
 def _as_numpy(tensor: Any, torch: Any) -> Array:
