@@ -24,7 +24,7 @@ class Estimates(NamedTuple):
     """What a measure can be over all orderings of the tied items: float64 arrays of shape (Q,), one per query.
 
     lower <= expected <= upper, and all three are the same floats where no tie matters; variance is that of the
-    query's value when every ordering of its tied items is equally likely.
+    query's value when every ordering of its tied items is equally likely; below 1e-300 it has fewer digits or is 0.
     """
 
     lower: FloatArray
