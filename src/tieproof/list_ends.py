@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.graded_ends import worst_counts
 from tieproof.measures import Estimates, Measure
 from tieproof.ties import CutOffTies, ListEnd, Ties
 
@@ -77,6 +78,16 @@ def monotone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray
     )
 
 
+def graded(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of nDCG, where a missing item of a lower grade can push one of a higher grade down.
+
+    Worst, all others join and as many of the missing as do harm, those with the smallest grades; best, all of the
+    missing and no others.
+    """
+    _, upper = monotone(measure, ties)
+    return measure(ties.continued(worst_counts(measure, ties), ties.end.others)).lower, upper
+
+
 def list_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
     """Bounds of nDCG(ideal=list), which judges the list by itself: a missing item is like any other."""
     end = replace(ties.end, others=ties.end.others + ties.missing)
@@ -135,6 +146,8 @@ def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArr
 
 BOUNDS: Mapping[str, Callable[[Measure, CutOffTies], tuple[FloatArray, FloatArray]]] = {
     "AUC": pairs,
+    "nDCG": graded,
+    "nDCG(gain=exp)": graded,
     "AP(norm=hits)": mean_of_hits,
     "nDCG(ideal=list)": list_alone,
     "nDCG(gain=exp,ideal=list)": list_alone,

@@ -48,7 +48,8 @@ def evaluate_scores(
         may go on beyond its end: `lower` and `upper` cover every way of going on, by items as near as the last one
         (excluded or not), `expected` and `std` are those of the list as given, and
         `ties.queries_with_open_last_tie` counts the queries that this concerns. The missing items have no grades:
-        where there are any, graded nDCG needs `ideal=list`, which judges the list by itself.
+        where there are any, graded nDCG needs `ideal=list`, which judges the list by itself (to it, they are like
+        any other item).
     n_items : (q,) integers, or one for all queries
         The items that each query ranks, in its list or not, without the excluded ones: where the last tie ends at
         the latest. Without it, the tie may go on forever.

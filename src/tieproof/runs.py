@@ -77,7 +77,8 @@ def evaluate_run(
         its length, so that documents outside it may be tied with its last one: `lower` and `upper` then cover all
         ways in which the last tie may go on, as in `evaluate_scores(n_relevant=)`, and
         `ties.queries_with_open_last_tie` counts the queries that this concerns. Queries without any document in
-        the run stay what `missing` says.
+        the run stay what `missing` says. `nDCG(ideal=list)` judges the list by itself: for it, the missing relevant
+        documents that may go on with the tie are like any other.
     n_items : int
         Documents in the collection, where a last tie that goes on ends at the latest; only with `truncated`.
 

@@ -171,7 +171,8 @@ nDCG = define(  # noqa: N816
             Parameter(
                 "ideal",
                 "all",
-                "the best order is of all relevant items, or of those in the list (which a short list inflates)",
+                "the best order is of all relevant items, or of those in the list: a short list inflates it, and "
+                "relevant items that are missing are like any other, also where a list that was cut off may go on",
                 ("all", "list"),
             ),
         ),
