@@ -228,6 +228,23 @@ def parse(text: "str | Measure") -> Measure:
     return measure.complete()
 
 
+def parse_list(text: str) -> list[Measure]:
+    """Return the measures that `text` names, with commas or blanks between them.
+
+    A number alone is a further cutoff of the measure before it, as trec_eval has several.
+
+    >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
+    ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
+    """
+    spellings: list[str] = []
+    for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
+        if re.fullmatch("[0-9]+", part) and spellings and re.search("[0-9]$", spellings[-1]):
+            spellings.append(re.sub("[0-9]+$", part, spellings[-1]))
+        elif part:
+            spellings.append(part)
+    return [parse(spelling) for spelling in spellings or [text]]
+
+
 def _alias(text: str) -> str:
     """Return our spelling of another library's name, or say what is wrong with it."""
     key = text.casefold()

@@ -177,7 +177,7 @@ nDCG = define(  # noqa: N816
             ),
         ),
         aliases={
-            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}"},
+            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}", "ndcg_cut.{k}": "nDCG@{k}"},
             "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
             "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
             "scikit-learn": {"ndcg_score": "nDCG"},

@@ -61,7 +61,7 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
     """What each library calls a measure, and what that is here; k stands for a cutoff, * for an ambiguous name.
 
     >>> names_elsewhere(REGISTRY["RelP"])
-    {'trec_eval': {'relative_P_k': 'RelP@k'},
+    {'trec_eval': {'relative_P_k': 'RelP@k', 'relative_P.k': 'RelP@k'},
      'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'},
      'BEIR': {'R_cap@k': 'RelP@k'}}
     """
