@@ -26,7 +26,7 @@ def test_integers_beside_floats_are_not_rounded(large: Any, beside: Any) -> None
 
 
 def test_integers_of_both_signs_beyond_63_bits_are_not_rounded() -> None:
-    with pytest.raises(tp.InputError, match=r"integer 9223372036854775809 beside floats"):
+    with pytest.raises(tp.InputError, match="integer"):
         evaluate_run({"q": {"a": 1}}, {"q": {"a": np.uint64(2**63 + 1), "b": np.int64(-1)}})
 
 
