@@ -1,13 +1,12 @@
 """Similarities handed in as distances, or distances as similarities: evaluated as they are, with a warning."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputWarning
+from tieproof.errors import warn
 
 Row = npt.NDArray[Any]
 
@@ -26,11 +25,9 @@ def check_direction(rows: Row | Sequence[Row], blocks: Iterable[tuple[Row, Row]]
     if not farthest_on_diagonal(rows, name) or not farther_on_average(blocks, name):
         return
     meant, function = MEANT[name]
-    warnings.warn(
+    warn(
         f"The {name} rank every item of a square matrix farthest from itself, and relevant items farther than others "
-        f"on average: they are probably {meant}. Pass {meant} to {function}.",
-        InputWarning,
-        stacklevel=4,
+        f"on average: they are probably {meant}. Pass {meant} to {function}."
     )
 
 

@@ -7,7 +7,6 @@ Ids only ever serve to find the same query and the same document again. So neith
 lines, nor the ranks in a file can change a number.
 """
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.categories import Average, check_average
-from tieproof.errors import InputError, InputWarning
+from tieproof.errors import InputError, warn
 from tieproof.list_ends import estimate
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.readers import trec
@@ -165,11 +164,9 @@ def check_sides(judged: Columns, ranked: Columns) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
     fractions = judged.value[judged.value != np.rint(judged.value)]
     if len(fractions) and (ranked.value == np.rint(ranked.value)).all():
-        warnings.warn(
+        warn(
             f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are whole "
-            "numbers: probably one was passed for the other. Pass the qrels first, then the run.",
-            InputWarning,
-            stacklevel=3,
+            "numbers: probably one was passed for the other. Pass the qrels first, then the run."
         )
 
 
