@@ -173,7 +173,8 @@ def test_similarities_and_distances_exchanged_are_warned_about(spread: float) ->
         similarities, distances, labels = clusters(seed, spread)
         np.fill_diagonal(similarities, 1.0)  # which rounding may have missed by a hair
         relevance = np.where(np.eye(24) > 0, -1, labels[:, None] == labels)
-        for truth in ({"labels": labels}, {"relevance": relevance}):
+        truths: list[dict[str, Any]] = [{"labels": labels}, {"relevance": relevance}]
+        for truth in truths:
             with pytest.warns(tp.InputWarning) as caught:
                 tp.evaluate_distances(similarities, **truth)
             assert [str(one.message) for one in caught] == [
