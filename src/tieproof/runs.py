@@ -62,7 +62,8 @@ def evaluate_run(
         A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. Files may be
         packed by gzip. Frames have a column query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id), and
         score, or for qrels relevance (label, grade, rel, score).
-    measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10"
+    measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or as trec_eval has them: "map", "ndcg_cut.10"
+        A string may name several, with commas between them.
     categories : path of a file, {query: category}, or a data frame
         `result.category(name)` is the result of the queries of one category. Every query of the qrels needs one.
         A line of a file is `query category`, the category up to its end; a frame has a column category.

@@ -16,7 +16,8 @@ LEGEND = (
 
 LEGEND_OF_NAMES = (
     "Names of other libraries are understood wherever a measure is named. Those marked with * mean different "
-    "measures in different libraries: write ours."
+    "measures in different libraries: write ours. One text may name several measures, with commas or blanks between "
+    "them, and several cutoffs: 'AP, nDCG@5,10'."
 )
 
 CUTOFFS = {"required": "@{}", "optional": "[@{}]", "none": ""}
