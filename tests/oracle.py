@@ -174,9 +174,9 @@ def exponential_gain(grade: Grade) -> Fraction:
     """2^grade - 1, exactly for whole grades, else to 50 digits."""
     if Fraction(grade).denominator == 1:
         return Fraction(2) ** int(grade) - 1
+    exact = Fraction(grade)
     with localcontext() as context:
-        context.prec = 60
-        exact = Fraction(grade)
+        context.prec = 60 + len(str(int(1 / exact)))  # so many digits are those of the 1
         return Fraction(Decimal(2) ** (Decimal(exact.numerator) / Decimal(exact.denominator))) - 1
 
 

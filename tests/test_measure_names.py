@@ -23,7 +23,9 @@ from tieproof.measures import (
     define,
     nDCG,
     parse,
+    parse_list,
 )
+from tieproof.scoring import parse_measures
 
 
 @pytest.mark.parametrize("spelling", [*registered_measures(), *DEFAULT_MEASURES, "RBP(p=0.95)"])
@@ -103,6 +105,12 @@ def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> 
         ("trec_eval", "ndcg_cut_10", "nDCG@10"),
         ("trec_eval", "recip_rank", "RR"),
         ("trec_eval", "success_5", "Success@5"),
+        ("trec_eval", "P.10", "P@10"),
+        ("trec_eval", "map_cut.100", "AP@100"),
+        ("trec_eval", "ndcg_cut.10", "nDCG@10"),
+        ("trec_eval", "recall.100", "R@100"),
+        ("trec_eval", "relative_P.5", "RelP@5"),
+        ("trec_eval", "success.5", "Success@5"),
         ("ranx", "mrr", "RR"),
         ("ranx", "mrr@10", "RR@10"),
         ("ranx", "ndcg@10", "nDCG@10"),
@@ -280,3 +288,49 @@ def test_documentation_can_be_written_from_the_registry() -> None:
 def test_two_measures_cannot_share_a_name() -> None:
     with pytest.raises(ValueError, match="a measure named 'P' is registered already"):
         define(REGISTRY["P"])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("nDCG@10,AP", ["nDCG@10", "AP"]),
+        ("nDCG@10, AP", ["nDCG@10", "AP"]),
+        (" nDCG@10 AP\tRR\n", ["nDCG@10", "AP", "RR"]),
+        ("nDCG(gain=exp,ideal=list)@5,P@1", ["nDCG(gain=exp,ideal=list)@5", "P@1"]),
+        ("NDCG( gain = 'exp' , ideal=list )@10 , AP", ["nDCG(gain=exp,ideal=list)@10", "AP"]),
+        ("nDCG (gain=exp) @10,AP @R", ["nDCG(gain=exp)@10", "AP@R"]),
+        ("P.5,10", ["P@5", "P@10"]),
+        ("ndcg_cut.5,10,20,map", ["nDCG@5", "nDCG@10", "nDCG@20", "AP"]),
+        ("P@5,10", ["P@5", "P@10"]),
+        ("P_5 10", ["P@5", "P@10"]),
+        ("Rank-1,5,10", ["Success@1", "Success@5", "Success@10"]),
+        ("AP,", ["AP"]),
+    ],
+)
+def test_a_string_may_name_several_measures(text: str, names: list[str]) -> None:
+    assert list(map(str, parse_list(text))) == names
+    assert parse_measures(text) == parse_measures([text]) == parse_measures(names)
+    result = tp.evaluate_scores([[2, 1]], [[1, 0]], measures=text)
+    assert list(result.measures) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nDCG@10,APP", "unknown measure 'APP'"),
+        ("AP,10", "unknown measure '10'"),
+        ("10,AP", "unknown measure '10'"),
+        (",", "unknown measure ','"),
+        ("P( 5", "unknown measure 'P('"),
+        ("map@5,10", "'map@5' means different things"),
+        ("P@5,0", "cutoff of 'P@0' must be a whole number"),
+    ],
+)
+def test_what_is_wrong_in_a_list_is_named(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        tp.evaluate_scores([[2, 1]], [[1, 0]], measures=text)
+
+
+@pytest.mark.parametrize("spelling", registered_measures())
+def test_a_list_of_one_is_the_measure(spelling: str) -> None:
+    assert parse_list(spelling) == [parse(spelling)]

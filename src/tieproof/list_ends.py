@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.arrays import as_numbers
 from tieproof.errors import InputError
+from tieproof.graded_ends import worst_counts
 from tieproof.measures import Estimates, Measure
 from tieproof.ties import CutOffTies, ListEnd, Ties
 
@@ -24,6 +26,35 @@ MOST_OTHERS = 2**22
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Row = npt.NDArray[Any]
+
+
+def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
+    """All relevant items and all items of each query, (q,) each, for lists that were cut off."""
+    if n_relevant is None:
+        if n_items is not None:
+            raise InputError("n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.")
+        return None
+    relevant = as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
+    return relevant, None if n_items is None else as_counts(n_items, "n_items", "items", n_queries)
+
+
+def as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
+    """A whole number for each query."""
+    counts = as_numbers(values, name)
+    if counts.shape not in ((), (n_queries,)):
+        raise InputError(
+            f"{name} has the shape {counts.shape}, and there are {n_queries} queries. Pass one number for each, or "
+            "one for all."
+        )
+    counts = np.broadcast_to(counts, (n_queries,))
+    wrong = ~((counts >= 0) & (counts == np.rint(counts)) & (counts <= 2**53))
+    if wrong.any():
+        query = int(np.argmax(wrong))
+        raise InputError(
+            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0: count all {what} "
+            "of the query, in its list or not."
+        )
+    return counts.astype(np.int64)
 
 
 def cut_off(
@@ -75,6 +106,16 @@ def monotone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray
         measure(ties.continued(none, ties.end.others)).lower,
         measure(ties.continued(ties.missing, none.astype(np.float64))).upper,
     )
+
+
+def graded(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of nDCG, where a missing item of a lower grade can push one of a higher grade down.
+
+    Worst, all others join and as many of the missing as do harm, those with the smallest grades; best, all of the
+    missing and no others.
+    """
+    _, upper = monotone(measure, ties)
+    return measure(ties.continued(worst_counts(measure, ties), ties.end.others)).lower, upper
 
 
 def list_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
@@ -135,6 +176,8 @@ def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArr
 
 BOUNDS: Mapping[str, Callable[[Measure, CutOffTies], tuple[FloatArray, FloatArray]]] = {
     "AUC": pairs,
+    "nDCG": graded,
+    "nDCG(gain=exp)": graded,
     "AP(norm=hits)": mean_of_hits,
     "nDCG(ideal=list)": list_alone,
     "nDCG(gain=exp,ideal=list)": list_alone,

@@ -12,7 +12,9 @@ import numpy.typing as npt
 from tieproof.arrays import as_numbers
 from tieproof.categories import Average, as_categories
 from tieproof.errors import InputError
-from tieproof.list_ends import cut_off, estimate
+from tieproof.list_direction import check_direction
+from tieproof.list_ends import as_limits, cut_off, estimate
+from tieproof.list_relevance import LabelledRows, relevance_by_labels
 from tieproof.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.result import Result, Setting
@@ -29,8 +31,10 @@ Row = npt.NDArray[Any]
 @unchanged_files
 def evaluate_scores(
     scores: Any,
-    relevance: Any,
+    relevance: Any = None,
     *,
+    labels: Any = None,
+    gallery_labels: Any = None,
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     n_relevant: Any = None,
     n_items: Any = None,
@@ -45,12 +49,19 @@ def evaluate_scores(
     scores : (q, n) array, or a list of q arrays of any lengths
     relevance : the same shape
         0 not relevant, above 0 relevant with that grade, below 0 excluded from the ranking.
+    labels : (q,) integers or strings, or (q, c) of 0/1, instead of relevance
+        Items with the query's label are relevant; with columns, items that share at least one. Without
+        `gallery_labels` the matrix is square, and its rows and columns are the same items: each queries all the
+        others, and the diagonal is excluded, whatever it holds.
+    gallery_labels : (n,), or (n, c)
+        The labels of the columns.
     n_relevant : (q,) integers, or one for all queries
         For lists that were cut off: the relevant items of each query, in its list or not. The last tie of a list
         may go on beyond its end: `lower` and `upper` cover every way of going on, by items as near as the last one
         (excluded or not), `expected` and `std` are those of the list as given, and
         `ties.queries_with_open_last_tie` counts the queries that this concerns. The missing items have no grades:
-        where there are any, graded nDCG needs `ideal=list`, which judges the list by itself.
+        where there are any, graded nDCG needs `ideal=list`, which judges the list by itself (to it, they are like
+        any other item).
     n_items : (q,) integers, or one for all queries
         The items that each query ranks, in its list or not, without the excluded ones: where the last tie ends at
         the latest. Without it, the tie may go on forever.
@@ -61,7 +72,14 @@ def evaluate_scores(
     ------
     InputError
         NaN, infinity, wrong shapes or types, fewer relevant items than a list holds: what arrived, what was
-        expected, what to do.
+        expected, what to do. One-dimensional scores, too: they may be those of one query or of several, one after
+        the other, and these would be ranked as one.
+
+    Warns
+    -----
+    InputWarning
+        A square matrix with an excluded diagonal that is the smallest of each row, and smaller scores for relevant
+        items than for others: they are probably distances.
 
     Notes
     -----
@@ -79,17 +97,23 @@ def evaluate_scores(
     Estimate(lower=0.5, expected=0.5, upper=1.0, std=0.0)
     >>> top_2.ties.queries_with_open_last_tie
     1
+    >>> similarities = [[1.0, 0.8, 0.1], [0.8, 1.0, 0.2], [0.1, 0.2, 1.0]]
+    >>> tp.evaluate_scores(similarities, labels=["cat", "cat", "dog"], measures=["P@1"])["P@1"].lower
+    1.0
 
     """
+    truth = Truth(relevance, labels, gallery_labels)
     options = Options(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(scores, relevance, options, name="scores", sign=1)
+    return evaluate_lists(scores, truth, options, name="scores", sign=1)
 
 
 @unchanged_files
 def evaluate_distances(
     distances: Any,
-    relevance: Any,
+    relevance: Any = None,
     *,
+    labels: Any = None,
+    gallery_labels: Any = None,
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     n_relevant: Any = None,
     n_items: Any = None,
@@ -99,6 +123,9 @@ def evaluate_distances(
 ) -> Result:
     """Score rankings given as distances: as `evaluate_scores`, and smaller is nearer.
 
+    A warning, `InputWarning`, says where the distances of a square matrix are probably similarities: its excluded
+    diagonal is the largest of each row, and relevant items have larger distances than others.
+
     Examples
     --------
     >>> import tieproof as tp
@@ -106,8 +133,17 @@ def evaluate_distances(
     1.0
 
     """
+    truth = Truth(relevance, labels, gallery_labels)
     options = Options(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(distances, relevance, options, name="distances", sign=-1)
+    return evaluate_lists(distances, truth, options, name="distances", sign=-1)
+
+
+class Truth(NamedTuple):
+    """Who is relevant, as in `evaluate_scores`."""
+
+    relevance: Any
+    labels: Any
+    gallery_labels: Any
 
 
 class Options(NamedTuple):
@@ -121,14 +157,15 @@ class Options(NamedTuple):
     empty: Empty
 
 
-def evaluate_lists(values: Any, relevance: Any, options: Options, name: str, sign: int) -> Result:
+def evaluate_lists(values: Any, truth: Truth, options: Options, name: str, sign: int) -> Result:
     """What scores and distances share."""
     wanted = parse_measures(options.measures)
     check_empty(options.empty)
-    rows, judged = as_rows(values, name), as_rows(relevance, "relevance")
-    check_shapes(rows, judged, name)
+    rows = as_rows(values, name)
+    judged = as_judged(truth, rows, options, name)
+    check_direction(rows, blocks(rows, judged), name)
     limits = as_limits(options.n_relevant, options.n_items, len(rows))
-    categories = as_categories(options.categories, len(rows), options.average)
+    categories = as_categories(options.categories, len(rows), options.average, truth.labels)
     setting = Setting(
         distance=name,
         leave_one_out=False,
@@ -142,12 +179,28 @@ def evaluate_lists(values: Any, relevance: Any, options: Options, name: str, sig
     return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
 
 
+def as_judged(truth: Truth, rows: Row | list[Row], options: Options, name: str) -> Row | list[Row] | LabelledRows:
+    """The relevance of every item, given or by labels."""
+    if (truth.relevance is None) == (truth.labels is None):
+        raise InputError("Pass either relevance or labels=, so that relevant items are known.")
+    if truth.labels is not None:
+        limits = (options.n_relevant, options.n_items)
+        return relevance_by_labels(truth.labels, truth.gallery_labels, rows, limits, name)
+    if truth.gallery_labels is not None:
+        raise InputError("gallery_labels were passed without labels. Pass labels= too, or leave them out.")
+    judged = as_rows(truth.relevance, "relevance")
+    check_shapes(rows, judged, name)
+    return judged
+
+
 def as_rows(values: Any, name: str) -> Row | list[Row]:
     """A matrix as it is, anything else as a list of one-dimensional arrays."""
     if isinstance(values, list | tuple):
         rows = [as_numbers(row, name) for row in values]
         wrong = [row.shape for row in rows if row.ndim != 1]
-        shape: tuple[int, ...] | None = wrong[0] if wrong else None
+        shape: tuple[int, ...] | None = None
+        if wrong:
+            shape = wrong[0] if any(wrong) or len(wrong) < len(rows) else (len(rows),)
     else:
         matrix = as_numbers(values, name)
         shape = None if matrix.ndim == 2 else matrix.shape
@@ -155,9 +208,10 @@ def as_rows(values: Any, name: str) -> Row | list[Row]:
             return matrix
         rows = []
     if shape is not None:
+        alone = f" Those of a single query are a matrix of one row: pass [{name}]." if len(shape) == 1 else ""
         raise InputError(
             f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
-            f"query, and arrived with the shape {shape}."
+            f"query, and arrived with the shape {shape}.{alone}"
         )
     if not rows:
         raise InputError(f"The {name} are empty. At least one query is needed.")
@@ -175,38 +229,9 @@ def check_shapes(rows: Row | list[Row], judged: Row | list[Row], name: str) -> N
             )
 
 
-def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
-    """All relevant items and all items of each query, (q,) each, for lists that were cut off."""
-    if n_relevant is None:
-        if n_items is not None:
-            raise InputError("n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.")
-        return None
-    relevant = as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
-    return relevant, None if n_items is None else as_counts(n_items, "n_items", "items", n_queries)
-
-
-def as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
-    """A whole number for each query."""
-    counts = as_numbers(values, name)
-    if counts.shape not in ((), (n_queries,)):
-        raise InputError(
-            f"{name} has the shape {counts.shape}, and there are {n_queries} queries. Pass one number for each, or "
-            "one for all."
-        )
-    counts = np.broadcast_to(counts, (n_queries,))
-    wrong = ~((counts >= 0) & (counts == np.rint(counts)) & (counts <= 2**53))
-    if wrong.any():
-        query = int(np.argmax(wrong))
-        raise InputError(
-            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0: count all {what} "
-            "of the query, in its list or not."
-        )
-    return counts.astype(np.int64)
-
-
 def list_parts(
     rows: Row | list[Row],
-    judged: Row | list[Row],
+    judged: Row | list[Row] | LabelledRows,
     limits: tuple[IntArray, IntArray | None] | None,
     name: str,
     sign: int,
@@ -214,7 +239,7 @@ def list_parts(
     """The ties of all lists, a block of equally long ones at a time."""
     from tieproof.engine.dense import block_of_matrix, ties_of_scores
 
-    graded = any(((row > 0) & (row != 1)).any() for row in judged)
+    graded = not isinstance(judged, LabelledRows) and any(((row > 0) & (row != 1)).any() for row in judged)
     start = 0
     for block, relevant in blocks(rows, judged):
         nearness = sign * as_floats(block, name, start)
@@ -242,7 +267,7 @@ def end_of_matrix(nearness: FloatArray, relevance: FloatArray) -> tuple[IntArray
     return k, n, l, m
 
 
-def blocks(rows: Row | list[Row], judged: Row | list[Row]) -> Iterator[tuple[Row, Row]]:
+def blocks(rows: Row | list[Row], judged: Row | list[Row] | LabelledRows) -> Iterator[tuple[Row, Row]]:
     """Matrices of scores and relevance."""
     start = 0
     while start < len(rows):

@@ -64,6 +64,7 @@ class Evaluated(NamedTuple):
     left_out : the ids of further queries that are not evaluated, by the reason
     categories : those of the queries, if they were given
     confidence : (Q,) that of each query, if it was given
+    not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
     """
 
     setting: Setting
@@ -75,6 +76,7 @@ class Evaluated(NamedTuple):
     left_out: Mapping[str, npt.NDArray[Any]]
     categories: Categories | None
     confidence: npt.NDArray[Any] | None = None
+    not_in_run: npt.NDArray[Any] | None = None
 
 
 class Result:
@@ -121,6 +123,12 @@ class Result:
         if self.setting.empty in ("skip", "nan"):
             reasons[NOTHING_RELEVANT] = self.empty_ids
         return {reason: ids for reason, ids in reasons.items() if len(ids)}
+
+    @property
+    def not_in_run(self) -> npt.NDArray[Any]:
+        """The ids of the judged queries that have no document in the run, whatever `missing` made of them."""
+        known = self._found.not_in_run
+        return self.query_ids[:0] if known is None else known
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
         """The mean of a measure over the queries, or with `average="macro"` over the categories' means."""
@@ -185,8 +193,14 @@ class Result:
                 left_out={},
                 categories=None,
                 confidence=None if self._found.confidence is None else self._found.confidence[chosen],
+                not_in_run=None if self._found.not_in_run is None else self._not_in_run_of(chosen, empty),
             )
         )
+
+    def _not_in_run_of(self, chosen: IntArray, empty: IntArray) -> npt.NDArray[Any]:
+        """Which of these evaluated and of these empty queries have no document in the run."""
+        names = np.concatenate([self.query_ids[chosen], self.empty_ids[empty]])
+        return np.asarray(self.not_in_run[np.isin(self.not_in_run, names)])
 
     @property
     def has_confidence(self) -> bool:
@@ -233,6 +247,8 @@ class Result:
             "empty": len(self.empty_ids),
             "skipped": {reason: len(ids) for reason, ids in self.skipped.items()},
         }
+        if self._found.not_in_run is not None:
+            whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
         if self._categories is None:

@@ -4,14 +4,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from tieproof.arrays import as_labels
 from tieproof.categories import as_categories
 from tieproof.errors import InputError
 from tieproof.readers import query_categories
-from tieproof.run_sources import COLUMNS
+from tieproof.run_sources import COLUMNS, values_of_column
 
 
 def categories_of(values: Any, queries: Sequence[str], average: str) -> npt.NDArray[Any] | None:
@@ -66,5 +65,5 @@ def rows_of(frame: Any) -> list[tuple[Any, Any]]:
             f"The categories must have the columns {' or '.join(COLUMNS['query'])}, and category. The columns are "
             f"{', '.join(map(str, frame.columns)) or 'none'}; rename them."
         )
-    columns = (np.asarray(frame[name].to_numpy()).tolist() for name in (names[0], "category"))
+    columns = (values_of_column(frame, name, "The categories").tolist() for name in (names[0], "category"))
     return list(zip(*columns, strict=True))

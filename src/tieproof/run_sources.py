@@ -1,4 +1,4 @@
-"""What people hand in as qrels or as a run: a TREC file, a dictionary or a data frame, read and checked."""
+"""What people hand in as qrels or as a run: a TREC file, a dictionary, a data frame or an object of ranx, checked."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -101,7 +101,7 @@ def from_frame(frame: Any, role: Role, queries: Numbers, documents: Numbers) -> 
     def column(what: str) -> Any:
         for name in COLUMNS[what]:
             if name in frame.columns:
-                return frame[name].to_numpy()
+                return values_of_column(frame, name, role.name)
         raise InputError(
             f"{role.name} must have a column for the {what}, called {' or '.join(COLUMNS[what])}. The "
             f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
@@ -115,10 +115,30 @@ def from_frame(frame: Any, role: Role, queries: Numbers, documents: Numbers) -> 
     return Source(columns, role.name, lambda rows: located("row", rows))
 
 
+def from_ranx(values: Any, role: Role, queries: Numbers, documents: Numbers) -> Source:
+    """`Qrels` or `Run` of ranx, which is not imported."""
+    given, expected = type(values).__name__, role.name.removeprefix("The ").capitalize()
+    if given != expected:
+        raise InputError(
+            f"{role.name} {role.verb} a {given} of ranx, where its {expected} is expected. Pass the qrels first, "
+            "then the run."
+        )
+    return from_dictionary(values.to_dict(), role, queries, documents)
+
+
+def values_of_column(frame: Any, name: str, owner: str) -> Any:
+    """The column of a frame that has this name, as an array; refused where there are several."""
+    count = list(frame.columns).count(name)
+    if count > 1:
+        raise InputError(f"{owner}: {count} columns are called '{name}'. Keep one of them, or rename the others.")
+    return np.asarray(frame[name].to_numpy())
+
+
 SOURCES: tuple[tuple[Callable[[Any], bool], Callable[[Any, Role, Numbers, Numbers], Source]], ...] = (
     (lambda values: isinstance(values, str | os.PathLike), from_file),
     (lambda values: isinstance(values, Mapping), from_dictionary),
     (lambda values: hasattr(values, "columns"), from_frame),
+    (lambda values: type(values).__module__.partition(".")[0] == "ranx", from_ranx),
 )
 """How to recognise each form, and how to read it."""
 
@@ -141,8 +161,26 @@ def as_values(values: Any, role: Role) -> FloatArray:
     if len(values) == 0:
         raise InputError(f"{role.name} {role.verb} empty. At least one {role.value} is needed.")
     numbers = as_numbers(values, f"{role.value}s")
+    check_integers(values, numbers, f"{role.value}s")
     whole = numbers.dtype.kind in "iu"
     return as_floats(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
+
+
+def check_integers(values: Sequence[Any], numbers: npt.NDArray[Any], name: str) -> None:
+    """Refuse integers, Python's or NumPy's, that became floats beside others and are not what they were.
+
+    >>> check_integers([np.int64(2**53), 0.5], np.array([2.0**53, 0.5]), "scores")
+    """
+    if numbers.dtype.kind != "f":
+        return
+    for at in np.flatnonzero(np.abs(numbers) >= 2.0**53).tolist():
+        value = values[at]
+        whole = isinstance(value, int) or np.asarray(value).dtype.kind in "iu"
+        if whole and (not np.isfinite(numbers[at]) or int(value) != int(numbers[at])):
+            raise InputError(
+                f"The {name} hold the integer {value} beside floats, and float64 does not hold it exactly. Pass all "
+                f"{name} as integers of 64 bits, or all as floats."
+            )
 
 
 def located(what: str, numbers: Sequence[int]) -> str:
@@ -188,6 +226,10 @@ def name_of(numbers: Numbers, number: int) -> str:
 
 def decoded(name: bytes) -> str:
     """A query's id as text."""
+    if name.endswith(b"\0"):
+        raise InputError(
+            f"The query {name.decode(errors='replace')!r} ends in a NUL character, which NumPy drops. Rename it."
+        )
     try:
         return name.decode()
     except UnicodeDecodeError:

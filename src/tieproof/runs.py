@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.categories import Average, check_average
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.list_ends import estimate
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.readers import trec
@@ -23,7 +23,7 @@ from tieproof.result import Result, Setting
 from tieproof.run_categories import categories_of
 from tieproof.run_sources import QRELS, RUN, decoded, read
 from tieproof.run_ties import join, run_parts
-from tieproof.scoring import Empty, check_empty, parse_measures, score
+from tieproof.scoring import Empty, Names, check_empty, parse_measures, score
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -53,16 +53,17 @@ def evaluate_run(
 
     Parameters
     ----------
-    qrels : path of a TREC file, {query: {document: grade}}, or a data frame
+    qrels : path of a TREC file, {query: {document: grade}}, a data frame, or Qrels of ranx
         A grade above 0 is relevant, with that gain. All others, the negative ones and the documents without a
         judgment too, are not relevant, and remain in the ranking as in trec_eval (`evaluate_scores` excludes what
         has a negative grade). Relevant documents that the run lacks count in R and were never retrieved.
         A line of a file is `query iteration document grade`, or that of BEIR below its header.
-    run : path of a TREC file, {query: {document: score}}, or a data frame
+    run : path of a TREC file, {query: {document: score}}, a data frame, or a Run of ranx
         A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. Files may be
         packed by gzip. Frames have a column query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id), and
         score, or for qrels relevance (label, grade, rel, score).
-    measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10"
+    measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or as trec_eval has them: "map", "ndcg_cut.10"
+        A string may name several, with commas between them.
     categories : path of a file, {query: category}, or a data frame
         `result.category(name)` is the result of the queries of one category. Every query of the qrels needs one.
         A line of a file is `query category`, the category up to its end; a frame has a column category.
@@ -77,21 +78,27 @@ def evaluate_run(
         its length, so that documents outside it may be tied with its last one: `lower` and `upper` then cover all
         ways in which the last tie may go on, as in `evaluate_scores(n_relevant=)`, and
         `ties.queries_with_open_last_tie` counts the queries that this concerns. Queries without any document in
-        the run stay what `missing` says.
+        the run stay what `missing` says. `nDCG(ideal=list)` judges the list by itself: for it, the missing relevant
+        documents that may go on with the tie are like any other.
     n_items : int
         Documents in the collection, where a last tie that goes on ends at the latest; only with `truncated`.
 
     Returns
     -------
     Result
-        `query_ids` are strings, sorted. `skipped` names the queries of the run without judgments, and the others
-        that are left out.
+        `query_ids` are strings, sorted. `not_in_run` names the judged queries that the run leaves out, whatever
+        `missing` is; `skipped` names the queries of the run without judgments, and the others that no mean includes.
 
     Raises
     ------
     InputError
         Malformed lines and numbers, NaN or infinity, a document twice for one query, a run without any query of
         the qrels: with the file and the line, what was expected and what to do.
+
+    Warns
+    -----
+    InputWarning
+        Fractional grades, and a run of whole numbers: probably one was passed for the other.
 
     Notes
     -----
@@ -108,6 +115,8 @@ def evaluate_run(
     ([0.5, 0.0], [1.0, 0.0])
     >>> result.query_ids.tolist()
     ['q1', 'q2']
+    >>> result.not_in_run.tolist()
+    ['q2']
 
     """
     wanted = parse_measures(measures)
@@ -119,21 +128,23 @@ def evaluate_run(
     queries, documents = trec.numbering(), trec.numbering()
     judged = read(qrels, QRELS, queries, documents)
     ranked = read(run, RUN, queries, documents)
+    check_sides(judged, ranked)
     names = np.array([decoded(name) for name in queries])
     topics = choose(judged, ranked, names, missing, empty)
-    groups = categories_of(categories, topics.names.tolist(), average)
+    ids = topics.names.ids
+    groups = categories_of(categories, ids.tolist(), average)
     pairs = join(judged, ranked, topics.number, len(documents))
     setting = Setting(
         distance="scores",
         leave_one_out=False,
-        queries=len(topics.names) + sum(map(len, topics.left_out.values())),
+        queries=len(ids) + sum(map(len, topics.names.left_out.values())),
         gallery=int(np.bincount(pairs.query, minlength=1).max()),
         dimensions=None,
         empty=empty,
         average=average,
     )
-    parts = run_parts(pairs, topics.names, truncated, collection)
-    return score(parts, wanted, setting, 0, estimate, topics.names, topics.left_out, groups)
+    parts = run_parts(pairs, ids, truncated, collection)
+    return score(parts, wanted, setting, 0, estimate, topics.names, groups)
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:
@@ -150,17 +161,25 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     return int(n_items)
 
 
-class Topics(NamedTuple):
-    """The evaluated queries.
+def check_sides(judged: Columns, ranked: Columns) -> None:
+    """Warn where the qrels look like a run and the run like qrels."""
+    fractions = judged.value[judged.value != np.rint(judged.value)]
+    if len(fractions) and (ranked.value == np.rint(ranked.value)).all():
+        warn(
+            f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are whole "
+            "numbers: probably one was passed for the other. Pass the qrels first, then the run."
+        )
 
-    names : (Q,) their ids, sorted
+
+class Topics(NamedTuple):
+    """The evaluated queries, Q of them, and the others.
+
+    names : their ids, each kind sorted
     number : the position 0 … Q-1 of each query that was read; -1 where it is not evaluated
-    left_out : ids of all others, by the reason
     """
 
-    names: npt.NDArray[np.str_]
+    names: Names
     number: IntArray
-    left_out: dict[str, npt.NDArray[np.str_]]
 
 
 def choose(judged: Columns, ranked: Columns, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
@@ -198,6 +217,5 @@ def choose(judged: Columns, ranked: Columns, names: npt.NDArray[np.str_], missin
     order = np.argsort(names[evaluated])
     number = np.full(len(names), -1)
     number[np.flatnonzero(evaluated)[order]] = np.arange(len(order))
-    return Topics(
-        names[evaluated][order], number, {reason: np.sort(names[which]) for reason, which in left_out.items()}
-    )
+    reasons = {reason: np.sort(names[which]) for reason, which in left_out.items()}
+    return Topics(Names(names[evaluated][order], reasons, np.sort(names[has_judgment & ~in_run])), number)

@@ -1,14 +1,14 @@
 """From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.categories import Categories
 from tieproof.errors import InputError
-from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse
+from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.result import Evaluated, Result, Setting
 from tieproof.threads import in_order
 from tieproof.tie_summary import count_by_query
@@ -22,13 +22,31 @@ IntArray = npt.NDArray[np.int64]
 Parts = Iterable[tuple[IntArray, Ties]]
 
 
+class Names(NamedTuple):
+    """What the queries of a run are called.
+
+    ids : those that are evaluated, in their order
+    left_out : those of the qrels or the run that are not, by the reason
+    not_in_run : those of the qrels that have no document in the run, evaluated or not
+    """
+
+    ids: npt.NDArray[Any]
+    left_out: Mapping[str, npt.NDArray[Any]]
+    not_in_run: npt.NDArray[Any]
+
+
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
-    """The measures asked for, each once."""
+    """The measures asked for, each once; a string may name several.
+
+    >>> parse_measures(["nDCG@10, AP", "AP", "P.5,10"])
+    [nDCG@10, AP, P@5, P@10]
+    """
     if isinstance(measures, str | Measure):
         measures = [measures]
     if not isinstance(measures, Iterable):
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
-    wanted = list(dict.fromkeys(parse(measure) for measure in measures))
+    named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in measures)
+    wanted = list(dict.fromkeys(measure for several in named for measure in several))
     if not wanted:
         raise InputError(f"No measure was asked for. The default ones are {', '.join(DEFAULT_MEASURES)}.")
     return wanted
@@ -51,8 +69,7 @@ def score(
     setting: Setting,
     zero_vectors: int,
     estimate: Callable[[Measure, Ties], Estimates] = as_given,
-    ids: npt.NDArray[Any] | None = None,
-    left_out: Mapping[str, npt.NDArray[Any]] | None = None,
+    names: Names | None = None,
     categories: npt.NDArray[Any] | None = None,
     confidence: npt.NDArray[Any] | None = None,
     threads: int = 1,
@@ -60,13 +77,13 @@ def score(
     """Evaluate every measure on the ties of every query.
 
     estimate : evaluates one measure
-    ids : names of the queries that `parts` counts from 0; None: these numbers
-    left_out : names of further queries that are not evaluated, by the reason
+    names : of the queries that `parts` counts from 0; None: these numbers
     categories, confidence : those of each query that `parts` counts
     threads : how many parts are evaluated at a time
     """
-    count = setting.queries - sum(map(len, (left_out or {}).values()))
-    ids = np.arange(count) if ids is None else ids
+    left_out = names.left_out if names else {}
+    count = setting.queries - sum(map(len, left_out.values()))
+    ids = names.ids if names else np.arange(count)
     values = {measure: np.zeros((4, count)) for measure in measures}
     has_relevant = np.zeros(count, dtype=np.bool_)
     tie_counts = np.zeros((4, count), dtype=np.int64)
@@ -97,9 +114,10 @@ def score(
             tie_counts=tie_counts[:, kept],
             zero_vectors=zero_vectors,
             empty_ids=ids[empty_ids],
-            left_out=left_out or {},
+            left_out=left_out,
             categories=groups,
             confidence=None if confidence is None else confidence[kept],
+            not_in_run=names.not_in_run if names else None,
         )
     )
 

@@ -142,7 +142,7 @@ class CutOffTies(Ties):
     def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
         """The ties if the last one held so many more of the missing and of other items, (Q,) each.
 
-        The missing items with the largest grades come first. With infinitely many others the relevant items of
+        The missing items with the smallest grades join first. With infinitely many others the relevant items of
         the tie have no finite rank: they become missing ones, and n_items leaves out the others.
         """
         end = self.end
@@ -183,7 +183,7 @@ class CutOffTies(Ties):
         place = np.arange(len(absent)) - np.repeat(np.cumsum(missing) - missing, missing)
         query = np.concatenate([np.repeat(self.query, self.m), absent])
         k = np.concatenate([np.repeat(self.k, self.m), self.end.k[absent]])
-        ranked = np.concatenate([np.ones(len(grades), dtype=np.bool_), place < relevant[absent]])
+        ranked = np.concatenate([np.ones(len(grades), dtype=np.bool_), place >= (missing - relevant)[absent]])
         ranked &= finite[query] | (k < self.end.k[query])
         grade = np.concatenate([grades, missing_grades])
         order = np.lexsort((-grade, np.where(ranked, k, 0), query, ~ranked))

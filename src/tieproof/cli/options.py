@@ -88,7 +88,8 @@ Measures = Annotated[
         "--measure",
         "-m",
         metavar="NAME",
-        text="A measure such as P@10 or nDCG(gain=exp)@10; repeat it for more. tieproof measures shows all.",
+        text="A measure such as P@10 or nDCG(gain=exp)@10, or several with commas between them; repeat it for more. "
+        "tieproof measures shows all.",
     ),
 ]
 Empty = Annotated[str, choice_option("--empty", text="What a query with nothing relevant scores.", choices=EMPTY)]

@@ -1,5 +1,7 @@
 """`tieproof run`."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +25,9 @@ from tieproof.cli.options import (
 from tieproof.cli.output import STANDARD_OUTPUT, outputs, say, show
 from tieproof.errors import InputError
 from tieproof.reports import lines
-from tieproof.reports.text import render
-from tieproof.runs import MISSING
+from tieproof.reports.runs import about_run
+from tieproof.reports.text import count, render
+from tieproof.runs import MISSING, NOT_JUDGED
 from tieproof.scoring import parse_measures
 
 HELP = (
@@ -39,7 +42,9 @@ EXAMPLES = """Examples:
 
 tieproof run qrels.txt run.txt
 
-tieproof run qrels.txt run.txt -m AP -m nDCG@10 -q
+tieproof run qrels.txt run.txt -m AP,nDCG@10 -q
+
+tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10
 
 tieproof run qrels.txt run.txt --categories categories.txt --average macro
 
@@ -56,8 +61,8 @@ def command(
         typer.Option(
             "--per-query-lines",
             "-q",
-            help="Print lines as trec_eval -q does instead of the table: measure, query (all for the mean), lower, "
-            "expected and upper value.",
+            help="Print the lines of trec_eval -q instead of the table: measure, query (all for the mean), value, "
+            "which is the lower bound. --per-query writes the whole interval.",
         ),
     ] = False,
     categories: Annotated[
@@ -123,8 +128,18 @@ def command(
         print(result.to_json())
     elif per_query_lines:
         say(lines.render(result))
+        for sentence in left_out(result):
+            print(sentence, file=sys.stderr)
     else:
         show(render, result)
+
+
+def left_out(result: tieproof.Result) -> Iterator[str]:
+    """What the table says of queries that the qrels or the run lack, for those who see no table."""
+    yield from about_run(result)
+    strangers = len(result.skipped.get(NOT_JUDGED, ()))
+    if strangers:
+        yield f"Left out: {count(strangers, 'query')}, with {NOT_JUDGED}."
 
 
 def evaluate_files(qrels: Path, run: Path, **options: Any) -> tieproof.Result:

@@ -5,7 +5,17 @@ family of measures. rank_weights.py and numbers.py are the arithmetic under them
 """
 
 from tieproof.measures.average_precision import AP, AP_TRAPEZOID
-from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, aliases, define, parse
+from tieproof.measures.base import (
+    REGISTRY,
+    Definition,
+    Estimates,
+    Measure,
+    Parameter,
+    aliases,
+    define,
+    parse,
+    parse_list,
+)
 from tieproof.measures.first_and_last import INP, RR, Success
 from tieproof.measures.ndcg import nDCG
 from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec
@@ -36,4 +46,5 @@ __all__ = [
     "define",
     "nDCG",
     "parse",
+    "parse_list",
 ]

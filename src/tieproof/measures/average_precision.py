@@ -102,7 +102,7 @@ AP = define(
             ),
         ),
         aliases={
-            "trec_eval": {"map": "AP", "map_cut_{k}": "AP@{k}"},
+            "trec_eval": {"map": "AP", "map_cut_{k}": "AP@{k}", "map_cut.{k}": "AP@{k}"},
             "ranx": {"map": "AP", "map@{k}": "AP@{k}"},
             "ir_measures": {"map": "AP", "map@{k}": "AP@{k}"},
             "BEIR": {"map@{k}": "AP@{k}"},

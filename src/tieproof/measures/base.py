@@ -24,7 +24,7 @@ class Estimates(NamedTuple):
     """What a measure can be over all orderings of the tied items: float64 arrays of shape (Q,), one per query.
 
     lower <= expected <= upper, and all three are the same floats where no tie matters; variance is that of the
-    query's value when every ordering of its tied items is equally likely.
+    query's value when every ordering of its tied items is equally likely; below 1e-300 it has fewer digits or is 0.
     """
 
     lower: FloatArray
@@ -226,6 +226,23 @@ def parse(text: "str | Measure") -> Measure:
             raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1.")
         measure = measure @ ("R" if number in ("r", "R") else int(number))
     return measure.complete()
+
+
+def parse_list(text: str) -> list[Measure]:
+    """Return the measures that `text` names, with commas or blanks between them.
+
+    A number alone is a further cutoff of the measure before it, as trec_eval has several.
+
+    >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
+    ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
+    """
+    spellings: list[str] = []
+    for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
+        if re.fullmatch("[0-9]+", part) and spellings and re.search("[0-9]$", spellings[-1]):
+            spellings.append(re.sub("[0-9]+$", part, spellings[-1]))
+        elif part:
+            spellings.append(part)
+    return [parse(spelling) for spelling in spellings or [text]]
 
 
 def _alias(text: str) -> str:

@@ -174,7 +174,7 @@ Success = define(
         source="Moon and Phillips 2001 (CMC); under ties McSherry and Najork 2008, section 3",
         cutoff="required",
         aliases={
-            "trec_eval": {"success_{k}": "Success@{k}"},
+            "trec_eval": {"success_{k}": "Success@{k}", "success.{k}": "Success@{k}"},
             "ranx": {"hit_rate@{k}": "Success@{k}"},
             "MTEB": {
                 "hit_rate_at_{k}": "Success@{k}",

@@ -21,7 +21,11 @@ from tieproof.measures.rank_weights import LOGARITHMIC, spread_in_tie
 from tieproof.measures.weighted_ranks import ideal_sum, weighted_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
-_LARGEST_GAIN = 2.0**400  # squares and sums of larger ones could overflow
+LARGEST_GRADE = 400.0
+"""Of exponential gains."""
+
+_EXPONENT = 400  # the largest gain of every query is below 2^400 and at least half of it: see `gains`
+_TINY, _LIFT = 2.0**-900, 512  # near the end of the floats gains are computed 2^512 times larger
 
 
 def _ndcg(ties: Ties, measure: Measure) -> Estimates:
@@ -40,20 +44,41 @@ def _ndcg(ties: Ties, measure: Measure) -> Estimates:
                 "read all grades from the qrels."
             )
         missing_grades = ties.missing_grades
-    return _graded(ties, _gains(ties.grades, measure), _gains(missing_grades, measure), last)
+    return _graded(ties, *gains(measure, ties, missing_grades), last)
 
 
-def _gains(grades: FloatArray, measure: Measure) -> FloatArray:
-    """Return the gain of each relevant item."""
+def gains(measure: Measure, ties: Ties, missing_grades: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the gains of the listed and of the missing relevant items, those of each query by a factor of its own.
+
+    The factor is a power of two that brings the query's largest gain near 2^400. It changes no value of the measure,
+    which is a ratio, and no digit of a gain; but neither the squares of gains that are near the end of the floats
+    nor those of their sum leave the floats' range.
+    """
+    assert ties.grades is not None
+    query = np.concatenate((np.repeat(ties.query, ties.m), np.repeat(np.arange(ties.n_queries), ties.missing)))
+    listed = len(ties.grades)
+    digits, exponent = _gain(measure, np.concatenate((ties.grades, missing_grades)))
+    query = query[: len(digits)]
+    largest = np.full(ties.n_queries, np.iinfo(exponent.dtype).min)
+    np.maximum.at(largest, query, exponent)
+    scaled = np.ldexp(digits, exponent - largest[query] + _EXPONENT)
+    return scaled[:listed], scaled[listed:]
+
+
+def _gain(measure: Measure, grades: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the gain of each grade, as digits between 1/2 and 1 and an exponent of 2."""
+    if measure["gain"] == "linear":
+        digits, exponent = np.frexp(grades)
+        return digits, exponent.astype(np.int64)
     largest = float(grades.max(initial=0.0))
-    if largest > (400.0 if measure["gain"] == "exp" else _LARGEST_GAIN):
+    if largest > LARGEST_GRADE:
         raise InputError(
             f"'{measure}' cannot hold the grade {largest:g}: the gain would be larger than 2^400. Scale the grades."
         )
-    if measure["gain"] == "linear":
-        return grades
     different, which = np.unique(grades, return_inverse=True)
-    return exp2_minus_1(different)[which]
+    tiny = different < _TINY  # where 2^x - 1 is proportional to x, to all digits
+    digits, exponent = np.frexp(exp2_minus_1(np.where(tiny, np.ldexp(different, _LIFT), different)))
+    return digits[which], (exponent.astype(np.int64) - _LIFT * tiny)[which]
 
 
 class _Items(NamedTuple):
@@ -146,12 +171,13 @@ nDCG = define(  # noqa: N816
             Parameter(
                 "ideal",
                 "all",
-                "the best order is of all relevant items, or of those in the list (which a short list inflates)",
+                "the best order is of all relevant items, or of those in the list: a short list inflates it, and "
+                "relevant items that are missing are like any other, also where a list that was cut off may go on",
                 ("all", "list"),
             ),
         ),
         aliases={
-            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}"},
+            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}", "ndcg_cut.{k}": "nDCG@{k}"},
             "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
             "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
             "scikit-learn": {"ndcg_score": "nDCG"},

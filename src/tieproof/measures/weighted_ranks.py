@@ -109,7 +109,7 @@ P = define(
         cutoff="required",
         at_rank_r="Rprec",
         aliases={
-            "trec_eval": {"P_{k}": "P@{k}"},
+            "trec_eval": {"P_{k}": "P@{k}", "P.{k}": "P@{k}"},
             "ranx": {"precision@{k}": "P@{k}"},
             "ir_measures": {"precision@{k}": "P@{k}"},
             "sentence-transformers": {"precision@{k}": "P@{k}"},
@@ -129,7 +129,7 @@ RelP = define(
         cutoff="required",
         at_rank_r="Rprec",
         aliases={
-            "trec_eval": {"relative_P_{k}": "RelP@{k}"},
+            "trec_eval": {"relative_P_{k}": "RelP@{k}", "relative_P.{k}": "RelP@{k}"},
             "open-metric-learning": {"precision@{k}": "RelP@{k}", "precision/{k}": "RelP@{k}"},
             "BEIR": {"R_cap@{k}": "RelP@{k}"},
         },
@@ -146,7 +146,7 @@ R = define(
         cutoff="required",
         at_rank_r="Rprec",
         aliases={
-            "trec_eval": {"recall_{k}": "R@{k}"},
+            "trec_eval": {"recall_{k}": "R@{k}", "recall.{k}": "R@{k}"},
             "ranx": {"recall@{k}": "R@{k}"},
             "ir_measures": {"recall@{k}": "R@{k}"},
             "BEIR": {"recall@{k}": "R@{k}"},

@@ -1,42 +1,33 @@
 """A result in lines, as `trec_eval -q` prints one: every query, then the means under the name `all`."""
 
-from collections.abc import Sequence
-from dataclasses import astuple
-
-from tieproof.reports.text import NUMBERS
-from tieproof.result import Estimate, Result
+from tieproof.reports.text import HEADLINE
+from tieproof.result import Result
 
 MEAN = "all"
-COLUMNS = NUMBERS[:3]
 
 
 def render(result: Result) -> str:
-    r"""A line with the names of the columns, then one for each query and measure, then one for each mean.
+    r"""A line for each query and measure, then one for each mean.
 
-    A line has the measure, the query, and the lower, expected and upper value, separated by tabs. So the third
-    column, where trec_eval has its value, is the score to report.
+    A line has the three columns of trec_eval and nothing else, so that what reads its lines reads these: the measure,
+    the query, and with four decimals the value, here the lower bound, which is the score to report. Tabs separate
+    them.
 
     >>> import tieproof as tp
     >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
     >>> print(render(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
-    measure                 query      lower        expected           upper
-    RR                      q1        0.5000          0.7500          1.0000
-    RR                      all       0.5000          0.7500          1.0000
+    RR                      q1      0.5000
+    RR                      all     0.5000
     """
-    values = {measure: result.per_query(measure) for measure in result.measures}
-    lines = [line("measure", "query", COLUMNS)]
-    for at, query in enumerate(result.query_ids.tolist()):
-        for measure, each in values.items():
-            lines.append(line(measure, query, numbers(Estimate(*(column[at] for column in astuple(each))))))
-    lines += [line(measure, MEAN, numbers(result[measure])) for measure in values]
-    return "\n".join(lines)
+    values = {measure: getattr(result.per_query(measure), HEADLINE).tolist() for measure in result.measures}
+    lines = [
+        line(measure, query, of_queries[at])
+        for at, query in enumerate(result.query_ids.tolist())
+        for measure, of_queries in values.items()
+    ]
+    return "\n".join([*lines, *(line(measure, MEAN, getattr(result[measure], HEADLINE)) for measure in values)])
 
 
-def numbers(estimate: Estimate[float]) -> list[str]:
-    """Lower, expected and upper value with four decimals."""
-    return [f"{getattr(estimate, name):.4f}" for name in COLUMNS]
-
-
-def line(measure: str, query: object, cells: Sequence[str]) -> str:
-    """A line with the measure in a column as wide as in trec_eval; the cells end where their heads end."""
-    return "\t".join([f"{measure:<22}", str(query), *(f"{cell:>8}" for cell in cells)])
+def line(measure: str, query: object, value: float) -> str:
+    """A line in the widths of trec_eval."""
+    return f"{measure:<22}\t{query}\t{value:6.4f}"

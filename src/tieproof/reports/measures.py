@@ -16,7 +16,8 @@ LEGEND = (
 
 LEGEND_OF_NAMES = (
     "Names of other libraries are understood wherever a measure is named. Those marked with * mean different "
-    "measures in different libraries: write ours."
+    "measures in different libraries: write ours. One text may name several measures, with commas or blanks between "
+    "them, and several cutoffs: 'AP, nDCG@5,10'."
 )
 
 CUTOFFS = {"required": "@{}", "optional": "[@{}]", "none": ""}
@@ -61,7 +62,7 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
     """What each library calls a measure, and what that is here; k stands for a cutoff, * for an ambiguous name.
 
     >>> names_elsewhere(REGISTRY["RelP"])
-    {'trec_eval': {'relative_P_k': 'RelP@k'},
+    {'trec_eval': {'relative_P_k': 'RelP@k', 'relative_P.k': 'RelP@k'},
      'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'},
      'BEIR': {'R_cap@k': 'RelP@k'}}
     """

@@ -9,6 +9,7 @@ from dataclasses import astuple
 from io import StringIO
 
 from tieproof.distances import DISTANCES
+from tieproof.reports.runs import about_run
 from tieproof.result import NOTHING_RELEVANT, Estimate, Result
 
 WIDTH = 80
@@ -126,6 +127,7 @@ def sentences(result: Result) -> Iterator[str]:
     """What was evaluated, what was left out, and what ties do."""
     yield f"Evaluated {evaluated(result)}."
     yield from about_categories(result)
+    yield from about_run(result)
     yield from about_left_out(result)
     yield from about_ties(result)
     if result.ties.zero_vectors:

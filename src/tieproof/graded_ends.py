@@ -1,0 +1,61 @@
+"""The worst continuation of a last tie of graded items, where a list was cut off.
+
+Worst, the tie ends with its relevant items, their gains rising, and all others that the gallery has come before
+them. A missing relevant item that joins adds its own gain, and pushes every item of a larger gain down by one rank.
+So the items that join are those with the smallest gains, and how many of them do most harm depends on the weights of
+the ranks: that number is found here, and the measure itself evaluates it.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.measures import Measure
+from tieproof.measures.ndcg import gains
+from tieproof.measures.rank_weights import LOGARITHMIC
+from tieproof.ties import CutOffTies
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
+    """How many of the missing items of each query join its last tie in the worst continuation of nDCG, (Q,)."""
+    counts = np.zeros_like(ties.missing)
+    if ties.grades is None or ties.missing_grades is None:
+        return counts
+    listed, missing = gains(measure, ties, ties.missing_grades)
+    ends, first = np.cumsum(ties.listed), np.cumsum(ties.missing) - ties.missing
+    last = measure.last_rank(ties)
+    size = ties.end.k + ties.end.l + np.where(np.isfinite(ties.end.others), ties.end.others, 0.0).astype(np.int64)
+    searched = (ties.end.m > 0) & (ties.missing > 0) & np.isfinite(ties.end.others)
+    for query in np.flatnonzero(searched).tolist():
+        tied = listed[ends[query] - ties.end.m[query] : ends[query]]
+        rising = missing[first[query] : first[query] + ties.missing[query]][::-1]
+        counts[query] = worst_count(tied, rising, int(size[query]), None if last is None else int(last[query]))
+    return counts
+
+
+def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int | None) -> int:
+    """How many of the smallest `missing` gains, rising, join a tie with `tied` gains, falling, in the worst case.
+
+    end : the rank of the tie's last item before any of them joins
+    last : the last rank that counts
+
+    >>> worst_count(np.array([2.0]), np.array([1.0]), 3, 3)
+    1
+    """
+    joined = np.arange(np.searchsorted(missing, tied[0]) + 1)  # an item as large as the largest pushes nothing
+    if last is None:
+        last = end + len(joined)
+    total = np.zeros(len(joined))
+    for gain in np.unique(np.concatenate([tied, missing[: len(joined) - 1]])):
+        # The items of this gain come before the larger ones, which are at the end.
+        below, up_to = (
+            end + joined - larger_in_tie - np.maximum(joined - at, 0)
+            for larger_in_tie, at in (
+                ((tied >= gain).sum(), np.searchsorted(missing, gain)),
+                ((tied > gain).sum(), np.searchsorted(missing, gain, side="right")),
+            )
+        )
+        total += gain * LOGARITHMIC.sum(np.minimum(below, last), np.minimum(up_to, last)).hi
+    return int(np.argmin(total))

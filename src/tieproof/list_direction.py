@@ -1,0 +1,62 @@
+"""Similarities handed in as distances, or distances as similarities: evaluated as they are, with a warning."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import warn
+
+Row = npt.NDArray[Any]
+
+MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
+"""What was probably handed in, and where it belongs."""
+
+
+def check_direction(rows: Row | Sequence[Row], blocks: Iterable[tuple[Row, Row]], name: str) -> None:
+    """Warn where every item of a leave-one-out matrix is farther from itself than from any other.
+
+    That alone may be a diagonal that somebody filled, to take it out of the ranking; so relevant items must be
+    farther than the others on average, too.
+
+    blocks : the rows, some at a time, and their relevance
+    """
+    if not farthest_on_diagonal(rows, name) or not farther_on_average(blocks, name):
+        return
+    meant, function = MEANT[name]
+    warn(
+        f"The {name} rank every item of a square matrix farthest from itself, and relevant items farther than others "
+        f"on average: they are probably {meant}. Pass {meant} to {function}."
+    )
+
+
+def farthest_on_diagonal(rows: Row | Sequence[Row], name: str) -> bool:
+    """Whether the rows are those of a square matrix whose diagonal is farthest, and each has something nearer."""
+    for place, row in enumerate(rows):
+        if len(row) != len(rows):
+            return False
+        low, itself, high = row.min(), row[place], row.max()
+        if not (low < itself == high if name == "distances" else low == itself < high):
+            return False
+    return True
+
+
+def farther_on_average(blocks: Iterable[tuple[Row, Row]], name: str) -> bool:
+    """Whether the diagonal is excluded, and relevant items are farther than others on average."""
+    start = 0
+    sums, counts = np.zeros(2), np.zeros(2)
+    for block, relevance in blocks:
+        index = np.arange(len(block))
+        if not (relevance[index, start + index] < 0).all():
+            return False
+        start += len(block)
+        values = block.astype(np.float64)
+        with np.errstate(all="ignore"):  # what is not finite is refused later
+            for kind, chosen in enumerate((relevance > 0, relevance == 0)):
+                sums[kind] += values[chosen].sum()
+                counts[kind] += chosen.sum()
+    if not counts.all():
+        return False
+    relevant, others = (sums / counts).tolist()
+    return bool(relevant > others if name == "distances" else relevant < others)

@@ -1,0 +1,25 @@
+"""What a result says of a run: how many of the judged queries it leaves out."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tieproof.result import Result
+from tieproof.runs import NOT_JUDGED
+
+
+def about_run(result: Result) -> Iterator[str]:
+    """How many of the judged queries the run leaves out, and what becomes of them; nothing where it answers all.
+
+    >>> import tieproof as tp
+    >>> qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 0.5}}
+    >>> list(about_run(tp.evaluate_run(qrels, run, measures=["RR"])))
+    ['The run has no document for 1 of 2 judged queries, 1 of which counts as 0.']
+    """
+    absent = result.not_in_run
+    if not len(absent):
+        return
+    judged = result.setting.queries - len(result.skipped.get(NOT_JUDGED, ()))
+    zeros = int((np.isin(absent, result.query_ids) & ~np.isin(absent, result.empty_ids)).sum())
+    becomes = f", {zeros:,} of which {'counts' if zeros == 1 else 'count'} as 0" if zeros else ""
+    yield f"The run has no document for {len(absent):,} of {judged:,} judged queries{becomes}."

@@ -1,0 +1,155 @@
+"""What is handed in as a run: numbers, names, columns and objects that could be mistaken, and what it leaves out."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tieproof as tp
+from tieproof.runs import evaluate_run
+
+LARGE = 2**60 + 1
+
+# Numbers
+
+
+@pytest.mark.parametrize("large", [LARGE, np.int64(LARGE), np.uint64(LARGE), np.asarray(LARGE)])
+@pytest.mark.parametrize("beside", [0.5, np.float32(0.5), 1e300])
+def test_integers_beside_floats_are_not_rounded(large: Any, beside: Any) -> None:
+    run = {"q": {"a": large, "b": np.int64(2**60), "c": beside}}
+    with pytest.raises(tp.InputError, match="integer"):
+        evaluate_run({"q": {"a": 1}}, run)
+    with pytest.raises(tp.InputError, match="integer"):
+        evaluate_run({"q": {"a": large, "b": beside}}, {"q": {"a": 1.0}})
+
+
+def test_integers_of_both_signs_beyond_63_bits_are_not_rounded() -> None:
+    with pytest.raises(tp.InputError, match="integer"):
+        evaluate_run({"q": {"a": 1}}, {"q": {"a": np.uint64(2**63 + 1), "b": np.int64(-1)}})
+
+
+def test_integers_that_floats_hold_are_taken() -> None:
+    run = {"q": {"a": np.int64(2**60), "b": 0.5, "c": 2**62}}
+    assert evaluate_run({"q": {"a": 1}}, run, measures=["RR"])["RR"].lower == 0.5
+    whole = {"q": {"a": np.int64(LARGE), "b": np.int64(LARGE - 1)}}
+    assert evaluate_run({"q": {"a": 1}}, whole, measures=["RR"])["RR"].lower == 1.0
+    frame = pd.DataFrame({"qid": ["q"] * 2, "docno": ["a", "b"], "score": [LARGE, LARGE - 1]})
+    assert evaluate_run({"q": {"a": 1}}, frame, measures=["RR"])["RR"].lower == 1.0
+
+
+# Names
+
+
+@pytest.mark.parametrize("names", [["q", "q\0"], ["q\0", "p"]])
+def test_queries_that_end_in_nul_are_refused(names: list[str]) -> None:
+    good = {"q": {"a": 1}}
+    each = {name: {"a": 1} for name in names}
+    frame = pd.DataFrame({"qid": names, "docno": ["a", "a"], "score": [1, 2]})
+    for qrels, run in ((good, each), (each, good), (good, frame), (frame, good)):
+        with pytest.raises(tp.InputError, match=r"The query 'q\\x00' ends in a NUL character, which NumPy drops"):
+            evaluate_run(qrels, run)
+
+
+def test_documents_that_end_in_nul_are_documents_of_their_own() -> None:
+    run = {"q": {"d": 1.0, "d\0": 3.0, "d\0\0": 2.0}}
+    for name, rank in (("d\0", 1), ("d\0\0", 2), ("d", 3)):
+        assert evaluate_run({"q": {name: 1}}, run, measures=["RR"])["RR"].lower == 1 / rank
+    frame = pd.DataFrame({"qid": ["q"] * 3, "docno": list(run["q"]), "score": list(run["q"].values())})
+    assert evaluate_run({"q": {"d": 1}}, frame, measures=["RR"])["RR"].lower == 1 / 3
+    # In the middle of a name, NumPy keeps it.
+    assert evaluate_run({"q\0r": {"d": 1}}, {"q\0r": {"d": 1}}).query_ids.tolist() == ["q\0r"]
+
+
+# Columns
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    frame = pd.DataFrame([["q", "d", 1.0, 2.0]], columns=["qid", "docno", "score", "score"])
+    with pytest.raises(tp.InputError) as error:
+        evaluate_run({"q": {"d": 1}}, frame)
+    assert str(error.value) == "The run: 2 columns are called 'score'. Keep one of them, or rename the others."
+    with pytest.raises(tp.InputError, match="The qrels: 2 columns are called 'qid'"):
+        evaluate_run(frame.set_axis(["qid", "docno", "qid", "score"], axis=1), {"q": {"d": 1}})
+    labels = pd.DataFrame([["q", "x", "y"]], columns=["qid", "category", "category"])
+    with pytest.raises(tp.InputError, match="The categories: 2 columns are called 'category'"):
+        evaluate_run({"q": {"d": 1}}, {"q": {"d": 1}}, categories=labels)
+
+
+# Qrels and run exchanged
+
+
+def test_a_run_passed_for_the_qrels_is_warned_about() -> None:
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 0.75, "b": 2.5}}
+    with pytest.warns(tp.InputWarning, match=r"fractional grades, such as 0\.75.*Pass the qrels first, then the run"):
+        evaluate_run(run, qrels)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.75, "b": 2.5}}),
+        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 2, "b": 1}}),
+        ({"q": {"a": 0.5, "b": 0}}, {"q": {"a": 0.75, "b": 1}}),
+    ],
+)
+def test_honest_grades_are_not_warned_about(qrels: Any, run: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate_run(qrels, run)
+
+
+# What a run leaves out
+
+QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "d2": 2}, "q3": {"d1": 0}, "q4": {"d1": 1}}
+RUN = {"q1": {"d1": 1.0}, "q4": {"d1": 1.0}, "q9": {"d1": 1.0}, "q8": {"d1": 1.0}}
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+@pytest.mark.parametrize("empty", ["skip", "zero", "one", "nan"])
+def test_a_result_says_what_the_run_leaves_out(missing: Any, empty: Any) -> None:
+    result = evaluate_run(QRELS, RUN, measures=["AP"], missing=missing, empty=empty)
+    assert result.not_in_run.tolist() == ["q2", "q3"]
+    assert result.to_dict()["not_in_run"] == 2
+    becomes = ", 1 of which counts as 0" if missing == "zero" else ""
+    text = " ".join(str(result).split())
+    assert f"The run has no document for 2 of 4 judged queries{becomes}." in text
+    assert "Left out: 2 queries, with no judgment in the qrels." in text
+
+
+def test_a_run_that_answers_everything_leaves_out_nothing() -> None:
+    result = evaluate_run({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}})
+    assert result.not_in_run.tolist() == []
+    assert result.to_dict()["not_in_run"] == 0
+    assert "The run has no document" not in str(result)
+    assert tp.evaluate_scores([[1]], [[1]]).not_in_run.tolist() == []
+    assert "not_in_run" not in tp.evaluate_scores([[1]], [[1]]).to_dict()
+
+
+def test_categories_know_what_the_run_leaves_out() -> None:
+    categories = {"q1": "a", "q2": "a", "q3": "b", "q4": "b"}
+    result = evaluate_run(QRELS, RUN, measures=["AP"], categories=categories)
+    assert result.category("a").not_in_run.tolist() == ["q2"]
+    assert result.category("b").not_in_run.tolist() == ["q3"]
+
+
+# Objects of ranx
+
+
+@pytest.mark.heavy
+def test_qrels_and_runs_of_ranx() -> None:
+    ranx = pytest.importorskip("ranx")
+    qrels = {"q1": {"a": 1, "b": 3}, "q2": {"c": 2}}
+    run = {"q1": {"a": 0.5, "b": 0.5, "x": 0.25}, "q2": {"d": 2.0, "c": 1.0}}
+    judged, ranked = ranx.Qrels(qrels), ranx.Run(run)
+    expected = evaluate_run(qrels, run)
+    for pair in ((judged, ranked), (qrels, ranked), (judged, run)):
+        got = evaluate_run(*pair)
+        assert got.to_json() == expected.to_json()
+        assert (got.query_ids == expected.query_ids).all()
+    with pytest.raises(tp.InputError) as error:
+        evaluate_run(ranked, judged)
+    assert str(error.value) == (
+        "The qrels are a Run of ranx, where its Qrels is expected. Pass the qrels first, then the run."
+    )
