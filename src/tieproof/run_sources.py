@@ -161,26 +161,8 @@ def as_values(values: Any, role: Role) -> FloatArray:
     if len(values) == 0:
         raise InputError(f"{role.name} {role.verb} empty. At least one {role.value} is needed.")
     numbers = as_numbers(values, f"{role.value}s")
-    check_integers(values, numbers, f"{role.value}s")
     whole = numbers.dtype.kind in "iu"
     return as_floats(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
-
-
-def check_integers(values: Sequence[Any], numbers: npt.NDArray[Any], name: str) -> None:
-    """Refuse integers, Python's or NumPy's, that became floats beside others and are not what they were.
-
-    >>> check_integers([np.int64(2**53), 0.5], np.array([2.0**53, 0.5]), "scores")
-    """
-    if numbers.dtype.kind != "f":
-        return
-    for at in np.flatnonzero(np.abs(numbers) >= 2.0**53).tolist():
-        value = values[at]
-        whole = isinstance(value, int) or np.asarray(value).dtype.kind in "iu"
-        if whole and (not np.isfinite(numbers[at]) or int(value) != int(numbers[at])):
-            raise InputError(
-                f"The {name} hold the integer {value} beside floats, and float64 does not hold it exactly. Pass all "
-                f"{name} as integers of 64 bits, or all as floats."
-            )
 
 
 def located(what: str, numbers: Sequence[int]) -> str:

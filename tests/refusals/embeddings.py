@@ -1,10 +1,7 @@
 """Embeddings, distances and options that cannot be evaluated."""
 
-from fractions import Fraction
-
-import numpy as np
-
 import os
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +124,7 @@ CASES: dict[str, Case] = {
     "an epsilon that float64 rounds": Case(
         lambda: tp.collisions(GOOD, epsilon=Fraction(1, 10)),  # type: ignore[arg-type]
         r"rounds Fraction\(1, 10\) to 0\.1\. Pass epsilon=0\.1",
+    ),
     "a distance that is misspelt": Case(
         evaluate(distance="euclidian"), r"Unknown distance 'euclidian'\. Nearest: euclidean\. Known distances"
     ),

@@ -6,7 +6,13 @@ import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate
 
 MORE, CLASSES = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) // 4
+
+
 BETWEEN = np.abs(MORE[:, None] - MORE).sum(axis=2)
+
+
+SIMILARITIES = np.array([[1.0, 0.9, 0.1, 0.0], [0.9, 1.0, 0.2, 0.1], [0.1, 0.2, 1.0, 0.7], [0.0, 0.1, 0.7, 1.0]])
+
 
 CASES: dict[str, Case] = {
     "one column of 0/1 as labels": Case(
@@ -27,13 +33,8 @@ CASES: dict[str, Case] = {
     "R@k where there are more relevant items": Case(
         lambda: tp.evaluate(MORE, CLASSES, measures=["R@1"]),
         r"R@1 divides by the number of relevant items, .*: Success@1",
-
-import tieproof as tp
-from refusals.case import Case
-
-SIMILARITIES = np.array([[1.0, 0.9, 0.1, 0.0], [0.9, 1.0, 0.2, 0.1], [0.1, 0.2, 1.0, 0.7], [0.0, 0.1, 0.7, 1.0]])
-
-CASES: dict[str, Case] = {
+        warns=True,
+    ),
     "similarities as distances": Case(
         lambda: tp.evaluate_distances(SIMILARITIES, labels=[0, 0, 1, 1]),
         r"farthest from itself.*they are probably similarities\. Pass similarities to evaluate_scores",
