@@ -10,7 +10,7 @@ from tieproof.categories import Categories
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse
 from tieproof.result import Evaluated, Result, Setting
-from tieproof.threads import in_order
+from tieproof.threads import for_each
 from tieproof.tie_summary import count_by_query
 from tieproof.ties import Ties
 
@@ -78,8 +78,7 @@ def score(
             values[measure][:, queries] = estimate(measure, found)
         tie_counts[:, queries] = count_by_query(found)
 
-    for _ in in_order(evaluate, parts, threads):
-        pass
+    for_each(evaluate, parts, threads)
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
     kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)
