@@ -37,13 +37,13 @@ def test_threads_of_blas_are_restored() -> None:
     def evaluate() -> None:
         tp.evaluate(np.eye(4), [0, 0, 1, 1])
 
-    evaluate()  # loads whatever brings a BLAS of its own
+    evaluate()
     before = [pool["num_threads"] for pool in threadpool_info()]
     with blas.single_threaded():
         thread = Thread(target=evaluate)
         thread.start()
         thread.join()
-        assert all(pool["num_threads"] == 1 for pool in threadpool_info() if pool["user_api"] == "blas")
+        assert all(library.num_threads == 1 for library in blas.libraries.lib_controllers)
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 

@@ -1,6 +1,7 @@
 """`collisions`: which neighbours in the rankings are at the same distance, and what that costs."""
 
 import math
+from contextlib import closing
 from numbers import Real
 from typing import Any
 
@@ -103,8 +104,11 @@ def collisions(
         labelled=labelled,
     )
     gauge = make_gauge(vectors, gallery_vectors, kind, distance, relevance, limits[0])
-    with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
-        return count_collisions(all_ties(gauge, relevance, threshold, limits, advance), candidates, setting)
+    with (
+        progress_bar(relevance.n_queries * relevance.n_items, progress) as advance,
+        closing(all_ties(gauge, relevance, threshold, limits, advance)) as parts,
+    ):
+        return count_collisions(parts, candidates, setting)
 
 
 def as_epsilon(epsilon: Any) -> float:
