@@ -92,6 +92,7 @@ def collisions(
     )
     candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(len(vectors))
     from tieproof.gaps.ties import all_ties
+    from tieproof.measures.rank_weights import growing_tables
     from tieproof.pooled.points import make_gauge
 
     setting = CollisionSetting(
@@ -106,6 +107,7 @@ def collisions(
     gauge = make_gauge(vectors, gallery_vectors, kind, distance, relevance, limits[0])
     with (
         progress_bar(relevance.n_queries * relevance.n_items, progress) as advance,
+        growing_tables(),
         closing(all_ties(gauge, relevance, threshold, limits, advance)) as parts,
     ):
         return count_collisions(parts, candidates, setting)
