@@ -13,8 +13,10 @@ from tieproof.errors import InputError
 from tieproof.inputs import as_inputs, make_relevance
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
+from tieproof.waiting import explains_waits
 
 
+@explains_waits
 def collisions(
     embeddings: Any,
     labels: Any = None,

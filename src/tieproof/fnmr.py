@@ -25,8 +25,10 @@ from tieproof.pooled.rates import (
 )
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
+from tieproof.waiting import explains_waits
 
 
+@explains_waits
 def fnmr_at_fmr(
     embeddings: Any,
     labels: Any = None,
