@@ -111,7 +111,7 @@ def test_settings_are_left_as_found(call: str, left_as_found: None) -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_an_error_of_the_consumer(call: str, left_as_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(scoring, "count_by_query", fails)
     monkeypatch.setattr(collision_counts, "widest_of", fails)
     monkeypatch.setattr(counting, "narrowed", fails)
@@ -120,7 +120,7 @@ def test_an_error_of_the_consumer(call: str, left_as_found: None, monkeypatch: p
 
 @pytest.mark.parametrize("call", CALLS)
 def test_an_error_in_a_thread(call: str, left_as_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     for place in PLACES:
         monkeypatch.setattr(place, fails)
     assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
