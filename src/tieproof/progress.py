@@ -51,8 +51,8 @@ def progress_bar(
 
     timer = threading.Timer(SILENT_SECONDS, appear)
     timer.daemon = True
-    timer.start()
     try:
+        timer.start()
         yield advance
     finally:
         timer.cancel()
