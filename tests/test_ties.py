@@ -118,5 +118,5 @@ def test_who_takes_no_more_ends_the_work() -> None:
     started = []
     results = in_order(lambda i: started.append(i), range(1000), 2)
     next(results)
-    results.close()  # type: ignore[attr-defined]
+    results.close()
     assert len(started) <= 4

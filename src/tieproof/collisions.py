@@ -1,6 +1,7 @@
 """`collisions`: which neighbours in the rankings are at the same distance, and what that costs."""
 
 import math
+from contextlib import closing
 from numbers import Real
 from typing import Any
 
@@ -13,9 +14,11 @@ from tieproof.inputs import as_inputs, make_relevance
 from tieproof.mapped import unchanged_files
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
+from tieproof.waiting import explains_waits
 
 
 @unchanged_files
+@explains_waits
 def collisions(
     embeddings: Any,
     labels: Any = None,
@@ -93,6 +96,7 @@ def collisions(
     )
     candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(len(vectors))
     from tieproof.gaps.ties import all_ties
+    from tieproof.measures.rank_weights import growing_tables
     from tieproof.pooled.points import make_gauge
 
     setting = CollisionSetting(
@@ -105,8 +109,12 @@ def collisions(
         labelled=labelled,
     )
     gauge = make_gauge(vectors, gallery_vectors, kind, distance, relevance, limits[0])
-    with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
-        return count_collisions(all_ties(gauge, relevance, threshold, limits, advance), candidates, setting)
+    with (
+        progress_bar(relevance.n_queries * relevance.n_items, progress) as advance,
+        growing_tables(),
+        closing(all_ties(gauge, relevance, threshold, limits, advance)) as parts,
+    ):
+        return count_collisions(parts, candidates, setting)
 
 
 def as_epsilon(epsilon: Any) -> float:

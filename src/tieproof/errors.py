@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from typing import Any
 
 
 class TieproofError(Exception):
@@ -13,10 +14,19 @@ class InputError(TieproofError, ValueError):
 
 
 class MissingExtraError(TieproofError, ImportError):
-    """An optional library is needed and not installed; the message has its `pip install` line."""
+    """An optional library is needed and not installed; the message has its `pip install` line.
+
+    what : what needs it
+    extra : the extra of tieproof that brings it
+    """
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}'. Install it with: pip install 'tieproof[{extra}]'")
+        self.what, self.extra = what, extra
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Made again from what it was made of; exceptions are made again from their message, which is not enough."""
+        return type(self), (self.what, self.extra), self.__dict__
 
 
 class UnsafeProductError(TieproofError, RuntimeError):

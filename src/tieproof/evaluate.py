@@ -20,9 +20,11 @@ from tieproof.result import Result, Setting
 from tieproof.scoring import Empty, Parts, check_empty, parse_measures, score
 from tieproof.settings import parse_memory, parse_threads
 from tieproof.ties import Ties
+from tieproof.waiting import explains_waits
 
 
 @unchanged_files
+@explains_waits
 def evaluate(
     embeddings: Any,
     labels: Any = None,

@@ -26,9 +26,11 @@ from tieproof.pooled.rates import (
 )
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
+from tieproof.waiting import explains_waits
 
 
 @unchanged_files
+@explains_waits
 def fnmr_at_fmr(
     embeddings: Any,
     labels: Any = None,

@@ -2,10 +2,8 @@
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 SILENT_SECONDS = 2.0
 
@@ -16,8 +14,8 @@ def progress_bar(
 ) -> Iterator[Callable[[int], None]]:
     """Yield a function that takes the number of pairs, or of other things, done since its last call.
 
-    Threads may call it. The bar appears on standard error after two seconds, with `what` is done, in `unit`s, and the
-    time left, and disappears at the end.
+    Threads may call it. The bar appears on standard error after two seconds, whether anything is done by then or not,
+    with `what` is done, in `unit`s, and the time left, and disappears at the end.
     """
     if not shown:
         yield lambda _: None
@@ -34,22 +32,31 @@ def progress_bar(
         transient=True,
     )
     task = bar.add_task(what, total=round(total / unit))
-    started: list[Any] = []
     lock = threading.Lock()
     done = 0
-    begin = time.monotonic()
+    started = ended = False
 
     def advance(count: int) -> None:
         nonlocal done
         with lock:
             done += count
             bar.update(task, completed=round(done / unit))
-            if not started and time.monotonic() - begin > SILENT_SECONDS:
-                bar.start()
-                started.append(True)
 
+    def appear() -> None:
+        nonlocal started
+        with lock:
+            if not ended:
+                bar.start()
+                started = True
+
+    timer = threading.Timer(SILENT_SECONDS, appear)
+    timer.daemon = True
     try:
+        timer.start()
         yield advance
     finally:
+        timer.cancel()
+        with lock:
+            ended = True
         if started:
             bar.stop()

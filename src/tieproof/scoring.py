@@ -9,8 +9,9 @@ import numpy.typing as npt
 from tieproof.categories import Categories
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
+from tieproof.measures.rank_weights import growing_tables
 from tieproof.result import Evaluated, Result, Setting
-from tieproof.threads import in_order
+from tieproof.threads import for_each
 from tieproof.tie_summary import count_by_query
 from tieproof.ties import Ties
 
@@ -95,8 +96,8 @@ def score(
             values[measure][:, queries] = estimate(measure, found)
         tie_counts[:, queries] = count_by_query(found)
 
-    for _ in in_order(evaluate, parts, threads):
-        pass
+    with growing_tables():
+        for_each(evaluate, parts, threads)
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
     kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)

@@ -1,16 +1,20 @@
 """Work by a pool of threads, a few pieces ahead of whoever takes the results."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import closing
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 
-def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: int) -> Iterator[Found]:
+def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: int) -> Generator[Found, None, None]:
     """function(item) for each item, in their order; about as many at a time, and in memory, as there are threads.
+
+    Whatever ends it, the pool is shut down, and `items` closed where they are a generator: an error that somebody
+    keeps, with all that led to it, would else hold what the generator holds.
 
     >>> list(in_order(abs, [-1, 2, -3], threads=2))
     [1, 2, 3]
@@ -26,3 +30,17 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
+            close(items)
+
+
+def for_each(function: Callable[[Item], None], items: Iterable[Item], threads: int) -> None:
+    """function(item) for each item, as `in_order` does it; when this ends, in whatever way, no thread is at work."""
+    with closing(in_order(function, items, threads)) as done:
+        for _ in done:
+            pass
+
+
+def close(items: Iterable[Any]) -> None:
+    """Close a generator; anything else has nothing to close."""
+    if isinstance(items, Generator):
+        items.close()

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from tieproof.cli.app import app
 from tieproof.cli.exits import status_of
+from tieproof.waiting import shown_waits
 
 __all__ = ["main"]
 
@@ -22,4 +23,6 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     1 : a defect of tieproof
     130 : interrupted from the keyboard
     """
-    sys.exit(status_of(app, sys.argv[1:] if args is None else list(args)))
+    with shown_waits(True):
+        status = status_of(app, sys.argv[1:] if args is None else list(args))
+    sys.exit(status)

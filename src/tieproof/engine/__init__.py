@@ -28,7 +28,7 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
     for parts in plan.blocks(relevance.at_most()[order]):
         spans = [order[part] for part in parts]
         with single_threaded():
-            ranked = rank(space, relevance, spans, plan.threads)
+            ranked = rank(space, relevance, spans, plan)
             count_partial(space, ranked)
             chosen = cheapest(space, ranked)
             if chosen is None:
@@ -39,4 +39,4 @@ def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progres
         for queries in spans:
             yield queries, ranked.ties(start, start + len(queries))
             start += len(queries)
-        del ranked  # or it would stay in memory while the next block is ranked
+        del ranked, chosen  # or they would stay in memory while the next block is ranked

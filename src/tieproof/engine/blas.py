@@ -8,25 +8,29 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from tieproof.errors import UnsafeProductError
 from tieproof.exact import bounds
 
 SIZE = 256
 
+libraries = ThreadpoolController().select(user_api="blas")  # NumPy's among them: it is loaded with NumPy
 _lock = threading.Lock()
 _users = 0
-_limits: list[threadpool_limits] = []
+_limits: list[Any] = []
 
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Hold matrix products to one thread each; the last of several evaluations at a time restores what was."""
+    """Hold matrix products to one thread each; the last of all that hold them at a time restores what was.
+
+    Not to be held across a `yield`: whoever takes the results may never come back for the next one.
+    """
     global _users
     with _lock:
         if not _users:
-            _limits.append(threadpool_limits(1))
+            _limits.append(libraries.limit(limits=1))
         _users += 1
     try:
         yield

@@ -28,7 +28,7 @@ class Ranked:
     partial : distinct items of which only some are excluded: no tile can weigh them
     n_items : (Q,) items ranked for each query
     item : the distinct item of each threshold, of those queries for which `known` (Q,) says so
-    find_items : fills in `item` for some queries; it is rarely asked for
+    find_items : fills in `item`, for which there is room already, for some queries; it is rarely asked for
     """
 
     targets: Targets
@@ -42,7 +42,7 @@ class Ranked:
     find_items: Callable[[IntArray], None]
 
     def items_of(self, queries: IntArray) -> SmallIntArray:
-        """`item`, filled in for these queries at least."""
+        """`item`, filled in for these queries at least. Whoever asks holds their lock: nothing is found twice."""
         unknown = np.unique(queries[~self.known[queries]])
         if len(unknown):
             self.find_items(unknown)

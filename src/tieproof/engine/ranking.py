@@ -19,10 +19,11 @@ def rank_shared(
     """Rank the same items, each a distinct row of its own, for queries whose distinct rows are `rows`.
 
     In leave-one-out a query is one of the items and leaves itself out. The entries go to `places` of the block.
+    `space` has tiles that are exact or float64.
     Returns which queries are ranked; of the others two keys are too close to tell them apart: exact keys have to
     decide.
     """
-    keys, errors = space.fine.key_block(as_slice(rows), as_slice(columns))
+    keys, errors = space.key_block(as_slice(rows), as_slice(columns))
     length = len(columns) - relevance.leave_one_out
     if relevance.leave_one_out:
         keys[np.arange(len(rows)), np.searchsorted(columns, rows)] = -np.inf

@@ -98,14 +98,15 @@ class Pairs(NamedTuple):
     base: IntArray
 
 
-def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
+def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> Pairs:
     """Items and thresholds together: keys of the same query can be compared."""
     starts, lowest, spread = meetings(items)
     query = items.query[starts]
     begins = np.cumsum(spread) - spread
     of_threshold = np.repeat(query, spread)
     number = np.repeat(ranked.thresholds.start[query] + lowest - begins, spread) + np.arange(len(of_threshold))
-    representative = ranked.items_of(query)[number].astype(np.int64)
+    with lock:
+        representative = ranked.items_of(query)[number].astype(np.int64)
     length = np.diff(np.append(starts, len(items.query)))
     begins += len(items.query)
     return Pairs(
@@ -120,7 +121,7 @@ def pairs_of(ranked: Ranked, items: Undecided) -> Pairs:
 def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
     """Count items by sharp keys, where the distance has such, and those that they leave open by exact keys."""
     start, stop = ranked.thresholds.start, ranked.thresholds.stop
-    pairs = pairs_of(ranked, items)
+    pairs = pairs_of(ranked, items, lock)
     sharp = space.sharp_keys(pairs.rows, pairs.columns)
     if sharp is not None:
         low, high = sharp[0] - sharp[1], sharp[0] + sharp[1]
@@ -130,7 +131,7 @@ def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) ->
         if not rest:
             return
         items = take(items, slice(0, rest))
-        pairs = pairs_of(ranked, items)
+        pairs = pairs_of(ranked, items, lock)
     keys = space.exact_keys(pairs.rows, pairs.columns)
     common, lead = np.empty((2, len(keys)), dtype=np.int64)
     leading(keys, pairs.base, common, lead)

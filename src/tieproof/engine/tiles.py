@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,13 @@ class Stripe(NamedTuple):
     lock: threading.Lock
 
 
+class Desk(NamedTuple):
+    """What a thread counts one tile after the other with: the block, and room of its own."""
+
+    work: Work
+    room: Room
+
+
 class TileLoop:
     """Counts all tiles of one block of ranked queries."""
 
@@ -41,14 +49,18 @@ class TileLoop:
         self.side, self.undecided, self.threads = plan.side, plan.undecided, plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
-        self.local = threading.local()
+        self.desks: SimpleQueue[Desk] = SimpleQueue()
         self.stop = threading.Event()
 
     def run(self) -> None:
         """Work through all tiles; an interruption stops every thread after its tile."""
+        self.space.keep_rows()
+        to_count = list(self.tasks())
+        for _ in range(min(self.threads, len(to_count))):
+            self.desks.put(self.make_desk())
         with ThreadPoolExecutor(self.threads) as pool:
-            tasks = [pool.submit(self.count, *task) for task in self.tasks()]
             try:
+                tasks = [pool.submit(self.count, *task) for task in to_count]
                 wait(tasks, return_when=FIRST_EXCEPTION)
             finally:
                 self.stop.set()
@@ -87,29 +99,34 @@ class TileLoop:
         if self.stop.is_set():
             return
         entries = self.space.tile(stripe.rows, columns)
-        self.count_rows(stripe, columns, entries)
-        if other is not None:
-            self.count_columns(other, stripe.rows, entries)
+        desk = self.desks.get()
+        try:
+            self.count_rows(stripe, columns, entries, desk)
+            if other is not None:
+                self.count_columns(other, stripe.rows, entries, desk)
+        finally:
+            self.desks.put(desk)
         self.progress(entries.size * (1 if other is None else 2))
 
-    def count_rows(self, stripe: Stripe, items: slice, entries: Entries) -> None:
+    def count_rows(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
         """Count a tile for the queries of a stripe."""
         tile, error = self.tile(stripe, items, entries)
-        work, room = self.mine
-        self.settle(stripe, counting.count_rows(tile, error, work, stripe.start, stripe.stop, room, stripe.lock))
+        work, room = desk
+        counted = counting.count_rows(tile, error, work, stripe.start, stripe.stop, room, stripe.lock)
+        self.settle(stripe, counted, work.undecided)
 
-    def count_columns(self, stripe: Stripe, items: slice, entries: Entries) -> None:
+    def count_columns(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
         """Count a transposed tile for the queries of a stripe; where it is crowded, turned round."""
         tile, error = self.tile(stripe, items, entries)
         if finding.is_crowded(tile, stripe.columns, CROWDED):
-            self.count_rows(stripe, items, finding.transposed(entries))
+            self.count_rows(stripe, items, finding.transposed(entries), desk)
         else:
-            work, room = self.mine
-            self.settle(stripe, counting.count_columns(tile, error, work, stripe.columns, room, stripe.lock))
+            work, room = desk
+            counted = counting.count_columns(tile, error, work, stripe.columns, room, stripe.lock)
+            self.settle(stripe, counted, work.undecided)
 
-    def settle(self, stripe: Stripe, counted: Iterator[int]) -> None:
-        """Resolve what counting a tile leaves open, each time so many items."""
-        undecided = self.mine[0].undecided
+    def settle(self, stripe: Stripe, counted: Iterator[int], undecided: Undecided) -> None:
+        """Resolve what counting a tile leaves open, each time so many items of `undecided`."""
         for used in counted:
             resolve(self.space, self.ranked, Undecided(*(part[:used] for part in undecided)), stripe.lock)
             if self.stop.is_set():
@@ -120,14 +137,9 @@ class TileLoop:
         error = self.error.part(stripe.rows, items)
         return Tile(entries, self.form.part(items), stripe.rows.start, items.start), error
 
-    @property
-    def mine(self) -> tuple[Work, Room]:
-        """The block, and this thread's room for a tile."""
-        if not hasattr(self.local, "mine"):
-            ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
-            room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
-            size = max(self.undecided, len(room.listed.query))
-            undecided = room_for_items(size)
-            self.local.mine = (Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided), room)
-        mine: tuple[Work, Room] = self.local.mine
-        return mine
+    def make_desk(self) -> Desk:
+        """Room for a thread."""
+        ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
+        room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
+        undecided = room_for_items(max(self.undecided, len(room.listed.query)))
+        return Desk(Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided), room)

@@ -16,7 +16,7 @@ from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import IntArray, Row, SmallIntArray, Undecided
 from tieproof.engine.tiles import Progress
 from tieproof.exact.space import Space
-from tieproof.threads import in_order
+from tieproof.threads import for_each
 
 Task = tuple[slice, slice, Lock]
 """Some queries, some items, and the lock to hold while counts of these queries change."""
@@ -36,8 +36,7 @@ def count_pairs(space: Space, ranked: Ranked, plan: Plan, progress: Progress) ->
         resolve(space, ranked, open_pairs(space, ranked, queries, items), lock)
         progress(int(new_row[queries].sum()) * (items.stop - items.start))
 
-    for _ in in_order(count, tasks(ranked, len(space.items), plan), plan.threads):
-        pass
+    for_each(count, tasks(ranked, len(space.items), plan), plan.threads)
 
 
 def tasks(ranked: Ranked, items: int, plan: Plan) -> Iterator[Task]:

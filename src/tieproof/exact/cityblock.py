@@ -56,7 +56,9 @@ class CityBlock(Space):
         self.prepared_queries = (
             self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, resources)
         )
+        self.prepared = (self.prepared_queries, self.prepared_items)
         self.exact_rows = ExactRows(self.queries, self.items)
+        self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Minus the distances of ready rows."""

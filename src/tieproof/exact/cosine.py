@@ -31,6 +31,7 @@ class Cosine(InnerSpace):
             self.ratio = bool(len(norms) and norms.min() < norms.max())
             largest = queries.square.max() * items.square.max() ** 2
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
+        self.describe_tiles()
 
     def make_form(self) -> Form:
         """The similarity as it is; of integers whose norms differ, s / |y|."""

@@ -25,6 +25,7 @@ class Dot(InnerSpace):
             (shared,) = share_divisor(queries)
             queries, items = shared, shared if symmetric else share_divisor(items)[0]
         super().__init__(queries, items, integers, False, resources)
+        self.describe_tiles()
 
     def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to both norms."""

@@ -22,6 +22,7 @@ class Euclidean(InnerSpace):
         integers = found is not None and self.fit(found[0], found[-1], FLOAT64)
         divided = found if found is not None and integers else share_divisor(*sides)
         super().__init__(divided[0], divided[-1], integers, False, resources, self.fit)
+        self.describe_tiles()
 
     @staticmethod
     def fit(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:

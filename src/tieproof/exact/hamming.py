@@ -44,6 +44,7 @@ class Hamming(Space):
         self.resources = resources
         self.item_words = distinct_words(items)
         self.query_words = self.item_words if queries is items else distinct_words(queries)
+        self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
         """Minus the distances."""

@@ -41,6 +41,7 @@ class InnerSpace(Space):
         self.prepared_queries = (
             self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, resources)
         )
+        self.prepared = (self.prepared_queries, self.prepared_items)
         self.exact_rows = ExactRows(queries, items)
         # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (

@@ -1,8 +1,7 @@
 """`Rows`: embeddings as the exact order sees them: distinct rows, each with its scale, norm and statistics."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ class Rows:
     norm, square : (u,) Euclidean norm after that division and its square, to a relative `bounds.norm` and twice
         that; the square of integers is exact
     negative : whether any entry is below zero
+    direct : whether products of entries may be formed from the array as it lies in memory
     """
 
     embeddings: Embeddings
@@ -46,6 +46,11 @@ class Rows:
     norm: FloatArray
     square: FloatArray
     negative: bool
+    direct: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note what many threads will ask for."""
+        self.direct = self.can_be_direct()
 
     def __len__(self) -> int:
         """The number of distinct rows."""
@@ -76,8 +81,7 @@ class Rows:
         values /= self.divisor[rows, None]
         return values
 
-    @cached_property
-    def direct(self) -> bool:
+    def can_be_direct(self) -> bool:
         """Whether products of entries may be formed from the array as it lies in memory.
 
         They may where no product can overflow or underflow and a power of two is all that they are divided by.
@@ -90,7 +94,7 @@ class Rows:
         sane = self.smallest.min() > 2.0**-400 and self.largest.max() < 2.0**400
         return bool(array.dtype == np.float32 or sane)
 
-    @cached_property
+    @property
     def lowest_exponent(self) -> int:
         """Some b such that every entry is a multiple of 2^b."""
         smallest = self.smallest.min()
@@ -99,7 +103,7 @@ class Rows:
         mantissa_bits = np.finfo(self.embeddings.dtype).nmant + 1
         return max(int(np.frexp(smallest)[1]) - mantissa_bits, -1074)
 
-    @cached_property
+    @property
     def highest_exponent(self) -> int:
         """Some b such that every entry is below 2^b."""
         return int(np.frexp(self.largest.max())[1])

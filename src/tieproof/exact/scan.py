@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tieproof.arrays import Embeddings, blocks, not_finite, rows_of_block
 from tieproof.compiled import kernel, part
-from tieproof.threads import in_order
+from tieproof.threads import for_each
 
 FloatArray = npt.NDArray[np.float64]
 Checksums = npt.NDArray[np.uint64]
@@ -134,8 +134,7 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
             raise not_finite(name, start + bad, block[bad])
 
     size = rows_of_block(embeddings)
-    for _ in in_order(look, range(0, count, size), threads):
-        pass
+    for_each(look, range(0, count, size), threads)
     return statistics
 
 

@@ -1,8 +1,6 @@
 """`Space`: what the engine asks of a distance, from a float32 tile down to exact integers."""
 
-import threading
 from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +8,7 @@ import numpy.typing as npt
 
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.rows import FloatArray, IntArray, Rows, spans
-from tieproof.threads import in_order
+from tieproof.threads import for_each
 
 Tile = npt.NDArray[np.floating[Any]]
 
@@ -101,15 +99,35 @@ class Space(ABC):
     """A distance over distinct query rows and distinct gallery rows.
 
     In leave-one-out `queries` and `items` are the same object, and a tile serves both directions.
+
+    Threads share a space and only read it: all that it has is there when its constructor ends, and the rows that
+    `keep_rows` makes ready when that does.
     """
 
     queries: Rows
     items: Rows
     integers: bool  # the raw entries of tiles are exact integers
     resources: Resources
+    prepared: tuple["Prepared", ...] = ()  # the rows that tiles are made of, where they have to be made ready
+    form: Form  # how entries become nearness
+    all_errors: Error  # the error of all queries and items
 
     @abstractmethod
-    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None: ...
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        """Choose the tiles for these rows. Every constructor ends with `describe_tiles`."""
+
+    def describe_tiles(self) -> None:
+        """Write down `form` and `all_errors`."""
+        self.form = self.make_form()
+        self.all_errors = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
+
+    def keep_rows(self) -> None:
+        """Make the rows ready once, where memory allows; before that they are made ready for each tile.
+
+        It uses threads of its own, so it is called before tiles are asked for in threads.
+        """
+        for rows in self.prepared:
+            rows.keep()
 
     @property
     def symmetric(self) -> bool:
@@ -131,13 +149,8 @@ class Space(ABC):
     def tile_type(self) -> np.dtype[Any]:
         """The type of tiles, which holds nearness exactly where its error is zero."""
 
-    @cached_property
-    def form(self) -> Form:
-        """How entries become nearness."""
-        return self.make_form()
-
     def make_form(self) -> Form:
-        """Entries are the nearness. Cached here, other threads could see it before a subclass has changed it."""
+        """How entries become nearness: they are the nearness, unless a distance says otherwise."""
         ones = np.ones(len(self.items))
         return Form(
             factor=ones.astype(self.tile_type),
@@ -151,11 +164,6 @@ class Space(ABC):
     @abstractmethod
     def error(self, rows: slice, columns: slice) -> Error:
         """How far the nearness of that tile may be from the exact one."""
-
-    @cached_property
-    def all_errors(self) -> Error:
-        """The error of all queries and items."""
-        return self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
 
     def margins(self, rows: IntArray, largest: FloatArray) -> FloatArray:
         """How far entries of queries' rows may be from exact ones that are no larger than `largest`.
@@ -174,9 +182,8 @@ class Space(ABC):
             return np.zeros(len(rows))
         return absolute + (relative + rounding) * largest
 
-    @cached_property
     def fine(self) -> "Space":
-        """The same space with tiles that are exact or float64."""
+        """The same space with tiles that are exact or float64: itself, or a new one."""
         if self.integers or self.tile_type == np.float64:
             return self
         return self.variant(np.dtype(np.float64), self.items.dimensions)
@@ -221,26 +228,26 @@ class Space(ABC):
 
 
 class Prepared:
-    """Rows ready for a tile: divided, rounded to the tile's type, and kept if memory allows."""
+    """Rows ready for a tile: divided, rounded to the tile's type, and kept if `keep` was called and memory allows."""
 
     def __init__(self, rows: Rows, dtype: np.dtype[Any], normalise: bool, resources: Resources) -> None:
         self.rows, self.threads = rows, resources.threads
         self.dtype = dtype
         self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalise else None
         self.keeps = len(rows) * rows.dimensions * dtype.itemsize <= resources.keep_bytes
-        self.lock = threading.Lock()
+        self.kept: Tile | None = None
 
-    @cached_property
-    def kept(self) -> Tile:
-        """All rows, made ready when the first are asked for."""
+    def keep(self) -> None:
+        """Make all rows ready, once."""
+        if self.kept is not None or not self.keeps:
+            return
         kept = np.empty((len(self.rows), self.rows.dimensions), dtype=self.dtype)
 
         def fill(span: slice) -> None:
             kept[span] = self.values(span)
 
-        for _ in in_order(fill, spans(len(self.rows), self.rows.dimensions), self.threads):
-            pass
-        return kept
+        for_each(fill, spans(len(self.rows), self.rows.dimensions), self.threads)
+        self.kept = kept
 
     def values(self, span: slice | IntArray) -> FloatArray:
         """The rows of `span`, computed from the embeddings, before they are rounded."""
@@ -251,8 +258,4 @@ class Prepared:
 
     def __getitem__(self, span: slice | IntArray) -> Tile:
         """The rows of `span`."""
-        if not self.keeps:
-            return self.values(span).astype(self.dtype)
-        with self.lock:
-            kept = self.kept
-        return kept[span]
+        return self.values(span).astype(self.dtype) if self.kept is None else self.kept[span]

@@ -1,6 +1,6 @@
 """All ties of all rankings, with or without a relevant item, some queries at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ def all_ties(
     epsilon: float,
     limits: tuple[int, int],
     progress: Callable[[int], None],
-) -> Iterator[FoundTies]:
+) -> Generator[FoundTies, None, None]:
     """The ties of all queries, for limits of memory and of threads.
 
     With epsilon 0 a tie is a set of items at exactly the same distance; else a run of neighbours in the ranking, each
@@ -56,6 +56,7 @@ def all_ties(
     scale = Scale(curve_of_values(gauge), *errors_of_values(gauge), epsilon, gauge.certain)
     order = np.argsort(gauge.identity[0], kind="stable")
 
+    @single_threaded()
     def ties_of(span: slice) -> FoundTies:
         queries = order[span]
         rows = gauge.identity[0][queries]
@@ -80,8 +81,7 @@ def all_ties(
 
     check_products()
     of_items, of_relevant = BYTES_PER_ITEM * len(gauge.weight[1]), BYTES_PER_RELEVANT * relevance.at_most()[order]
-    with single_threaded():
-        yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)
+    yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)
 
 
 def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> Counts:

@@ -96,9 +96,18 @@ class Definition:
         known = ", ".join(parameter.name for parameter in self.parameters) or "none"
         raise InputError(f"'{self.name}' has no parameter '{name}'; its parameters: {known}.")
 
+    def __reduce__(self) -> "tuple[Callable[[str], Definition], tuple[str]]":
+        """A definition is registered once in each process: only its name travels."""
+        return definition_of, (self.name,)
+
 
 REGISTRY: dict[str, Definition] = {}
 """Every definition by its name, in the order of registration."""
+
+
+def definition_of(name: str) -> Definition:
+    """Return the registered definition of that name."""
+    return REGISTRY[name]
 
 
 @dataclass(frozen=True)

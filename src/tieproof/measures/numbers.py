@@ -21,6 +21,7 @@ Number: TypeAlias = FloatArray | IntArray | float
 """What a `Pair` can be combined with: exact where it is an integer below 2^53."""
 
 _BLOCK = 256
+_TERMS_AT_ONCE = 1 << 16  # a multiple of that
 _ELEMENTS_AT_ONCE = 1 << 14
 SPLITTER = 134217729.0  # 2^27 + 1
 
@@ -117,12 +118,32 @@ class Pair:
         return Pair.of(other) / self
 
 
-def running_sum(terms: Pair) -> Pair:
-    """Return the sums of the first 1, 2, … of `terms`, shape (n,).
+def running_sums(term: Callable[[IntArray], Pair], n: int) -> FloatArray:
+    """Return term(1) + … + term(i) for i = 1 … n, hi and lo, shape (2, n); `term` is asked for many at a time.
 
     Blocks of fixed length are summed side by side and put after each other: element i has the same bits however
-    many terms follow it.
+    many terms follow it, and however many are asked for at a time.
     """
+    sums = np.empty((2, n))
+    for start in reversed(range(0, n, _TERMS_AT_ONCE)):  # from the end, so that tables which terms need grow once
+        stop = min(start + _TERMS_AT_ONCE, n)
+        inside = _sums_inside_blocks(term(np.arange(start + 1, stop + 1)))
+        sums[0, start:stop], sums[1, start:stop] = inside.hi, inside.lo
+    if n <= _BLOCK:
+        return sums
+    ends = sums[:, _BLOCK - 1 : n - 1 : _BLOCK].copy()
+    before = np.zeros((2, ends.shape[1] + 1))
+    before[:, 1:] = running_sums(lambda i: Pair(*ends[:, i - 1]), ends.shape[1])
+    for start in range(0, n, _TERMS_AT_ONCE):
+        part = sums[:, start : start + _TERMS_AT_ONCE]
+        block = np.arange(start, start + part.shape[1]) // _BLOCK
+        shifted = Pair(*part) + Pair(*before[:, block])
+        part[0], part[1] = shifted.hi, shifted.lo
+    return sums
+
+
+def _sums_inside_blocks(terms: Pair) -> Pair:
+    """Return the sums of the terms of each block, from its first one on."""
     n = len(terms.hi)
     blocks = -(-n // _BLOCK)
     padded = np.zeros((2, blocks * _BLOCK))
@@ -132,11 +153,7 @@ def running_sum(terms: Pair) -> Pair:
     for i in range(1, _BLOCK):
         total = total + Pair(high[i], low[i])
         high[i], low[i] = total.hi, total.lo
-    sums = Pair(high, low)
-    if blocks > 1:
-        before = running_sum(total[:-1])
-        sums = sums + Pair(np.append(0.0, before.hi), np.append(0.0, before.lo))
-    return Pair(sums.hi.T.reshape(-1)[:n], sums.lo.T.reshape(-1)[:n])
+    return Pair(high.T.reshape(-1)[:n], low.T.reshape(-1)[:n])
 
 
 def add_by_query(query: IntArray, values: FloatArray | IntArray, n_queries: int) -> FloatArray:

@@ -3,22 +3,53 @@
 A measure of the kind sum over ranks of weight × gain asks two things of its weights: their sum over a run of
 ranks, and how far they spread around their mean there. Both come from tables of running sums (`numbers.Pair`)
 that grow on demand; an entry has the same bits however large the table is.
+
+A process keeps at most `KEPT` entries of each table, 4 MiB, when no evaluation goes on: 84 MiB for the five tables
+of harmonic numbers and logarithms, and those of the last eight persistences. While one goes on they are as long as
+the longest ranking.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
+from weakref import WeakSet
 
 import numpy as np
 
-from tieproof.measures.numbers import Pair, atanh, blockwise, groups_of, running_sum, total
+from tieproof.measures.numbers import Pair, atanh, blockwise, groups_of, running_sums, total
 from tieproof.ties import FloatArray, IntArray
 
 _LONG = 64  # runs up to this length are summed term by term; see `Tabled.spread`
 
 
-@dataclass
+KEPT = 1 << 18
+"""Entries of a table that stay when no evaluation goes on."""
+
+_lock = threading.RLock()
+_users = 0
+_tables: "WeakSet[RunningSums]" = WeakSet()
+
+
+@contextmanager
+def growing_tables() -> Iterator[None]:
+    """Keep tables as long as they become until this ends; the last of several at a time shortens them."""
+    global _users
+    with _lock:
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                for table in _tables:
+                    table.shorten()
+
+
+@dataclass(eq=False)
 class RunningSums:
     """The table of term(1) + … + term(i), i = 0, 1, …, as long as it has been asked for.
 
@@ -30,16 +61,28 @@ class RunningSums:
     term: Callable[[IntArray], Pair]
     _table: FloatArray = field(default_factory=lambda: np.zeros((2, 1)))
 
+    def __post_init__(self) -> None:
+        """Be among the tables that are shortened."""
+        with _lock:
+            _tables.add(self)
+
     def up_to(self, last: int) -> FloatArray:
         """Return the table, hi and lo of entries 0 … at least `last`, shape (2, entries)."""
         table = self._table
-        if table.shape[1] <= last:
-            size = 1 << max(8, int(last).bit_length())
-            sums = running_sum(self.term(np.arange(1, size)))
-            table = np.zeros((2, size))
-            table[0, 1:], table[1, 1:] = sums.hi, sums.lo
-            self._table = table  # one assignment: another thread sees the old table or the new one
-        return table
+        if table.shape[1] > last:
+            return table
+        with growing_tables(), _lock:  # one thread makes it, and others wait for it
+            if self._table.shape[1] <= last:
+                size = 1 << max(8, int(last).bit_length())
+                table = np.zeros((2, size))
+                table[:, 1:] = running_sums(self.term, size - 1)
+                self._table = table  # one assignment: another thread sees the old table or the new one
+            return self._table
+
+    def shorten(self) -> None:
+        """Drop what is beyond the entries that are kept."""
+        if self._table.shape[1] > KEPT:
+            self._table = self._table[:, :KEPT].copy()
 
     def at(self, index: IntArray) -> Pair:
         """Return the sums of the first `index` terms."""

@@ -101,6 +101,7 @@ class SpaceGauge(Gauge):
     sums: Callable[[ExactRows, Batch], Sums]
 
     def __init__(self, space: Space) -> None:
+        space.keep_rows()
         self.space = space
         self.identity = (space.queries.identity, space.items.identity)
         self.weight = (space.queries.weight, space.items.weight)

@@ -89,8 +89,8 @@ class Pool:
     def each(self, work: Callable[[Stripe], None]) -> None:
         """Do the work of every stripe, in threads; an interruption stops them after the stripes in progress."""
         with ThreadPoolExecutor(self.threads) as pool:
-            tasks = [pool.submit(work, stripe) for stripe in self.stripes()]
             try:
+                tasks = [pool.submit(work, stripe) for stripe in self.stripes()]
                 for task in tasks:
                     task.result()
             finally:

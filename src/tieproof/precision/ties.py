@@ -32,6 +32,7 @@ def rounded_ties(
     distances = RoundedDistances(gauge, wanted)
     order = np.argsort(gauge.identity[0], kind="stable")
 
+    @single_threaded()
     def ties_of(span: slice) -> tuple[IntArray, Ties]:
         queries = order[span]
         rows = gauge.identity[0][queries]
@@ -44,5 +45,4 @@ def rounded_ties(
 
     check_products()
     of_items, of_relevant = BYTES_PER_ITEM * len(gauge.identity[1]), BYTES_PER_RELEVANT * relevance.at_most()[order]
-    with single_threaded():
-        yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)
+    yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)

@@ -1,0 +1,87 @@
+"""What everything waits for before an evaluation goes on: said once, where it takes longer than a second."""
+
+import functools
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SECONDS = 1.0
+"""What people wait for without being told why; pieces of a wait add up."""
+
+_lock = threading.Lock()
+_shown = 0
+
+
+@contextmanager
+def shown_waits(shown: bool) -> Iterator[None]:
+    """Let waits be explained on standard error, where that is a terminal, until this ends."""
+    global _shown
+    with _lock:
+        _shown += shown
+    try:
+        yield
+    finally:
+        with _lock:
+            _shown -= shown
+
+
+def explains_waits(function: Callable[P, R]) -> Callable[P, R]:
+    """Explain the waits of a function with an argument `progress`, where that is True."""
+
+    @functools.wraps(function)
+    def explained(*args: P.args, **options: P.kwargs) -> R:
+        with shown_waits(bool(options.get("progress"))):
+            return function(*args, **options)
+
+    return explained
+
+
+class Wait:
+    """One thing that holds everything up, in pieces, in any thread, some of them inside others.
+
+    what : a line that says what it is
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.lock = threading.Lock()
+        self.said = False
+        self.pieces = 0
+        self.waited = self.began = 0.0
+        self.timer: threading.Timer | None = None
+
+    def begin(self) -> None:
+        """A piece begins."""
+        with self.lock:
+            self.pieces += 1
+            if self.pieces == 1 and not self.said:
+                self.began = time.monotonic()
+                self.timer = threading.Timer(max(0.0, SECONDS - self.waited), self.say)
+                self.timer.daemon = True
+                self.timer.start()
+
+    def end(self) -> None:
+        """A piece ends, well or not."""
+        with self.lock:
+            self.pieces -= 1
+            if not self.pieces and self.timer is not None:
+                self.timer.cancel()
+                self.timer = None
+                self.waited += time.monotonic() - self.began
+
+    def say(self) -> None:
+        """Say it, if nobody has."""
+        with self.lock:
+            said, self.said = self.said, True
+        if said:
+            return
+        logging.getLogger("tieproof").info(self.what)
+        if _shown and sys.stderr is not None and sys.stderr.isatty():
+            print(self.what, file=sys.stderr, flush=True)

@@ -1,0 +1,146 @@
+"""What an evaluation leaves behind, however it ends: threads of BLAS and of Python, and settings of the process."""
+
+import decimal
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import tieproof as tp
+from tieproof import collision_counts, progress, scoring
+from tieproof.distances import DISTANCES, make_space
+from tieproof.engine import Plan, count_ties
+from tieproof.gaps.ties import all_ties
+from tieproof.pooled import counting
+from tieproof.pooled.points import make_gauge
+from tieproof.precision.formats import FORMATS
+from tieproof.precision.ties import rounded_ties
+from tieproof.relevance import Labels
+
+RANDOM = np.random.default_rng(0)
+DATA = RANDOM.normal(size=(1500, 8)).astype(np.float32)
+LABELS = np.arange(1500) % 30
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "evaluate": partial(tp.evaluate, DATA, LABELS),
+    "function": partial(tp.evaluate, DATA, LABELS, distance=lambda x, y: -(x @ y.T)),
+    "precision": partial(tp.evaluate, DATA, LABELS, precision="float16"),
+    "collisions": partial(tp.collisions, DATA, LABELS, epsilon=1e-4),
+    "fnmr_at_fmr": partial(tp.fnmr_at_fmr, DATA, LABELS),
+}
+
+PLACES = [
+    "tieproof.engine.counting.count_rows",
+    "tieproof.engine.dense.count_matrix",
+    "tieproof.precision.ties.ties_of_scores",
+    "tieproof.gaps.ties.written_down",
+    "tieproof.pooled.counting.histogram",
+]
+"""What threads call in each of them."""
+
+
+def settings() -> dict[str, Any]:
+    """What the process is set to."""
+    handled = [signal.SIGINT, signal.SIGTERM, signal.SIGALRM] if hasattr(signal, "SIGALRM") else [signal.SIGINT]
+    return {
+        "threads of libraries": [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()],
+        "signals": [signal.getsignal(number) for number in handled],
+        "warnings": list(warnings.filters),
+        "errors of NumPy": np.geterr(),
+        "print options": np.get_printoptions(),
+        "decimal": decimal.getcontext().copy().__reduce__(),
+        "streams": (sys.stdout, sys.stderr, sys.excepthook),
+        "recursion": sys.getrecursionlimit(),
+        "random": np.random.get_state()[1].tolist(),  # type: ignore[index]  # noqa: NPY002
+    }
+
+
+def products() -> list[int]:
+    """Threads of each library of matrix products."""
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture
+def left_as_found() -> Iterator[None]:
+    """Nothing is set differently afterwards, and no thread is left, although errors are still in somebody's hands."""
+    for call in CALLS.values():
+        call()  # loads libraries, compiles
+    with threadpool_limits(2):
+        before, threads = settings(), threading.active_count()
+        yield
+        soon(lambda: threading.active_count() <= threads)
+        assert settings() == before
+
+
+def soon(holds: Callable[[], bool]) -> None:
+    """Threads need a moment to end what they do."""
+    for _ in range(200):
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError("not within seconds")
+
+
+def fails(*_: Any, **__: Any) -> Any:
+    """Somebody's error."""
+    raise RuntimeError("mine")
+
+
+def assert_nothing_is_held(call: Callable[[], Any], threads: int) -> None:
+    """While the error is still there, with all that led to it, as a notebook or a debugger keeps it."""
+    with pytest.raises(RuntimeError, match="mine") as error:
+        call()
+    assert error.value.__traceback__ is not None
+    assert set(products()) == {2}
+    assert not type(sys.stderr).__module__.startswith("rich")  # the progress bar has gone
+    soon(lambda: threading.active_count() <= threads)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_settings_are_left_as_found(call: str, left_as_found: None) -> None:
+    CALLS[call]()
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_error_of_the_consumer(call: str, left_as_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(scoring, "count_by_query", fails)
+    monkeypatch.setattr(collision_counts, "widest_of", fails)
+    monkeypatch.setattr(counting, "narrowed", fails)
+    assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_error_in_a_thread(call: str, left_as_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
+    for place in PLACES:
+        monkeypatch.setattr(place, fails)
+    assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
+
+
+@pytest.mark.parametrize("kind", ["engine", "precision", "gaps"])
+def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
+    """Somebody takes the first part, and never the next one."""
+    relevance, limits = Labels(LABELS, None), (8 * 2**20, 2)
+    cosine, plan = DISTANCES["cosine"], Plan(*limits)
+
+    def nobody_looks(_: int) -> None: ...
+
+    gauge = make_gauge(DATA, None, cosine, "cosine", relevance, limits[0])
+    space = make_space(cosine, DATA, None, relevance.order(), plan.resources)
+    parts: Any = {
+        "engine": count_ties(space, relevance, plan, nobody_looks),
+        "precision": rounded_ties(gauge, FORMATS["float16"], relevance, limits, nobody_looks),
+        "gaps": all_ties(gauge, relevance, 0.0, limits, nobody_looks),
+    }[kind]
+    next(parts)
+    soon(lambda: set(products()) == {2})
+    parts.close()

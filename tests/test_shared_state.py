@@ -1,0 +1,170 @@
+"""What threads share is all made before they start: no attribute of it appears, or is replaced, while they work."""
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property, partial
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from hard_sets import HARD_SETS
+from tieproof import scoring, threads
+from tieproof.engine import thresholds, tiles
+from tieproof.exact.rows import Rows
+from tieproof.exact.space import Prepared, Space
+from tieproof.measures import Measure
+from tieproof.pooled import pool
+from tieproof.pooled.gauges import Gauge
+from tieproof.relevance import Relevance
+from tieproof.ties import Ties
+
+SETS = ["gaussian float32", "one ulp apart float32", "int8 few values", "duplicates", "sixty orders of magnitude"]
+"""Tiles of floats, no tiles, exact tiles, shared rows, an exact ladder that is climbed to its end."""
+
+DISTANCES = ["cosine", "euclidean", "cityblock", "dot"]
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "evaluate": partial(tp.evaluate, measures=["AP", "nDCG", "P@5"]),
+    "precision": partial(tp.evaluate, precision="float16"),
+    "collisions": partial(tp.collisions, epsilon=1e-3),
+    "fnmr_at_fmr": tp.fnmr_at_fmr,
+}
+
+
+def parts_of(thing: Any) -> Iterator[Any]:
+    """What a task can reach from here without calling anything."""
+    if isinstance(thing, MethodType):
+        yield from (thing.__self__, thing.__func__)
+    elif isinstance(thing, partial):
+        yield from (thing.func, *thing.args, *thing.keywords.values())
+    elif isinstance(thing, FunctionType):
+        yield from (cell.cell_contents for cell in thing.__closure__ or ())
+    elif isinstance(thing, tuple | list | set):
+        yield from thing
+    elif isinstance(thing, dict):
+        yield from thing.values()
+    elif type(thing).__module__.startswith("tieproof"):
+        yield from vars(thing).values()
+
+
+def travellers(*roots: Any) -> list[Any]:
+    """All objects of ours with attributes that tasks reach."""
+    seen: dict[int, Any] = {}
+    waiting = list(roots)
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen or isinstance(thing, np.ndarray | type | str | CodeType):
+            continue
+        seen[id(thing)] = thing
+        waiting.extend(parts_of(thing))
+    return [
+        thing
+        for thing in seen.values()
+        if type(thing).__module__.startswith("tieproof")
+        and hasattr(thing, "__dict__")
+        and not isinstance(thing, type)
+    ]
+
+
+class WatchingPool(ThreadPoolExecutor):
+    """A pool that notes what its tasks can reach before they run, and looks at it again at the end."""
+
+    met: set[type] = set()  # noqa: RUF012  (shared on purpose: what all pools of a test have met)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.noted: list[tuple[Any, dict[str, Any]]] = []
+        self.known: set[int] = set()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> "Future[Any]":
+        for thing in travellers(function, *args):
+            if id(thing) not in self.known and not isinstance(thing, Ties):  # those are one thread's own: below
+                self.known.add(id(thing))
+                self.noted.append((thing, dict(vars(thing))))
+        return super().submit(function, *args, **named)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        super().shutdown(wait, cancel_futures=cancel_futures)
+        for thing, before in self.noted:
+            WatchingPool.met.add(type(thing))
+            lazy = [name for kind in type(thing).__mro__ for name, of in vars(kind).items() if is_lazy(of)]
+            assert not lazy, f"{type(thing).__name__} is shared by threads and makes {lazy} lazily"
+            after = vars(thing)
+            changed = [name for name in before.keys() | after.keys() if before.get(name) is not after.get(name)]
+            assert not changed, f"{type(thing).__name__}: {changed} changed in a thread"
+        self.noted.clear()
+
+
+def is_lazy(attribute: Any) -> bool:
+    return isinstance(attribute, cached_property)
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[type]]:
+    """The types that travel to threads; each pool checks that nothing of them changes there."""
+    WatchingPool.met = set()
+    for module in (threads, tiles, pool):
+        monkeypatch.setattr(module, "ThreadPoolExecutor", WatchingPool)
+    yield WatchingPool.met
+    gc.collect()
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", SETS)
+def test_nothing_is_made_in_a_thread(
+    name: str, distance: str, call: str, watched: set[type], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thresholds, "SHARED", 3)
+    random = np.random.default_rng(7)
+    data, labels = HARD_SETS[name](random, (90, 6)), np.arange(90) % 9
+    CALLS[call](data, labels, distance=distance, threads=3)
+    CALLS[call](data[:40], labels[:40], gallery=data, gallery_labels=labels, distance=distance, threads=3)
+    assert any(issubclass(kind, Space) for kind in watched)
+    assert any(issubclass(kind, Relevance) for kind in watched)
+    assert Rows in watched
+    assert Prepared in watched
+    assert call == "evaluate" or any(issubclass(kind, Gauge) for kind in watched)
+
+
+def test_ties_stay_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`Ties` keeps what measures find of it: each one is handed to one thread, which drops it."""
+    users: dict[int, set[int]] = {}
+    kept = []  # so that no number of an object is given out twice
+    as_given = scoring.as_given
+
+    def watched(measure: Measure, ties: Ties) -> Any:
+        kept.append(ties)
+        users.setdefault(id(ties), set()).add(threading.get_ident())
+        return as_given(measure, ties)
+
+    data = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
+    monkeypatch.setattr(scoring.score, "__defaults__", (watched, *scoring.score.__defaults__[1:]))  # type: ignore[index]
+    tp.evaluate(data, np.arange(3000) % 3, memory="8MiB", threads=3)
+    assert len(users) > 3
+    assert all(len(threads) == 1 for threads in users.values())
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_rows_are_kept_once(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many threads rank and count: once for the matrices of keys and once for the tiles."""
+    kept: list[int] = []
+    keep = Prepared.keep
+
+    def counted(self: Prepared) -> None:
+        was_kept = self.kept is not None
+        keep(self)
+        if self.kept is not None and not was_kept:
+            assert threading.current_thread() is threading.main_thread()
+            kept.append(self.kept.nbytes)
+
+    monkeypatch.setattr(Prepared, "keep", counted)
+    data = np.random.default_rng(0).normal(size=(1200, 8)).astype(np.float32)
+    tp.evaluate(data, np.arange(1200) % 12, distance=distance, threads=4)
+    assert len(kept) <= 2
+    assert sum(kept) <= 3 * data.nbytes
