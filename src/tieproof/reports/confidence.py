@@ -1,8 +1,6 @@
 """The error-versus-reject curves of a result as text: their areas, and what ties among confidences leave open."""
 
-import textwrap
-
-from tieproof.reports.text import NUMBERS, count, numbers, table
+from tieproof.reports.text import NUMBERS, count, numbers, paragraph, table
 from tieproof.result import Result
 
 MEANING = (
@@ -36,5 +34,5 @@ def render(result: Result, width: int, color: bool) -> str:
             f"There {verb} {count(first.ties.ties, 'tie')} among confidences, and the largest holds "
             f"{first.ties.largest_tie:,} of {queries}."
         )
-    paragraphs = [textwrap.fill(text, width, break_on_hyphens=False) for text in (MEANING, ties)]
+    paragraphs = [paragraph(text, width) for text in (MEANING, ties)]
     return "\n".join([table(("area of errors", *NUMBERS), [rows], width, color), "", *paragraphs])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import astuple
 
+from tieproof.printable import printable
 from tieproof.reports.text import NUMBERS
 from tieproof.result import Estimate, Result
 
@@ -39,4 +40,4 @@ def numbers(estimate: Estimate[float]) -> list[str]:
 
 def line(measure: str, query: object, cells: Sequence[str]) -> str:
     """A line with the measure in a column as wide as in trec_eval; the cells end where their heads end."""
-    return "\t".join([f"{measure:<22}", str(query), *(f"{cell:>8}" for cell in cells)])
+    return "\t".join([f"{measure:<22}", printable(query), *(f"{cell:>8}" for cell in cells)])

@@ -1,9 +1,7 @@
 """Error rates as text: a table, and what was counted."""
 
-import textwrap
-
 from tieproof.pooled.rates import ErrorRates
-from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, numbers, table
+from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, numbers, paragraph, table
 
 MEANINGS = {
     "linear": "A threshold lies between two distances of other pairs, as numpy.quantile puts it; FNMR is the share "
@@ -34,5 +32,5 @@ def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> 
     rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in rates.points]
     by = "the given distances" if rates.distance == "distances" else f"{rates.distance} distance"
     counted = f"Counted {rates.relevant_pairs:,} relevant and {rates.other_pairs:,} other pairs by {by}."
-    paragraphs = [textwrap.fill(text, width, break_on_hyphens=False) for text in (counted, MEANINGS[rates.method])]
+    paragraphs = [paragraph(text, width) for text in (counted, MEANINGS[rates.method])]
     return "\n".join([table(("FMR", "threshold", *NUMBERS), [rows], width, color), "", *paragraphs])

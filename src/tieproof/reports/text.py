@@ -9,6 +9,7 @@ from dataclasses import astuple
 from io import StringIO
 
 from tieproof.distances import DISTANCES
+from tieproof.printable import printable
 from tieproof.result import NOTHING_RELEVANT, Estimate, Result
 
 WIDTH = 80
@@ -54,8 +55,7 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     """
     width = max(width or WIDTH, NARROWEST)
     shown = by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
-    paragraphs = (textwrap.fill(sentence, width, break_on_hyphens=False) for sentence in sentences(result))
-    page = "\n".join([table(*shown, width, color), "", *paragraphs])
+    page = "\n".join([table(*shown, width, color), "", *(paragraph(text, width) for text in sentences(result))])
     if not result.has_confidence:
         return page
     from tieproof.reports.confidence import render as render_areas
@@ -104,7 +104,7 @@ def table(
             grid.add_column(name, overflow="fold", style=style)
     for section in sections:
         for row in section:
-            grid.add_row(*row)
+            grid.add_row(*map(printable, row))
         grid.add_section()
     page = StringIO()
     console = Console(
@@ -120,6 +120,11 @@ def table(
     )
     console.print(grid)
     return "\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n"))
+
+
+def paragraph(text: str, width: int) -> str:
+    """A text in lines of so many columns, with nothing that a terminal would obey."""
+    return textwrap.fill(printable(text), width, break_on_hyphens=False)
 
 
 def sentences(result: Result) -> Iterator[str]:
