@@ -4,16 +4,13 @@ import csv
 import gzip
 import itertools
 import json
-import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tieproof as tp
+from command_line import Outcome, process, the_line
 from tieproof import cli
 from tieproof.cli import exits
 from tieproof.distances import DISTANCES
@@ -42,18 +40,6 @@ RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq
 """A tie, a list without one, a query with nothing relevant, one without documents, one without judgments."""
 
 CATEGORIES = "q1 short\nq2 long\nq3 short\nq4 long\n"
-
-START = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tieproof.cli import main; main()"
-)
-"""A shell may start background jobs with SIGINT ignored; people do not."""
-
-
-class Outcome(NamedTuple):
-    status: int
-    out: str
-    err: str
-
 
 Run = Callable[..., Outcome]
 
@@ -81,26 +67,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return Outcome(stopped.value.code, *capsys.readouterr())
 
     return call
-
-
-def process(*args: str, folder: Path, encoding: str = "utf-8") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", START, *args],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONIOENCODING": encoding},
-    )
-
-
-def the_line(outcome: Outcome, status: int = 2) -> str:
-    """The one line on standard error, with nothing on standard output."""
-    assert (outcome.status, outcome.out) == (status, ""), outcome
-    assert "Traceback" not in outcome.err
-    assert outcome.err.endswith("\n")
-    assert outcome.err.count("\n") == 1
-    return outcome.err.rstrip("\n")
 
 
 # What comes out
@@ -768,7 +734,7 @@ def stop_with(error: BaseException) -> Callable[..., Any]:
 
 
 STOPS: dict[str, tuple[BaseException, int, str]] = {
-    "interrupt": (KeyboardInterrupt(), 130, "Interrupted; nothing was written."),
+    "interrupt": (KeyboardInterrupt(), 130, "Interrupted; no unfinished file is left."),
     "memory": (MemoryError("Unable to allocate 3 TiB"), 2, "Error: Memory ran out (Unable to allocate 3 TiB). Free"),
     "product": (tp.UnsafeProductError("A reduced\nprecision."), 2, "Error: A reduced precision."),
     "disk": (OSError(28, "No space left on device", "x.npy"), 2, "Error: x.npy: No space left on device."),
@@ -782,7 +748,7 @@ def test_a_stop_is_one_line_and_leaves_files_alone(
 ) -> None:
     monkeypatch.setattr(tp, "evaluate", stop_with(error))
     monkeypatch.setattr(tp, "evaluate_run", stop_with(error))
-    monkeypatch.setattr(exits, "discard_output", lambda: None)
+    monkeypatch.setattr(exits, "discard", lambda stream: None)
     Path("result.json").write_text("old")
     before = sorted(Path().iterdir())
     outputs = "--json result.json --per-query queries.csv"
@@ -801,33 +767,6 @@ def test_traceback_of_a_defect(run: Run, monkeypatch: pytest.MonkeyPatch, how: s
     outcome = run(*option, "evaluate", "embeddings.npy", "labels.npy")
     assert outcome.status == 1
     assert "Traceback" in outcome.err
-
-
-def test_interrupt_in_the_middle_of_an_evaluation(tmp_path: Path) -> None:
-    vectors = np.random.default_rng(0).normal(size=(20_000, 256)).astype(np.float32)
-    np.save(tmp_path / "embeddings.npy", vectors)
-    np.save(tmp_path / "labels.npy", np.arange(len(vectors)) % 2_000)
-    outputs = "--threads 1 -d cityblock --json result.json --per-query queries.csv"  # for some twenty seconds
-    started = process("evaluate", "embeddings.npy", "labels.npy", *outputs.split(), folder=tmp_path)
-    deadline = time.monotonic() + 60
-    while len(list(tmp_path.iterdir())) < 4 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(1)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    assert the_line(Outcome(started.returncode, out, err), 130) == "Interrupted; nothing was written."
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["embeddings.npy", "labels.npy"]
-
-
-def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
-    np.savez(tmp_path / "data.npz", features=VECTORS, labels=LABELS)
-    started = process("evaluate", "data.npz", "--json", "-", folder=tmp_path)
-    assert started.stdout is not None
-    assert started.stderr is not None
-    started.stdout.close()
-    assert started.stderr.read() == ""
-    started.stderr.close()
-    assert started.wait(timeout=60) == 0
 
 
 def test_import_loads_nothing_optional() -> None:

@@ -5,14 +5,14 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-import typer
-
 import tieproof
 from tieproof.cli.options import (
     MEASURES,
     Average,
+    Embeddings,
     Empty,
     Json,
+    Labels,
     Measures,
     PerQuery,
     Plot,
@@ -24,7 +24,7 @@ from tieproof.cli.options import (
     one_of,
     option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
+from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
 from tieproof.precision.formats import FORMATS as PRECISIONS
@@ -60,10 +60,8 @@ tieproof evaluate embeddings.npy labels.npy --precision float16
 
 
 def command(
-    embeddings: Annotated[str, typer.Argument(metavar="EMBEDDINGS", help="Vectors, one a row.")],
-    labels: Annotated[
-        Text, typer.Argument(metavar="LABELS", help="One label a row. Default: those in the file of EMBEDDINGS.")
-    ] = None,
+    embeddings: Embeddings,
+    labels: Labels = None,
     gallery: Annotated[Text, file_option("--gallery", text="The retrieval database.")] = None,
     gallery_labels: Annotated[
         Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")
@@ -126,10 +124,7 @@ def command(
             progress=is_terminal(sys.stderr),
         )
         write(result)
-    if json == STANDARD_OUTPUT:
-        print(result.to_json())
-    else:
-        show(render, result)
+    answer(json, render, result)
 
 
 class Files(NamedTuple):

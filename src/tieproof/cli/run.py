@@ -18,9 +18,10 @@ from tieproof.cli.options import (
     check_options,
     choice_option,
     count_option,
+    file_argument,
     file_option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, outputs, say, show
+from tieproof.cli.output import STANDARD_OUTPUT, answer, outputs, say
 from tieproof.errors import InputError
 from tieproof.reports import lines
 from tieproof.reports.text import render
@@ -48,8 +49,8 @@ tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json
 
 
 def command(
-    qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="The judgments; a grade above 0 is relevant.")],
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The documents of a system and their scores.")],
+    qrels: Annotated[str, file_argument("QRELS", text="The judgments; a grade above 0 is relevant.")],
+    run: Annotated[str, file_argument("RUN", text="The documents of a system and their scores.")],
     measures: Measures = MEASURES,
     per_query_lines: Annotated[
         bool,
@@ -119,21 +120,19 @@ def command(
             n_items=n_items,
         )
         write(result)
-    if json == STANDARD_OUTPUT:
-        print(result.to_json())
-    elif per_query_lines:
+    if per_query_lines:
         say(lines.render(result))
     else:
-        show(render, result)
+        answer(json, render, result)
 
 
-def evaluate_files(qrels: Path, run: Path, **options: Any) -> tieproof.Result:
+def evaluate_files(qrels: str, run: str, **options: Any) -> tieproof.Result:
     """Evaluate the files; an error that begins with none of them speaks of those that it names."""
     try:
         return tieproof.evaluate_run(qrels, run, **options)
     except InputError as error:
         message, categories = str(error), options["categories"]
-        files = [str(path) for path in (qrels, run, categories) if path]
+        files = [path for path in (qrels, run, categories) if path]
         if message.startswith(tuple(f"{path}{end}" for path in files for end in (" ", ":"))):
             raise
         of_categories = categories and message.startswith("The categor")
