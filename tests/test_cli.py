@@ -399,6 +399,12 @@ def test_help_lists_what_the_registries_hold(run: Run) -> None:
         assert re.search(rf"(?<!\w){re.escape(name)}\b", text), name
 
 
+@pytest.mark.parametrize("command", ["evaluate", "run", "fnmr"])
+def test_help_says_what_the_deviation_is_over(run: Run, command: str) -> None:
+    text = " ".join(run(command, "--help").out.split())
+    assert "tie std is the standard deviation over the orderings of" in text
+
+
 def test_without_a_command_help_is_shown(run: Run) -> None:
     assert run().out.strip() == run("--help").out.strip()
 
@@ -862,7 +868,7 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "1 of 2 queries holds an ambiguous tie, which mixes relevant and other items. There is 1 ambiguous tie, "
             "and the largest tie holds 2 items.",
             "2 of 2 queries have a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
-            "'upper' cover every way of going on, 'expected' and 'std' are those of the list as given.",
+            "'upper' cover every way of going on, 'expected' and 'tie std' are those of the list as given.",
             "The score is 'lower': whatever the order of tied items, it is no less.",
         ],
     ),
@@ -872,7 +878,7 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "Evaluated 2 queries, ranking up to 2 items by the given scores.",
             "No tie within a list changes any score: all orderings agree.",
             "1 of 2 queries has a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
-            "'upper' cover every way of going on, 'expected' and 'std' are those of the list as given.",
+            "'upper' cover every way of going on, 'expected' and 'tie std' are those of the list as given.",
             "The score is 'lower': whatever the order of tied items, it is no less.",
         ],
     ),
@@ -907,10 +913,10 @@ def test_text_in_whole_sentences(result: Callable[[], tp.Result], sentences: lis
 
 def test_table_aligns_numbers() -> None:
     assert str(result_of(POINTS, [1, 1, 2, 2, 1])).split("\n")[:4] == [
-        "measure   lower  expected   upper     std",
-        "-----------------------------------------",
-        "AP       0.4833    0.6153  0.8000  0.0722",
-        "P@1      0.4000    0.5500  0.8000  0.1323",
+        "measure   lower  expected   upper  tie std",
+        "------------------------------------------",
+        "AP       0.4833    0.6153  0.8000   0.0722",
+        "P@1      0.4000    0.5500  0.8000   0.1323",
     ]
 
 

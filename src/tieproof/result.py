@@ -175,7 +175,7 @@ class Result(Mapping[str, Estimate[float]]):
         return object.__hash__(self)
 
     def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
-        """A measure of every query: arrays in the order of `query_ids`."""
+        """A measure of every query: arrays in the order of `query_ids`, std over the orderings of its tied items."""
         lower, expected, upper, variance = self._per_query[self._known(measure)]
         return Estimate(lower, expected, upper, np.sqrt(variance))
 
@@ -275,6 +275,7 @@ class Result(Mapping[str, Estimate[float]]):
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers, strings and dictionaries.
 
+        The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure: of Q queries, 4 Q numbers.
         """
         whole = {
@@ -298,7 +299,10 @@ class Result(Mapping[str, Estimate[float]]):
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """A long table of every query and measure, as arrays of equal length."""
+        """A long table of every query and measure, as arrays of equal length.
+
+        `std` is the standard deviation over the orderings of the query's tied items.
+        """
         count = len(self._per_query)
         table = {"query": np.tile(self.query_ids, count)}
         if self._categories is not None:

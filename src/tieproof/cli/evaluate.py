@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import tieproof
 from tieproof.cli.options import (
     MEASURES,
+    TIE_STD,
     Average,
     Embeddings,
     Empty,
@@ -37,7 +38,7 @@ from tieproof.settings import parse_memory, parse_threads
 Answer = TypeVar("Answer")
 
 HELP = (
-    "Score embeddings exactly, with the whole interval that ties leave open.\n\n"
+    f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
     "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
     f"Files end in {', '.join(FORMATS)}. One of several arrays in a file, or one column of a table, is named behind "
     "a colon: data.npz:features."

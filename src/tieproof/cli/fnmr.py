@@ -30,7 +30,8 @@ HELP = (
     "The false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"
     "A threshold is the FMR-quantile of the distances between pairs that are not relevant; FNMR is the share of "
     "relevant pairs at or beyond it. Without --gallery every item is compared with all the others. Files are those "
-    "that tieproof evaluate reads."
+    "that tieproof evaluate reads. In tables, tie std is the standard deviation over the orderings of pairs at "
+    "exactly the same distance."
 )
 
 EXAMPLES = """Examples:

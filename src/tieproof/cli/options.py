@@ -14,6 +14,8 @@ from tieproof.scoring import EMPTY
 
 Text = str | None
 
+TIE_STD = "In tables, tie std is the standard deviation over the orderings of tied items, not over the queries."
+
 
 def one_of(names: Iterable[str]) -> str:
     """Names as help texts list them."""

@@ -8,6 +8,7 @@ import typer
 import tieproof
 from tieproof.cli.options import (
     MEASURES,
+    TIE_STD,
     Average,
     Empty,
     Json,
@@ -29,7 +30,7 @@ from tieproof.runs import MISSING
 from tieproof.scoring import parse_measures
 
 HELP = (
-    "Score a run against relevance judgments, with the whole interval that tied scores leave open.\n\n"
+    f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document, grade, or is that of BEIR with its header; RUN of query, Q0, "
     "document, rank, score, tag, as for trec_eval; both may be packed by gzip. The score alone decides: ranks, the "
     "order of the lines and the names of documents change nothing. Means are over the queries of QRELS; with --empty "

@@ -91,7 +91,7 @@ def storable(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[A
 
 
 def csv_writer() -> Writer:
-    """CSV with every float in full."""
+    """CSV with every float in full; `std` is the deviation over the orderings of a query's tied items."""
 
     def write(result: Result, path: Path) -> None:
         columns = storable(result.columns())

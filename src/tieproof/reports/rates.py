@@ -19,9 +19,9 @@ def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> 
 
     >>> import tieproof as tp
     >>> print(render(tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")))
-    FMR  threshold   lower  expected   upper     std
-    ------------------------------------------------
-    0.1  2          0.2500    0.5000  0.7500  0.2041
+    FMR  threshold   lower  expected   upper  tie std
+    -------------------------------------------------
+    0.1  2          0.2500    0.5000  0.7500   0.2041
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs by the given distances.
     A threshold is the distance of another pair. FNMR is the share of relevant pairs

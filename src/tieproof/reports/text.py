@@ -18,7 +18,9 @@ WIDTH = 80
 NARROWEST = 44
 """Columns that the numbers need; a narrower terminal wraps them itself."""
 
-NUMBERS = ("lower", "expected", "upper", "std")
+NUMBERS = ("lower", "expected", "upper", "tie std")
+"""The heads of the columns of an `Estimate`: its std is over the orderings of tied items, not over the queries."""
+
 HEADLINE = "lower"
 
 RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
@@ -41,9 +43,9 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
 
     >>> import tieproof as tp
     >>> print(render(tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])))
-    measure   lower  expected   upper     std
-    -----------------------------------------
-    AP       0.5000    0.7500  1.0000  0.1768
+    measure   lower  expected   upper  tie std
+    ------------------------------------------
+    AP       0.5000    0.7500  1.0000   0.1768
     <BLANKLINE>
     Evaluated 2 of 3 queries, leave-one-out among 3 items of 2 dimensions, under
     cosine distance.
@@ -220,8 +222,8 @@ def about_open_ties(result: Result) -> str:
     have = "has" if open_ends == 1 else "have"
     return (
         f"{open_ends:,} of {count(result.ties.queries, 'query')} {have} a list that was cut off, and its last tie "
-        "may go on beyond the end: 'lower' and 'upper' cover every way of going on, 'expected' and 'std' are those "
-        "of the list as given."
+        "may go on beyond the end: 'lower' and 'upper' cover every way of going on, 'expected' and 'tie std' are "
+        "those of the list as given."
     )
 
 
