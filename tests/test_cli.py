@@ -409,6 +409,29 @@ def test_without_a_command_help_is_shown(run: Run) -> None:
     assert run().out.strip() == run("--help").out.strip()
 
 
+def test_help_has_a_short_name(run: Run) -> None:
+    for command in ([], ["evaluate"]):
+        assert run(*command, "-h") == run(*command, "--help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "embeddings.npy --gallery gallery.npz",
+            "gallery.npz holds labels and embeddings.npy none. Give those, too, as",
+        ),
+        (
+            "data.npz --gallery embeddings.npy",
+            "data.npz holds labels and embeddings.npy none. Give those, too, as --gal",
+        ),
+        ("nothing.npy --gallery gallery.npz", "nothing.npy does not exist"),
+    ],
+)
+def test_collisions_with_labels_of_one_side(run: Run, arguments: str, said: str) -> None:
+    assert said in the_line(run("collisions", *arguments.split()))
+
+
 def test_version(run: Run) -> None:
     assert run("--version") == (0, f"tieproof {tp.__version__}\n", "")
 
@@ -581,6 +604,8 @@ BAD_INPUTS: dict[str, Case] = {
     "policy": ({}, "embeddings.npy labels.npy --empty drop", ["--empty", "'drop'", "skip, zero"]),
     "bits": ({}, "embeddings.npy labels.npy --bits many", ["--bits", "'many'", "tieproof evaluate --help"]),
     "option": ({}, "embeddings.npy labels.npy --metric AP", ["--metric", "tieproof evaluate --help"]),
+    "option without its value": ({}, "embeddings.npy labels.npy -m", ["'-m' requires", "tieproof evaluate --help"]),
+    "json in a file": ({}, "data.npz --json data.npz/r.json", ["data.npz/r.json", "no folder", "create it first"]),
     "no file at all": ({}, "", ["EMBEDDINGS", "tieproof evaluate --help"]),
     "gallery labels without a gallery": (
         {},

@@ -19,7 +19,7 @@ import pytest
 import tieproof as tp
 from command_line import START, Outcome, process, the_line
 from tieproof import cli
-from tieproof.cli import exits
+from tieproof.cli import exits, output
 from tieproof.cli.signals import Terminated, ending_by_signals
 from tieproof.printable import printable
 from tieproof.reports.audit import markdown
@@ -111,6 +111,23 @@ def test_names_in_a_table_with_colours() -> None:
     assert re.sub(r"\x1b\[\d*m", "", coloured) == render(result, 100)
     for name in EVIL:
         assert coloured.count(printable(name)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "coloured"), [("", "", True), ("NO_COLOR", "1", False), ("TERM", "dumb", False)]
+)
+def test_colours_are_for_terminals_that_have_them(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: str,
+    coloured: bool,
+) -> None:
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(name or "NO_COLOR", value)
+    assert ("\x1b[1m" in run(capsys, "pcf", "embeddings.npy").out) == coloured
 
 
 def test_warnings_and_defects_are_harmless(

@@ -45,14 +45,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def _create(unfinished: Path, target: Path, name: str) -> None:
     folder = target.parent
-    if target.is_dir():
-        raise InputError(f"{name} is a folder; give the path of a file to write.")
-    if target.exists() and not target.is_file():
-        raise InputError(f"{name} is not a regular file; give the path of a file to write.")
     try:
+        if target.is_dir():
+            raise InputError(f"{name} is a folder; give the path of a file to write.")
+        if target.exists() and not target.is_file():
+            raise InputError(f"{name} is not a regular file; give the path of a file to write.")
+        if not folder.is_dir():
+            raise InputError(f"{name} cannot be written: there is no folder {folder}; create it first.")
         unfinished.touch(exist_ok=False)
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{name} cannot be written: there is no folder {folder}; create it first.") from None
     except PermissionError:
         raise InputError(
             f"{name} cannot be written: permission denied in the folder {folder}; choose another one."

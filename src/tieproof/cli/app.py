@@ -16,6 +16,7 @@ app = typer.Typer(
     "last bit, whatever its order and whatever the machine.",
     epilog="Example: tieproof demo",
     add_completion=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
 )
 

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import tieproof
@@ -187,9 +187,10 @@ class Files(NamedTuple):
 
 def from_files(function: Callable[..., Answer], sides: Sequence[Files], **options: Any) -> Answer:
     """Apply an evaluation to what is read; an error names the files that it speaks of."""
-    options |= {name: values for name, values in sides[0].read().items() if values is not None}
-    for side in sides[1:]:
-        found = side.read()
+    arrays = [side.read() for side in sides]
+    check_both_labelled(sides, arrays)
+    options |= {name: values for name, values in arrays[0].items() if values is not None}
+    for found in arrays[1:]:
         options |= {
             "gallery": found["embeddings"],
             "gallery_labels": found["labels"],
@@ -199,6 +200,18 @@ def from_files(function: Callable[..., Answer], sides: Sequence[Files], **option
         return function(**options)
     except InputError as error:
         raise InputError(f"{files_meant(str(error), sides)}: {error}") from error
+
+
+def check_both_labelled(sides: Sequence[Files], arrays: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse labels of one side only: those that lie in the file of a gallery were perhaps not meant."""
+    labelled = [found["labels"] is not None for found in arrays]
+    if labelled in ([True, False], [False, True]):
+        holds, lacks = sides[labelled.index(True)], sides[labelled.index(False)]
+        option = "LABELS" if lacks is sides[0] else "--gallery-labels"
+        raise InputError(
+            f"{holds.labels_read} holds labels and {lacks.embeddings} none. Give those, too, as {option}, or take a "
+            "file with the vectors alone."
+        )
 
 
 def files_meant(message: str, sides: Sequence[Files]) -> str:

@@ -37,9 +37,9 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return stopped("Interrupted", INTERRUPTED)
     except UsageError as error:
-        where = error.ctx.command_path if error.ctx else "tieproof"
         message = error.format_message()
-        return fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} See: {where} --help")
+        end = "" if message.endswith((".", "?")) else "."
+        return fail(f"{message}{end} See: {asked_for(error, app, args)} --help")
     except TieproofError as error:
         return fail(str(error))
     except MemoryError as error:
@@ -64,6 +64,14 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
             DEFECT,
         )
     return OK
+
+
+def asked_for(error: typer.BadParameter, app: typer.Typer, args: list[str]) -> str:
+    """The command whose help says more; the parser doesn't always tell which it was at."""
+    if error.ctx:
+        return error.ctx.command_path
+    commands = [command.name for command in app.registered_commands]
+    return next((f"tieproof {word}" for word in args if word in commands), "tieproof")
 
 
 @contextmanager

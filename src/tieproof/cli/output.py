@@ -66,7 +66,8 @@ def show(render: Callable[[Any, int | None, bool], str], what: object) -> None:
     """Print a report in the width and with the colours of the terminal, if it is one."""
     terminal = is_terminal(sys.stdout)
     width = min(shutil.get_terminal_size().columns, WIDEST) if terminal else None
-    say(render(what, width, terminal and not os.environ.get("NO_COLOR")))
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    say(render(what, width, terminal and not plain))
 
 
 def say(text: str) -> None:
