@@ -13,7 +13,8 @@ INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of m
 # Measures
 
 Every measure comes with its lowest, expected and highest value and its standard deviation over all orderings of tied
-items. `tieproof measures` shows this page.
+items. This deviation, `std` in Python, JSON and files and "tie std" in tables, is what ties leave open; it says
+nothing of how much queries differ. `tieproof measures` shows this page.
 
 {LEGEND}
 

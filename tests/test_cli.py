@@ -4,16 +4,13 @@ import csv
 import gzip
 import itertools
 import json
-import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tieproof as tp
+from command_line import Outcome, process, the_line
 from tieproof import cli
 from tieproof.cli import exits
 from tieproof.distances import DISTANCES
@@ -42,18 +40,6 @@ RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq
 """A tie, a list without one, a query with nothing relevant, one without documents, one without judgments."""
 
 CATEGORIES = "q1 short\nq2 long\nq3 short\nq4 long\n"
-
-START = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tieproof.cli import main; main()"
-)
-"""A shell may start background jobs with SIGINT ignored; people do not."""
-
-
-class Outcome(NamedTuple):
-    status: int
-    out: str
-    err: str
-
 
 Run = Callable[..., Outcome]
 
@@ -81,26 +67,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return Outcome(stopped.value.code, *capsys.readouterr())
 
     return call
-
-
-def process(*args: str, folder: Path, encoding: str = "utf-8") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", START, *args],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONIOENCODING": encoding},
-    )
-
-
-def the_line(outcome: Outcome, status: int = 2) -> str:
-    """The one line on standard error, with nothing on standard output."""
-    assert (outcome.status, outcome.out) == (status, ""), outcome
-    assert "Traceback" not in outcome.err
-    assert outcome.err.endswith("\n")
-    assert outcome.err.count("\n") == 1
-    return outcome.err.rstrip("\n")
 
 
 # What comes out
@@ -437,8 +403,37 @@ def test_help_lists_what_the_registries_hold(run: Run) -> None:
         assert re.search(rf"(?<!\w){re.escape(name)}\b", text), name
 
 
+@pytest.mark.parametrize("command", ["evaluate", "run", "fnmr"])
+def test_help_says_what_the_deviation_is_over(run: Run, command: str) -> None:
+    text = " ".join(run(command, "--help").out.split())
+    assert "tie std is the standard deviation over the orderings of" in text
+
+
 def test_without_a_command_help_is_shown(run: Run) -> None:
     assert run().out.strip() == run("--help").out.strip()
+
+
+def test_help_has_a_short_name(run: Run) -> None:
+    for command in ([], ["evaluate"]):
+        assert run(*command, "-h") == run(*command, "--help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "embeddings.npy --gallery gallery.npz",
+            "gallery.npz holds labels and embeddings.npy none. Give those, too, as",
+        ),
+        (
+            "data.npz --gallery embeddings.npy",
+            "data.npz holds labels and embeddings.npy none. Give those, too, as --gal",
+        ),
+        ("nothing.npy --gallery gallery.npz", "nothing.npy does not exist"),
+    ],
+)
+def test_collisions_with_labels_of_one_side(run: Run, arguments: str, said: str) -> None:
+    assert said in the_line(run("collisions", *arguments.split()))
 
 
 def test_version(run: Run) -> None:
@@ -613,6 +608,8 @@ BAD_INPUTS: dict[str, Case] = {
     "policy": ({}, "embeddings.npy labels.npy --empty drop", ["--empty", "'drop'", "skip, zero"]),
     "bits": ({}, "embeddings.npy labels.npy --bits many", ["--bits", "'many'", "tieproof evaluate --help"]),
     "option": ({}, "embeddings.npy labels.npy --metric AP", ["--metric", "tieproof evaluate --help"]),
+    "option without its value": ({}, "embeddings.npy labels.npy -m", ["'-m' requires", "tieproof evaluate --help"]),
+    "json in a file": ({}, "data.npz --json data.npz/r.json", ["data.npz/r.json", "no folder", "create it first"]),
     "no file at all": ({}, "", ["EMBEDDINGS", "tieproof evaluate --help"]),
     "gallery labels without a gallery": (
         {},
@@ -772,7 +769,7 @@ def stop_with(error: BaseException) -> Callable[..., Any]:
 
 
 STOPS: dict[str, tuple[BaseException, int, str]] = {
-    "interrupt": (KeyboardInterrupt(), 130, "Interrupted; nothing was written."),
+    "interrupt": (KeyboardInterrupt(), 130, "Interrupted; no unfinished file is left."),
     "memory": (MemoryError("Unable to allocate 3 TiB"), 2, "Error: Memory ran out (Unable to allocate 3 TiB). Free"),
     "product": (tp.UnsafeProductError("A reduced\nprecision."), 2, "Error: A reduced precision."),
     "disk": (OSError(28, "No space left on device", "x.npy"), 2, "Error: x.npy: No space left on device."),
@@ -786,7 +783,7 @@ def test_a_stop_is_one_line_and_leaves_files_alone(
 ) -> None:
     monkeypatch.setattr(tp, "evaluate", stop_with(error))
     monkeypatch.setattr(tp, "evaluate_run", stop_with(error))
-    monkeypatch.setattr(exits, "discard_output", lambda: None)
+    monkeypatch.setattr(exits, "discard", lambda stream: None)
     Path("result.json").write_text("old")
     before = sorted(Path().iterdir())
     outputs = "--json result.json --per-query queries.csv"
@@ -805,33 +802,6 @@ def test_traceback_of_a_defect(run: Run, monkeypatch: pytest.MonkeyPatch, how: s
     outcome = run(*option, "evaluate", "embeddings.npy", "labels.npy")
     assert outcome.status == 1
     assert "Traceback" in outcome.err
-
-
-def test_interrupt_in_the_middle_of_an_evaluation(tmp_path: Path) -> None:
-    vectors = np.random.default_rng(0).normal(size=(20_000, 256)).astype(np.float32)
-    np.save(tmp_path / "embeddings.npy", vectors)
-    np.save(tmp_path / "labels.npy", np.arange(len(vectors)) % 2_000)
-    outputs = "--threads 1 -d cityblock --json result.json --per-query queries.csv"  # for some twenty seconds
-    started = process("evaluate", "embeddings.npy", "labels.npy", *outputs.split(), folder=tmp_path)
-    deadline = time.monotonic() + 60
-    while len(list(tmp_path.iterdir())) < 4 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(1)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    assert the_line(Outcome(started.returncode, out, err), 130) == "Interrupted; nothing was written."
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["embeddings.npy", "labels.npy"]
-
-
-def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
-    np.savez(tmp_path / "data.npz", features=VECTORS, labels=LABELS)
-    started = process("evaluate", "data.npz", "--json", "-", folder=tmp_path)
-    assert started.stdout is not None
-    assert started.stderr is not None
-    started.stdout.close()
-    assert started.stderr.read() == ""
-    started.stderr.close()
-    assert started.wait(timeout=60) == 0
 
 
 def test_import_loads_nothing_optional() -> None:
@@ -927,7 +897,7 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "1 of 2 queries holds an ambiguous tie, which mixes relevant and other items. There is 1 ambiguous tie, "
             "and the largest tie holds 2 items.",
             "2 of 2 queries have a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
-            "'upper' cover every way of going on, 'expected' and 'std' are those of the list as given.",
+            "'upper' cover every way of going on, 'expected' and 'tie std' are those of the list as given.",
             "The score is 'lower': whatever the order of tied items, it is no less.",
         ],
     ),
@@ -937,7 +907,7 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "Evaluated 2 queries, ranking up to 2 items by the given scores.",
             "No tie within a list changes any score: all orderings agree.",
             "1 of 2 queries has a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
-            "'upper' cover every way of going on, 'expected' and 'std' are those of the list as given.",
+            "'upper' cover every way of going on, 'expected' and 'tie std' are those of the list as given.",
             "The score is 'lower': whatever the order of tied items, it is no less.",
         ],
     ),
@@ -972,10 +942,10 @@ def test_text_in_whole_sentences(result: Callable[[], tp.Result], sentences: lis
 
 def test_table_aligns_numbers() -> None:
     assert str(result_of(POINTS, [1, 1, 2, 2, 1])).split("\n")[:4] == [
-        "measure   lower  expected   upper     std",
-        "-----------------------------------------",
-        "AP       0.4833    0.6153  0.8000  0.0722",
-        "P@1      0.4000    0.5500  0.8000  0.1323",
+        "measure   lower  expected   upper  tie std",
+        "------------------------------------------",
+        "AP       0.4833    0.6153  0.8000   0.0722",
+        "P@1      0.4000    0.5500  0.8000   0.1323",
     ]
 
 

@@ -256,7 +256,7 @@ def test_curves_in_json_and_text() -> None:
     assert data["error_reject"] == {name: result.error_reject(name).to_dict() for name in ("P@1", "AP")}
     text = str(result)
     area = result.error_reject("AP").area
-    assert f"1 - AP          {area.lower:.4f}    {area.expected:.4f}  {area.upper:.4f}  {area.std:.4f}" in text
+    assert f"1 - AP          {area.lower:.4f}    {area.expected:.4f}  {area.upper:.4f}   {area.std:.4f}" in text
     assert text.endswith("There are 2 ties among confidences, and the largest holds 3 of 5 queries.")
     assert str(evaluated(confidence=None)) == text.partition("\n\narea of errors")[0]
     assert "error_reject" not in evaluated(confidence=None).to_dict()

@@ -57,7 +57,7 @@ def test_text(results: dict[str, Result]) -> None:
     assert all(line == line.rstrip() and len(line) <= 100 for line in text.split("\n"))
     for measure in demo.MEASURES:
         for name, result in results.items():
-            row = "  ".join(f"{getattr(result[measure], column):.4f}" for column in ("upper", "std"))
+            row = f"{result[measure].upper:.4f}   {result[measure].std:.4f}"
             assert any(line.startswith(measure) and name in line and line.endswith(row) for line in text.split("\n"))
     assert text.endswith("tieproof evaluate embeddings.npy labels.npy")
 

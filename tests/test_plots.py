@@ -72,7 +72,7 @@ def test_measures_of_one_query() -> None:
     ax = one_query().plot(new_axes())
     assert segments(ax.collections[0])[:, :, 0].tolist() == [[0.5, 1.0], [0.0, 1.0]]
     assert ax.get_xlabel()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["lower to upper", "expected ± std"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["lower to upper", "expected ± tie std"]
 
 
 def test_height_grows_with_the_measures() -> None:

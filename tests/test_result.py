@@ -1,6 +1,10 @@
 """What a result holds, and how it is shown."""
 
+import copy
 import json
+import math
+import pickle
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -59,6 +63,57 @@ def test_names_are_measures_too() -> None:
         found["RR"]
 
 
+def test_a_result_is_a_mapping_of_estimates() -> None:
+    found: Any = result()
+    assert isinstance(found, Mapping)
+    assert (len(found), list(found), list(found.keys())) == (2, ["AP", "P@1"], ["AP", "P@1"])
+    assert list(found.values()) == [found["AP"], found["P@1"]]
+    assert dict(found) == dict(found.items()) == {**found} == {"AP": found["AP"], "P@1": found["P@1"]}
+    for name in ("AP", "map", " ap ", tp.measures.AP, "P_1", tp.P @ 1):
+        assert name in found
+        assert found.get(name) == found[name]
+        assert name in found.keys()  # noqa: SIM118
+    for absent in ("RR", "mAPP", "map@10", "", 3, None, tp.P, ("AP",)):
+        assert absent not in found
+        assert found.get(absent, "none") == "none"
+        assert (absent, found["AP"]) not in found.items()
+        with pytest.raises(KeyError):
+            found[absent]
+    assert ("map", found["AP"]) in found.items()
+    assert ("AP", found["P@1"]) not in found.items()
+
+
+def test_equality_and_copies_are_those_of_an_object() -> None:
+    found = result()
+    assert found == found
+    assert found != result()
+    assert {found: "it"}[found] == "it"
+    for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert other.to_json() == found.to_json()
+        assert other["AP"] == found["AP"]
+    with pytest.raises(tp.InputError) as caught:
+        found["RR"]
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize("as_number", [float, np.float64, math.sqrt, "%.3f".__mod__])
+def test_an_estimate_is_no_number(as_number: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match=r"Take \.lower, which is the score to report .*, \.expected or \.upper\."):
+        as_number(result()["AP"])
+
+
+def test_an_estimate_as_text() -> None:
+    estimate = tp.Estimate(0.25, 0.5, 2 / 3, 0.125)
+    assert f"{estimate:.3f}" == "0.250 ≤ 0.500 ≤ 0.667"
+    assert f"{estimate:7.1%}" == "  25.0% ≤   50.0% ≤   66.7%"
+    assert f"{estimate}" == str(estimate) == f"0.25 ≤ 0.5 ≤ {2 / 3}"
+    assert repr(estimate) == f"Estimate(lower=0.25, expected=0.5, upper={2 / 3}, std=0.125)"
+    assert f"{tp.Estimate(*[math.nan] * 4):.2f}" == "nan ≤ nan ≤ nan"
+    assert str(result().per_query("P@1")) == "[0. 1. 0. 0.] ≤ [0.5 1.  0.  0. ] ≤ [1. 1. 0. 0.]"
+    with pytest.raises(ValueError, match="format"):
+        f"{estimate:nothing}"
+
+
 def test_frame() -> None:
     pytest.importorskip("pandas")
     frame = result().to_frame()
@@ -71,7 +126,7 @@ def test_frame() -> None:
 
 def test_table() -> None:
     text = str(result())
-    for part in ("measure", "lower", "expected", "upper", "std", "AP", "0.5000", "P@1", "leave-one-out"):
+    for part in ("measure", "lower", "expected", "upper", "tie std", "AP", "0.5000", "P@1", "leave-one-out"):
         assert part in text
     assert "\x1b" not in text
 

@@ -1,6 +1,5 @@
 """What ties do to scores, shown on 1,797 handwritten digits that come with the package."""
 
-import textwrap
 from importlib.resources import as_file, files
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.evaluate import evaluate
-from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, count, numbers, table
+from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, count, numbers, paragraph, table
 from tieproof.result import Result
 
 Array = npt.NDArray[Any]
@@ -60,7 +59,7 @@ def render(results: dict[str, Result], width: int | None = None, color: bool = F
         [(measure, name, *numbers(result[measure])) for name, result in results.items()] for measure in MEASURES
     ]
     rows = table(("measure", "embeddings", *NUMBERS), sections, width, color)
-    before, *after = (textwrap.fill(text, width, break_on_hyphens=False) for text in paragraphs(results))
+    before, *after = (paragraph(text, width) for text in paragraphs(results))
     return "\n\n".join([before, rows, *after, COMMAND])
 
 

@@ -13,6 +13,14 @@ class InputError(TieproofError, ValueError):
     """The data or an argument cannot be evaluated; the message names it and says what to do."""
 
 
+class AbsentMeasureError(InputError, KeyError):
+    """A result has no measure of that name: of a mapping, a `KeyError`."""
+
+    def __str__(self) -> str:
+        """The message; `KeyError` alone would put it in quotes."""
+        return Exception.__str__(self)
+
+
 class MissingExtraError(TieproofError, ImportError):
     """An optional library is needed and not installed; the message has its `pip install` line.
 

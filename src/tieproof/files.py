@@ -14,7 +14,7 @@ from tieproof.errors import InputError
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield the path of a new file beside `path`, with the same extension, that becomes `path` at the end.
 
-    If the block raises anything, an interrupt from the keyboard too, the new file is removed and an old one
+    If the block raises anything, an interrupt too, the new file is removed and an old one
     at `path` stays as it was. The new file gets the permissions of the old one; symbolic links are followed.
 
     Raises InputError where `path` is a folder or no regular file, or its folder does not exist or may not be
@@ -29,8 +29,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     unfinished = target.with_name(f".tieproof-{secrets.token_hex(8)}{target.suffix}")
-    _create(unfinished, target, os.fspath(path))
     try:
+        _create(unfinished, target, os.fspath(path))
         yield unfinished
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())  # or the new name may reach the disk before the content
@@ -38,21 +38,21 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             shutil.copymode(target, unfinished)
         os.replace(unfinished, target)
     except BaseException:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # it may be absent, as its folder may be
             unfinished.unlink()
         raise
 
 
 def _create(unfinished: Path, target: Path, name: str) -> None:
     folder = target.parent
-    if target.is_dir():
-        raise InputError(f"{name} is a folder; give the path of a file to write.")
-    if target.exists() and not target.is_file():
-        raise InputError(f"{name} is not a regular file; give the path of a file to write.")
     try:
+        if target.is_dir():
+            raise InputError(f"{name} is a folder; give the path of a file to write.")
+        if target.exists() and not target.is_file():
+            raise InputError(f"{name} is not a regular file; give the path of a file to write.")
+        if not folder.is_dir():
+            raise InputError(f"{name} cannot be written: there is no folder {folder}; create it first.")
         unfinished.touch(exist_ok=False)
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{name} cannot be written: there is no folder {folder}; create it first.") from None
     except PermissionError:
         raise InputError(
             f"{name} cannot be written: permission denied in the folder {folder}; choose another one."

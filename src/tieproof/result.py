@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.categories import Average, Categories
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.measures import Measure, parse
 from tieproof.tie_summary import TieSummary, summarize
 
@@ -30,13 +30,35 @@ class Estimate(Generic[Number]):
     """What a measure can be over all orderings of the tied items.
 
     lower, upper : its smallest and largest value
-    expected, std : mean and standard deviation when every ordering is equally likely
+    expected, std : its mean and its standard deviation when every ordering of the tied items is equally likely; so
+        std is what ties leave open, not how much queries differ
+
+    As text it is lower ≤ expected ≤ upper, each in the format given. It is no number, and `float` refuses it: take
+    one of the three.
+
+    >>> f"{Estimate(0.5, 0.75, 1.0, 0.25):.3f}", str(Estimate(0.5, 0.75, 1.0, 0.25))
+    ('0.500 ≤ 0.750 ≤ 1.000', '0.5 ≤ 0.75 ≤ 1.0')
     """
 
     lower: Number
     expected: Number
     upper: Number
     std: Number
+
+    def __format__(self, spec: str) -> str:
+        """Lower, expected and upper value, each in this format."""
+        return " ≤ ".join(format(value, spec) for value in (self.lower, self.expected, self.upper))
+
+    def __str__(self) -> str:
+        """Lower, expected and upper value."""
+        return format(self)
+
+    def __float__(self) -> float:
+        """Refused: which of the three numbers is meant has to be said."""
+        raise TypeError(
+            "An estimate is an interval and not one number. Take .lower, which is the score to report (.upper for an "
+            "error), .expected or .upper."
+        )
 
 
 @dataclass(frozen=True)
@@ -79,13 +101,20 @@ class Evaluated(NamedTuple):
     not_in_run: npt.NDArray[Any] | None = None
 
 
-class Result:
-    """Lower, expected and upper value and standard deviation of every measure.
+class Result(Mapping[str, Estimate[float]]):
+    """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
+
+    A measure is found under every name that is understood where it is asked for; iteration gives the names of
+    `measures`. Two results are equal only if they are one and the same.
 
     >>> import tieproof as tp
-    >>> result = tp.evaluate([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]], ["a", "a", "b"], measures=["AP"])
+    >>> result = tp.evaluate([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]], ["a", "a", "b"], measures=["AP", "P@1"])
     >>> result["AP"].lower
     1.0
+    >>> {name: estimate.lower for name, estimate in result.items()}
+    {'AP': 1.0, 'P@1': 1.0}
+    >>> len(result), "map" in result, "RR" in result
+    (2, True, False)
     >>> result.query_ids
     array([0, 1])
     """
@@ -131,19 +160,41 @@ class Result:
         return self.query_ids[:0] if known is None else known
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
-        """The mean of a measure over the queries, or with `average="macro"` over the categories' means."""
+        """The mean of a measure over the queries, or with `average="macro"` over the categories' means.
+
+        Its std is over the orderings of tied items, not over the queries. Raises an InputError, which is a KeyError,
+        with the measures there are.
+        """
         return self._means[self._known(measure)]
 
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures."""
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        """How many measures there are."""
+        return len(self._per_query)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same result: two may have the same means and differ in their queries."""
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
     def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
-        """A measure of every query: arrays in the order of `query_ids`."""
+        """A measure of every query: arrays in the order of `query_ids`, std over the orderings of its tied items."""
         lower, expected, upper, variance = self._per_query[self._known(measure)]
         return Estimate(lower, expected, upper, np.sqrt(variance))
 
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name, or a message with those there are."""
-        found = parse(measure)
+        try:
+            found = parse(measure)
+        except InputError as error:
+            raise AbsentMeasureError(str(error)) from None
         if found not in self._per_query:
-            raise InputError(
+            raise AbsentMeasureError(
                 f"This result has no '{found}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
             )
         return found
@@ -238,6 +289,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers, strings and dictionaries.
 
+        The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure: of Q queries, 4 Q numbers.
         """
         whole = {
@@ -263,7 +315,10 @@ class Result:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """A long table of every query and measure, as arrays of equal length."""
+        """A long table of every query and measure, as arrays of equal length.
+
+        `std` is the standard deviation over the orderings of the query's tied items.
+        """
         count = len(self._per_query)
         table = {"query": np.tile(self.query_ids, count)}
         if self._categories is not None:

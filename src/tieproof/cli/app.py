@@ -7,6 +7,7 @@ import typer
 import tieproof
 from tieproof.cli import audit, collisions, demo, evaluate, fnmr, measures, pcf, run
 from tieproof.cli.exits import TRACEBACK
+from tieproof.cli.output import say
 
 app = typer.Typer(
     name="tieproof",
@@ -15,6 +16,7 @@ app = typer.Typer(
     "last bit, whatever its order and whatever the machine.",
     epilog="Example: tieproof demo",
     add_completion=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
 )
 
@@ -31,7 +33,7 @@ app.command("demo", help=demo.HELP, epilog=demo.EXAMPLES)(demo.command)
 def show_version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
-        print(f"tieproof {tieproof.__version__}")
+        say(f"tieproof {tieproof.__version__}")
         raise typer.Exit
 
 
@@ -47,4 +49,4 @@ def top(
 ) -> None:
     """Without a command, show what there is."""
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        say(context.get_help())

@@ -3,7 +3,6 @@
 import json as json_format
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
@@ -12,12 +11,11 @@ import tieproof
 from tieproof.audit import ATTACKS, AuditReport, Command
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.cli.options import Json, Text, check_options, choice_option, file_option, one_of, option, whole_number
-from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
+from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
 from tieproof.measures import parse
 from tieproof.reports.audit import MARKDOWN, render
-from tieproof.reports.files import output
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: something does not hold; a blind system gains from it."""
@@ -116,17 +114,11 @@ def command(
         "time_limit": time_limit,
         "isolate": isolate,
     }
-    with ExitStack() as stack:
-        writers = [stack.enter_context(outputs(json, None, []))]
-        if markdown is not None:
-            writers.append(stack.enter_context(output(markdown, MARKDOWN)))
-        report = tieproof.audit(evaluator or Command(str(command_line)), progress=is_terminal(sys.stderr), **options)
-        for write in writers:
-            write(report)
-    if json == STANDARD_OUTPUT:
-        print(report.to_json())
-    else:
-        show(render, report)
+    with outputs(json, None, [], others=[(markdown, MARKDOWN)]) as write:
+        audited = str(evaluator) if command_line is None else Command(command_line)
+        report = tieproof.audit(audited, progress=is_terminal(sys.stderr), **options)
+        write(report)
+    answer(json, render, report)
     raise typer.Exit(status_of(report))
 
 

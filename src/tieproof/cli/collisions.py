@@ -8,7 +8,9 @@ import typer
 import tieproof
 from tieproof.cli.evaluate import Files, from_files
 from tieproof.cli.options import (
+    Embeddings,
     Json,
+    Labels,
     PerQuery,
     Text,
     check_options,
@@ -17,7 +19,7 @@ from tieproof.cli.options import (
     one_of,
     option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
+from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.collisions import as_epsilon
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
@@ -53,10 +55,8 @@ def number(text: str) -> float:
 
 
 def command(
-    embeddings: Annotated[str, typer.Argument(metavar="EMBEDDINGS", help="Vectors, one a row.")],
-    labels: Annotated[
-        Text, typer.Argument(metavar="LABELS", help="One label a row. Default: those in the file of EMBEDDINGS.")
-    ] = None,
+    embeddings: Embeddings,
+    labels: Labels = None,
     gallery: Annotated[Text, file_option("--gallery", text="The retrieval database.")] = None,
     gallery_labels: Annotated[
         Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")
@@ -103,7 +103,7 @@ def command(
         sides.append(Files(gallery, gallery_labels, gallery_groups, needs_labels=False))
     read = [split(location).path for side in sides for location in side.locations]
     pictures = [(plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)]
-    with outputs(json, per_query, read, pictures=pictures) as write:
+    with outputs(json, per_query, read, others=pictures) as write:
         found = from_files(
             tieproof.collisions,
             sides,
@@ -115,7 +115,4 @@ def command(
             progress=is_terminal(sys.stderr),
         )
         write(found)
-    if json == STANDARD_OUTPUT:
-        print(found.to_json())
-    else:
-        show(render, found)
+    answer(json, render, found)

@@ -2,17 +2,18 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
-
-import typer
 
 import tieproof
 from tieproof.cli.options import (
     MEASURES,
+    TIE_STD,
     Average,
+    Embeddings,
     Empty,
     Json,
+    Labels,
     Measures,
     PerQuery,
     Plot,
@@ -24,7 +25,7 @@ from tieproof.cli.options import (
     one_of,
     option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
+from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
 from tieproof.precision.formats import FORMATS as PRECISIONS
@@ -37,7 +38,7 @@ from tieproof.settings import parse_memory, parse_threads
 Answer = TypeVar("Answer")
 
 HELP = (
-    "Score embeddings exactly, with the whole interval that ties leave open.\n\n"
+    f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
     "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
     f"Files end in {', '.join(FORMATS)}. One of several arrays in a file, or one column of a table, is named behind "
     "a colon: data.npz:features."
@@ -60,10 +61,8 @@ tieproof evaluate embeddings.npy labels.npy --precision float16
 
 
 def command(
-    embeddings: Annotated[str, typer.Argument(metavar="EMBEDDINGS", help="Vectors, one a row.")],
-    labels: Annotated[
-        Text, typer.Argument(metavar="LABELS", help="One label a row. Default: those in the file of EMBEDDINGS.")
-    ] = None,
+    embeddings: Embeddings,
+    labels: Labels = None,
     gallery: Annotated[Text, file_option("--gallery", text="The retrieval database.")] = None,
     gallery_labels: Annotated[
         Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")
@@ -126,10 +125,7 @@ def command(
             progress=is_terminal(sys.stderr),
         )
         write(result)
-    if json == STANDARD_OUTPUT:
-        print(result.to_json())
-    else:
-        show(render, result)
+    answer(json, render, result)
 
 
 class Files(NamedTuple):
@@ -191,9 +187,10 @@ class Files(NamedTuple):
 
 def from_files(function: Callable[..., Answer], sides: Sequence[Files], **options: Any) -> Answer:
     """Apply an evaluation to what is read; an error names the files that it speaks of."""
-    options |= {name: values for name, values in sides[0].read().items() if values is not None}
-    for side in sides[1:]:
-        found = side.read()
+    arrays = [side.read() for side in sides]
+    check_both_labelled(sides, arrays)
+    options |= {name: values for name, values in arrays[0].items() if values is not None}
+    for found in arrays[1:]:
         options |= {
             "gallery": found["embeddings"],
             "gallery_labels": found["labels"],
@@ -203,6 +200,18 @@ def from_files(function: Callable[..., Answer], sides: Sequence[Files], **option
         return function(**options)
     except InputError as error:
         raise InputError(f"{files_meant(str(error), sides)}: {error}") from error
+
+
+def check_both_labelled(sides: Sequence[Files], arrays: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse labels of one side only: those that lie in the file of a gallery were perhaps not meant."""
+    labelled = [found["labels"] is not None for found in arrays]
+    if labelled in ([True, False], [False, True]):
+        holds, lacks = sides[labelled.index(True)], sides[labelled.index(False)]
+        option = "LABELS" if lacks is sides[0] else "--gallery-labels"
+        raise InputError(
+            f"{holds.labels_read} holds labels and {lacks.embeddings} none. Give those, too, as {option}, or take a "
+            "file with the vectors alone."
+        )
 
 
 def files_meant(message: str, sides: Sequence[Files]) -> str:

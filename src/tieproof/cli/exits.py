@@ -11,7 +11,10 @@ from typing import Any, cast
 import typer
 from typer.main import get_command
 
+from tieproof.cli.output import complain, discard
+from tieproof.cli.signals import Terminated, ending_by_signals
 from tieproof.errors import InputWarning, TieproofError
+from tieproof.printable import in_one_line, printable
 
 OK, DEFECT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK = "TIEPROOF_TRACEBACK"
@@ -24,17 +27,19 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
     """Run a command, and turn whatever it raises into a line and a status."""
     command = get_command(app)
     try:
-        with warnings_in_lines(), command.make_context("tieproof", list(args)) as context:
+        with ending_by_signals(), warnings_in_lines(), command.make_context("tieproof", list(args)) as context:
             command.invoke(context)
         print(end="", flush=True)
     except typer.Exit as done:
         return done.exit_code
+    except Terminated as ended:
+        return stopped("Terminated", ended.status)
     except (KeyboardInterrupt, typer.Abort):
-        return fail("Interrupted; nothing was written.", INTERRUPTED)
+        return stopped("Interrupted", INTERRUPTED)
     except UsageError as error:
-        where = error.ctx.command_path if error.ctx else "tieproof"
         message = error.format_message()
-        return fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} See: {where} --help")
+        end = "" if message.endswith((".", "?")) else "."
+        return fail(f"{message}{end} See: {asked_for(error, app, args)} --help")
     except TieproofError as error:
         return fail(str(error))
     except MemoryError as error:
@@ -42,13 +47,17 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
             f"Memory ran out ({error or 'no details'}). Free some; tieproof evaluate also takes a smaller --memory."
         )
     except BrokenPipeError:
-        discard_output()  # such as `| head`, which has seen enough
+        discard(sys.stdout)  # such as `| head`, which has seen enough
     except OSError as error:
-        discard_output()
+        discard(sys.stdout)
         return fail(f"{error.filename or 'Standard output'}: {error.strerror or error}.")
+    except SystemExit as done:
+        if not isinstance(done.__context__, BrokenPipeError):
+            raise
+        # rich, which prints help texts, ends the program where their reader has seen enough
     except Exception as error:
         if "--traceback" in args or os.environ.get(TRACEBACK, "0") != "0":
-            traceback.print_exc()
+            complain("\n".join(map(printable, traceback.format_exc().splitlines())))
         return fail(
             f"A defect of tieproof, not of your data: {type(error).__name__}: {error}. "
             f"Please report it, with what {TRACEBACK}=1 shows in the environment.",
@@ -57,15 +66,23 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
     return OK
 
 
+def asked_for(error: typer.BadParameter, app: typer.Typer, args: list[str]) -> str:
+    """The command whose help says more; the parser doesn't always tell which it was at."""
+    if error.ctx:
+        return error.ctx.command_path
+    commands = [command.name for command in app.registered_commands]
+    return next((f"tieproof {word}" for word in args if word in commands), "tieproof")
+
+
 @contextmanager
 def warnings_in_lines() -> Iterator[None]:
     """Show each `InputWarning` as one line on standard error, once; other warnings as Python does."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if issubclass(category, InputWarning):
-            print(f"Warning: {' '.join(str(message).split())}", file=sys.stderr)
+            complain(f"Warning: {in_one_line(message)}")
         else:
-            usual(message, category, *where, **more)
+            usual(in_one_line(message), category, *where, **more)
 
     with warnings.catch_warnings():
         usual = warnings.showwarning
@@ -76,10 +93,11 @@ def warnings_in_lines() -> Iterator[None]:
 
 def fail(message: str, status: int = BAD_INPUT) -> int:
     """Say in one line what is wrong."""
-    print(f"Error: {' '.join(message.split())}" if status != INTERRUPTED else message, file=sys.stderr)
+    complain(f"Error: {in_one_line(message)}")
     return status
 
 
-def discard_output() -> None:
-    """Send what is still unwritten nowhere, or the interpreter would complain at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def stopped(how: str, status: int) -> int:
+    """Say that the command was ended from outside."""
+    complain(f"{how}; no unfinished file is left.")
+    return status

@@ -3,12 +3,12 @@
 import sys
 from typing import Annotated
 
-import typer
-
 import tieproof
 from tieproof.cli.evaluate import Files, from_files
 from tieproof.cli.options import (
+    Embeddings,
     Json,
+    Labels,
     Text,
     check_options,
     choice_option,
@@ -18,7 +18,7 @@ from tieproof.cli.options import (
     option,
     share_option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, is_terminal, outputs, show
+from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
 from tieproof.pooled.rates import METHODS
@@ -30,7 +30,8 @@ HELP = (
     "The false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"
     "A threshold is the FMR-quantile of the distances between pairs that are not relevant; FNMR is the share of "
     "relevant pairs at or beyond it. Without --gallery every item is compared with all the others. Files are those "
-    "that tieproof evaluate reads."
+    "that tieproof evaluate reads. In tables, tie std is the standard deviation over the orderings of pairs at "
+    "exactly the same distance."
 )
 
 EXAMPLES = """Examples:
@@ -46,10 +47,8 @@ RATES = [0.1]
 
 
 def command(
-    embeddings: Annotated[str, typer.Argument(metavar="EMBEDDINGS", help="Vectors, one a row.")],
-    labels: Annotated[
-        Text, typer.Argument(metavar="LABELS", help="One label a row. Default: those in the file of EMBEDDINGS.")
-    ] = None,
+    embeddings: Embeddings,
+    labels: Labels = None,
     fmr: Annotated[list[float], share_option("--fmr", text="A false match rate; repeat it for more.")] = RATES,
     method: Annotated[
         str,
@@ -99,7 +98,4 @@ def command(
             progress=is_terminal(sys.stderr),
         )
         write(rates)
-    if json == STANDARD_OUTPUT:
-        print(rates.to_json())
-    else:
-        show(render, rates)
+    answer(json, render, rates)

@@ -14,6 +14,8 @@ from tieproof.scoring import EMPTY
 
 Text = str | None
 
+TIE_STD = "In tables, tie std is the standard deviation over the orderings of tied items, not over the queries."
+
 
 def one_of(names: Iterable[str]) -> str:
     """Names as help texts list them."""
@@ -47,16 +49,28 @@ def share(text: str) -> float:
     return number
 
 
+def file_path(text: str) -> str:
+    """A path or location; the empty text, such as a variable of a shell that is not set, is none."""
+    if not text:
+        raise typer.BadParameter("an empty text is not the path of a file")
+    return text
+
+
 def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] | None = None) -> Any:
     """An option with its help text."""
     return typer.Option(*names, help=text, metavar=metavar, parser=parser)
 
 
-file_option = partial(option, metavar="FILE")
+file_option = partial(option, metavar="FILE", parser=file_path)
 number_option = partial(option, metavar="NUMBER", parser=whole_number)
 count_option = partial(option, metavar="NUMBER", parser=count)
 
 share_option = partial(option, metavar="SHARE", parser=share)
+
+
+def file_argument(name: str, text: str) -> Any:
+    """A file that is given without the name of an option."""
+    return typer.Argument(metavar=name, help=text, parser=file_path)
 
 
 def choice_option(*names: str, text: str, choices: Iterable[str]) -> Any:
@@ -81,6 +95,9 @@ def check_options(checks: Mapping[str, Callable[[], object]]) -> None:
 
 
 MEASURES = [*DEFAULT_MEASURES]
+
+Embeddings = Annotated[str, file_argument("EMBEDDINGS", text="Vectors, one a row.")]
+Labels = Annotated[Text, file_argument("LABELS", text="One label a row. Default: those in the file of EMBEDDINGS.")]
 
 Measures = Annotated[
     list[str],

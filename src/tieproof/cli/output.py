@@ -1,4 +1,4 @@
-"""Where results go: to files, which appear whole or not at all, and to standard output."""
+"""Where results go, to files, which appear whole or not at all, and to standard output; and where complaints go."""
 
 import os
 import shutil
@@ -22,17 +22,21 @@ def outputs(
     per_query: Text,
     read: Sequence[Path],
     plot: Text = None,
-    pictures: Sequence[tuple[Text, Formats]] = (),
+    others: Sequence[tuple[Text, Formats]] = (),
 ) -> Iterator[Callable[[Any], None]]:
-    """Yield what writes a result to the files asked for; none may be one of those that are read.
+    """Yield what writes a result to the files asked for; none may be one of those that are read, or another of them.
 
-    plot : the picture of a `Result`; `pictures` are those of other results
+    plot : the picture of a `Result`; `others` are files of other formats
     """
-    wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), *pictures]
+    wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), *others]
     files = [(path, formats) for path, formats in wanted if path]
-    for path, _ in files:
-        if os.path.exists(path) and any(file.exists() and file.samefile(path) for file in read):
+    for place, (path, _) in enumerate(files):
+        if any(same_file(path, file) for file in read):
             raise InputError(f"{path} is read in this evaluation; give the result a file of its own.")
+        for other, _ in files[:place]:
+            if same_file(path, other):
+                both = path if path == other else f"{other} and {path}, which are the same file,"
+                raise InputError(f"{both} would be written twice; give each output a file of its own.")
     with ExitStack() as stack:
         writers = [stack.enter_context(output(path, formats)) for path, formats in files]
 
@@ -43,17 +47,54 @@ def outputs(
         yield write
 
 
+def same_file(path: str, other: str | Path) -> bool:
+    """Whether two paths lead to one file, which may not be there yet."""
+    if os.path.realpath(path) == os.path.realpath(other):
+        return True
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+
+
+def answer(json: Text, render: Callable[[Any, int | None, bool], str], what: Any) -> None:
+    """Print a result, as JSON where that was asked for."""
+    if json == STANDARD_OUTPUT:
+        say(what.to_json())
+    else:
+        show(render, what)
+
+
 def show(render: Callable[[Any, int | None, bool], str], what: object) -> None:
     """Print a report in the width and with the colours of the terminal, if it is one."""
     terminal = is_terminal(sys.stdout)
     width = min(shutil.get_terminal_size().columns, WIDEST) if terminal else None
-    say(render(what, width, terminal and not os.environ.get("NO_COLOR")))
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    say(render(what, width, terminal and not plain))
 
 
 def say(text: str) -> None:
-    r"""Print a text; letters that standard output cannot hold appear as \xe4 and the like."""
+    r"""Print a text; letters that standard output cannot hold appear as \xe4 and the like.
+
+    A reader that has seen enough, such as `head`, closes the pipe: that is no error, and the command goes on to its
+    own status.
+    """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    try:
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+    except BrokenPipeError:
+        discard(sys.stdout)
+
+
+def complain(line: str) -> None:
+    """Print on standard error, if anything is there to take it."""
+    try:
+        if sys.stderr is not None:  # or print would take standard output instead
+            print(line, file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Send what is still unwritten nowhere, or the interpreter would complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -3,11 +3,9 @@
 import json as json_format
 from typing import Annotated, NamedTuple
 
-import typer
-
 import tieproof
-from tieproof.cli.options import Json, share_option
-from tieproof.cli.output import STANDARD_OUTPUT, outputs, show
+from tieproof.cli.options import Embeddings, Json, share_option
+from tieproof.cli.output import answer, outputs
 from tieproof.errors import InputError
 from tieproof.readers import read_embeddings
 from tieproof.readers.location import split
@@ -40,7 +38,7 @@ class Fractions(NamedTuple):
 
 
 def command(
-    embeddings: Annotated[str, typer.Argument(metavar="EMBEDDINGS", help="Vectors, one a row.")],
+    embeddings: Embeddings,
     explained: Annotated[
         list[float], share_option("--explained", text="A share of the variance, from 0 to 1; repeat it for more.")
     ] = SHARES,
@@ -55,10 +53,7 @@ def command(
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         write(fractions)
-    if json == STANDARD_OUTPUT:
-        print(fractions.to_json())
-    else:
-        show(render, fractions)
+    answer(json, render, fractions)
 
 
 def render(fractions: Fractions, width: int | None, color: bool) -> str:

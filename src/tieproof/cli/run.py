@@ -10,6 +10,7 @@ import typer
 import tieproof
 from tieproof.cli.options import (
     MEASURES,
+    TIE_STD,
     Average,
     Empty,
     Json,
@@ -20,9 +21,10 @@ from tieproof.cli.options import (
     check_options,
     choice_option,
     count_option,
+    file_argument,
     file_option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, outputs, say, show
+from tieproof.cli.output import STANDARD_OUTPUT, answer, outputs, say
 from tieproof.errors import InputError
 from tieproof.reports import lines
 from tieproof.reports.runs import about_run
@@ -31,7 +33,7 @@ from tieproof.runs import MISSING, NOT_JUDGED
 from tieproof.scoring import parse_measures
 
 HELP = (
-    "Score a run against relevance judgments, with the whole interval that tied scores leave open.\n\n"
+    f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document, grade, or is that of BEIR with its header; RUN of query, Q0, "
     "document, rank, score, tag, as for trec_eval; both may be packed by gzip. The score alone decides: ranks, the "
     "order of the lines and the names of documents change nothing. Means are over the queries of QRELS; with --empty "
@@ -53,8 +55,8 @@ tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json
 
 
 def command(
-    qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="The judgments; a grade above 0 is relevant.")],
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The documents of a system and their scores.")],
+    qrels: Annotated[str, file_argument("QRELS", text="The judgments; a grade above 0 is relevant.")],
+    run: Annotated[str, file_argument("RUN", text="The documents of a system and their scores.")],
     measures: Measures = MEASURES,
     per_query_lines: Annotated[
         bool,
@@ -124,14 +126,12 @@ def command(
             n_items=n_items,
         )
         write(result)
-    if json == STANDARD_OUTPUT:
-        print(result.to_json())
-    elif per_query_lines:
+    if per_query_lines:
         say(lines.render(result))
         for sentence in left_out(result):
             print(sentence, file=sys.stderr)
     else:
-        show(render, result)
+        answer(json, render, result)
 
 
 def left_out(result: tieproof.Result) -> Iterator[str]:
@@ -142,13 +142,13 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
         yield f"Left out: {count(strangers, 'query')}, with {NOT_JUDGED}."
 
 
-def evaluate_files(qrels: Path, run: Path, **options: Any) -> tieproof.Result:
+def evaluate_files(qrels: str, run: str, **options: Any) -> tieproof.Result:
     """Evaluate the files; an error that begins with none of them speaks of those that it names."""
     try:
         return tieproof.evaluate_run(qrels, run, **options)
     except InputError as error:
         message, categories = str(error), options["categories"]
-        files = [str(path) for path in (qrels, run, categories) if path]
+        files = [path for path in (qrels, run, categories) if path]
         if message.startswith(tuple(f"{path}{end}" for path in files for end in (" ", ":"))):
             raise
         of_categories = categories and message.startswith("The categor")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence["Estimate[float]"]) -> None:
-    """Draw each estimate as a line across, at its place on the y axis.
+    """Draw each estimate as a line across, at its place on the y axis; its std is over the orderings of tied items.
 
     The ends are marked, so that an interval without any width is seen, too.
 
@@ -21,7 +21,7 @@ def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence["Estimate
     >>> ax = style.figure("This example")[1]
     >>> draw_intervals(ax, [0], [Estimate(0.25, 0.5, 1.0, 0.125)])
     >>> ax.get_legend_handles_labels()[1]
-    ['lower to upper', 'expected ± std']
+    ['lower to upper', 'expected ± tie std']
     """
     lower, expected, upper, std = np.array(
         [(each.lower, each.expected, each.upper, each.std) for each in estimates]
@@ -31,4 +31,4 @@ def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence["Estimate
     for values in (lower, upper):
         ax.plot(values, places, **ends)
     mark = {"fmt": "D", "markersize": 4, "color": style.BLACK, "capsize": 3, "linewidth": 1.2}
-    ax.errorbar(expected, places, xerr=std, label="expected ± std", **mark)
+    ax.errorbar(expected, places, xerr=std, label="expected ± tie std", **mark)

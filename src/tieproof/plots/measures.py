@@ -21,7 +21,8 @@ def plot_measures(result: "Result", ax: Any = None) -> Any:
     ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
 
     Returns the axes. The numbers on the right are lower, expected and upper value; the standard deviation is that of
-    the mean, which is mostly much smaller than the interval. Raises MissingExtraError without matplotlib.
+    the mean over all orderings of tied items, mostly much smaller than the interval. Raises MissingExtraError without
+    matplotlib.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tieproof.plots import style
+from tieproof.printable import in_one_line
 
 CELL, GAP = 0.86, 0.62
 """Side of an item, and the height between two rows for captions and brackets, where items are 1 apart."""
@@ -103,7 +104,7 @@ def draw_content(ax: Any, content: Any, left: float, bottom: float) -> None:
     """An image as large as fits, or a text."""
     shape: Any = getattr(content, "shape", ())
     if len(shape) not in (2, 3):
-        text = textwrap.fill(str(content), LETTERS, max_lines=LINES, placeholder=" …")
+        text = textwrap.fill(in_one_line(content), LETTERS, max_lines=LINES, placeholder=" …")
         ax.text(left + CELL / 2, bottom + CELL / 2, text, ha="center", va="center", fontsize=7)
         return
     longest = max(shape[:2])

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieproof.plots import style
+from tieproof.printable import printable
 from tieproof.reports.text import count as counted
 
 if TYPE_CHECKING:
@@ -52,8 +53,9 @@ def plot_queries(result: "Result", measure: "str | Measure" = "AP", ax: Any = No
     steps = f" (steps: means of about {count / STEPS:,.0f})" if count > STEPS else ""
     ax.set_xlabel(f"queries, sorted by their expected {measure}{steps}")
     if count <= NAMED:
-        names = result.query_ids[order].astype(str).tolist()
-        ax.set_xticks(edges[:-1] + 0.5, names, rotation=90 if max(map(len, names)) > 4 else 0)
+        names = [printable(name) for name in result.query_ids[order].tolist()]
+        rotation = 90 if max(map(len, names)) > 4 else 0
+        ax.set_xticks(edges[:-1] + 0.5, names, rotation=rotation, parse_math=False)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)
     style.tidy(ax)
     return ax

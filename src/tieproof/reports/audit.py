@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tieproof.audit.report import AuditReport
 from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.printable import in_one_line, printable
 from tieproof.reports.files import Formats, Writer
 from tieproof.reports.text import NARROWEST, WIDTH, count, table
 
@@ -39,13 +40,14 @@ def render(report: AuditReport, width: int | None = None, color: bool = False) -
     parts = [table(header, [rows], width, color), "\n".join(filled(text, width) for text in sentences(report))]
     for finding in bad(report):
         name = f"{finding.attack}, {finding.measure}" if several else finding.attack
-        parts.append(filled(f"{name}, {finding.verdict}: {finding.detail}", width) + f"\n    {finding.reproduce}")
+        found = filled(f"{name}, {finding.verdict}: {finding.detail}", width)
+        parts.append(f"{found}\n    {printable(finding.reproduce)}")
     return "\n\n".join(parts)
 
 
 def markdown(report: AuditReport) -> str:
-    """The same as Markdown: a table of what was found, and the lines that show it again."""
-    lines = [f"## Audit of `{report.evaluator}`", "", *sentences(report)]
+    """The report as Markdown: a table of what was found, and the lines that show it again."""
+    lines = [f"## Audit of `{in_one_line(report.evaluator)}`", "", *map(in_one_line, sentences(report))]
     if found := bad(report):
         lines += [
             "",
@@ -53,11 +55,17 @@ def markdown(report: AuditReport) -> str:
             "|---|---|---|---|---|---|---|",
         ]
         lines += [
-            f"| {' | '.join([*cells(finding, True), finding.detail.replace('|', chr(92) + '|')])} |"
+            f"| {' | '.join(in_cell(text) for text in [*cells(finding, True), finding.detail])} |"
             for finding in found
         ]
-        lines += ["", "To see each again:", "", "```python", *(finding.reproduce for finding in found), "```"]
+        again = [printable(finding.reproduce) for finding in found]
+        lines += ["", "To see each again:", "", "```python", *again, "```"]
     return "\n".join(lines) + "\n"
+
+
+def in_cell(text: str) -> str:
+    """A text that stays in its cell of a table in Markdown."""
+    return in_one_line(text).replace("|", "\\|")
 
 
 def markdown_writer() -> Writer:
@@ -108,5 +116,5 @@ def sentences(report: AuditReport) -> Iterator[str]:
 
 
 def filled(text: str, width: int) -> str:
-    """A paragraph."""
-    return textwrap.fill(text, width, break_on_hyphens=False, break_long_words=False)
+    """A paragraph, whose longest words, such as paths, stay whole."""
+    return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)

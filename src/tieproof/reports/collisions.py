@@ -1,10 +1,9 @@
 """Collisions as text: a table of ranks, and what was found."""
 
-import textwrap
 from collections.abc import Iterator
 
 from tieproof.collision_counts import Collisions, RankRange
-from tieproof.reports.text import NARROWEST, WIDTH, count, place, table
+from tieproof.reports.text import NARROWEST, WIDTH, count, paragraph, place, table
 
 TIES, AMBIGUOUS, AP_WIDTH = "ties", "ambiguous", "width of AP"
 
@@ -37,7 +36,7 @@ def render(found: Collisions, width: int | None = None, color: bool = False) -> 
     header = ("ranks", TIES, AMBIGUOUS, AP_WIDTH) if labelled else ("ranks", TIES)
     rows = [row(ranks(each), each.ties, each.ambiguous_ties, each.ap_width, labelled) for each in found.by_range]
     whole = row("all", found.ties, found.ambiguous_ties, found.ap_width, labelled)
-    paragraphs = (textwrap.fill(sentence, width, break_on_hyphens=False) for sentence in sentences(found))
+    paragraphs = (paragraph(sentence, width) for sentence in sentences(found))
     return "\n".join([table(header, [rows, [whole]], width, color, header[1:]), "", *paragraphs])
 
 

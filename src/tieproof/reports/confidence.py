@@ -1,8 +1,6 @@
 """The error-versus-reject curves of a result as text: their areas, and what ties among confidences leave open."""
 
-import textwrap
-
-from tieproof.reports.text import NUMBERS, count, numbers, table
+from tieproof.reports.text import NUMBERS, count, numbers, paragraph, table
 from tieproof.result import Result
 
 MEANING = (
@@ -17,9 +15,9 @@ def render(result: Result, width: int, color: bool) -> str:
     >>> import tieproof as tp
     >>> result = tp.evaluate([[1.0, 0.0]] * 3, [7, 7, 8], measures=["P@1"], confidence=[0.5, 0.5, 0.9])
     >>> print(render(result, 80, False))
-    area of errors   lower  expected   upper     std
-    ------------------------------------------------
-    1 - P@1         0.0000    0.5000  1.0000  0.3953
+    area of errors   lower  expected   upper  tie std
+    -------------------------------------------------
+    1 - P@1         0.0000    0.5000  1.0000   0.3953
     <BLANKLINE>
     An area is the mean error of the 1, 2, ... most confident queries, averaged over
     all these numbers of queries. It is an error: the value to report is 'upper'.
@@ -36,5 +34,5 @@ def render(result: Result, width: int, color: bool) -> str:
             f"There {verb} {count(first.ties.ties, 'tie')} among confidences, and the largest holds "
             f"{first.ties.largest_tie:,} of {queries}."
         )
-    paragraphs = [textwrap.fill(text, width, break_on_hyphens=False) for text in (MEANING, ties)]
+    paragraphs = [paragraph(text, width) for text in (MEANING, ties)]
     return "\n".join([table(("area of errors", *NUMBERS), [rows], width, color), "", *paragraphs])

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.files import atomic_write
 from tieproof.plots import collisions, measures, style
@@ -74,11 +77,24 @@ def json_writer() -> Writer:
     return write
 
 
+def storable(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    r"""Columns whose names are text in UTF-8, where half of a surrogate pair is written as in Python: \ud800.
+
+    >>> storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
+    ['\x1b[1m, kept', '\\ud800']
+    """
+
+    def as_utf8(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.array([name.encode("utf-8", "backslashreplace").decode() for name in names.tolist()])
+
+    return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
+
+
 def csv_writer() -> Writer:
-    """CSV with every float in full."""
+    """CSV with every float in full; `std` is the deviation over the orderings of a query's tied items."""
 
     def write(result: Result, path: Path) -> None:
-        columns = result.columns()
+        columns = storable(result.columns())
         with path.open("w", encoding="utf-8", newline="") as file:
             table = csv.writer(file, lineterminator="\n")
             table.writerow(columns)
@@ -96,7 +112,7 @@ def parquet_writer() -> Writer:
         raise MissingExtraError("Writing a .parquet file", "parquet") from None
 
     def write(result: Result, path: Path) -> None:
-        pyarrow.parquet.write_table(pyarrow.table(result.columns()), path)
+        pyarrow.parquet.write_table(pyarrow.table(storable(result.columns())), path)
 
     return write
 

@@ -1,5 +1,6 @@
 """A result in lines, as `trec_eval -q` prints one: every query, then the means under the name `all`."""
 
+from tieproof.printable import printable
 from tieproof.reports.text import HEADLINE
 from tieproof.result import Result
 
@@ -30,4 +31,4 @@ def render(result: Result) -> str:
 
 def line(measure: str, query: object, value: float) -> str:
     """A line in the widths of trec_eval."""
-    return f"{measure:<22}\t{query}\t{value:6.4f}"
+    return f"{measure:<22}\t{printable(query)}\t{value:6.4f}"

@@ -1,9 +1,7 @@
 """Error rates as text: a table, and what was counted."""
 
-import textwrap
-
 from tieproof.pooled.rates import ErrorRates
-from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, distance_meant, numbers, table
+from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, distance_meant, numbers, paragraph, table
 
 MEANINGS = {
     "linear": "A threshold lies between two distances of other pairs, as numpy.quantile puts it; FNMR is the share "
@@ -21,9 +19,9 @@ def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> 
 
     >>> import tieproof as tp
     >>> print(render(tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")))
-    FMR  threshold   lower  expected   upper     std
-    ------------------------------------------------
-    0.1  2          0.2500    0.5000  0.7500  0.2041
+    FMR  threshold   lower  expected   upper  tie std
+    -------------------------------------------------
+    0.1  2          0.2500    0.5000  0.7500   0.2041
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs by the given distances.
     A threshold is the distance of another pair. FNMR is the share of relevant pairs
@@ -34,5 +32,5 @@ def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> 
     rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in rates.points]
     by = "the given distances" if rates.distance == "distances" else distance_meant(rates.distance)
     counted = f"Counted {rates.relevant_pairs:,} relevant and {rates.other_pairs:,} other pairs by {by}."
-    paragraphs = [textwrap.fill(text, width, break_on_hyphens=False) for text in (counted, MEANINGS[rates.method])]
+    paragraphs = [paragraph(text, width) for text in (counted, MEANINGS[rates.method])]
     return "\n".join([table(("FMR", "threshold", *NUMBERS), [rows], width, color), "", *paragraphs])

@@ -9,6 +9,7 @@ from dataclasses import astuple
 from io import StringIO
 
 from tieproof.distances import DISTANCES
+from tieproof.printable import printable
 from tieproof.reports.runs import about_run
 from tieproof.result import NOTHING_RELEVANT, Estimate, Result
 
@@ -18,7 +19,9 @@ WIDTH = 80
 NARROWEST = 44
 """Columns that the numbers need; a narrower terminal wraps them itself."""
 
-NUMBERS = ("lower", "expected", "upper", "std")
+NUMBERS = ("lower", "expected", "upper", "tie std")
+"""The heads of the columns of an `Estimate`: its std is over the orderings of tied items, not over the queries."""
+
 HEADLINE = "lower"
 
 RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
@@ -41,9 +44,9 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
 
     >>> import tieproof as tp
     >>> print(render(tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])))
-    measure   lower  expected   upper     std
-    -----------------------------------------
-    AP       0.5000    0.7500  1.0000  0.1768
+    measure   lower  expected   upper  tie std
+    ------------------------------------------
+    AP       0.5000    0.7500  1.0000   0.1768
     <BLANKLINE>
     Evaluated 2 of 3 queries, leave-one-out among 3 items of 2 dimensions, under
     cosine distance.
@@ -55,8 +58,7 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     """
     width = max(width or WIDTH, NARROWEST)
     shown = by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
-    paragraphs = (textwrap.fill(sentence, width, break_on_hyphens=False) for sentence in sentences(result))
-    page = "\n".join([table(*shown, width, color), "", *paragraphs])
+    page = "\n".join([table(*shown, width, color), "", *(paragraph(text, width) for text in sentences(result))])
     if not result.has_confidence:
         return page
     from tieproof.reports.confidence import render as render_areas
@@ -105,7 +107,7 @@ def table(
             grid.add_column(name, overflow="fold", style=style)
     for section in sections:
         for row in section:
-            grid.add_row(*row)
+            grid.add_row(*map(printable, row))
         grid.add_section()
     page = StringIO()
     console = Console(
@@ -121,6 +123,11 @@ def table(
     )
     console.print(grid)
     return "\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n"))
+
+
+def paragraph(text: str, width: int) -> str:
+    """A text in lines of so many columns, with nothing that a terminal would obey."""
+    return textwrap.fill(printable(text), width, break_on_hyphens=False)
 
 
 def sentences(result: Result) -> Iterator[str]:
@@ -224,8 +231,8 @@ def about_open_ties(result: Result) -> str:
     have = "has" if open_ends == 1 else "have"
     return (
         f"{open_ends:,} of {count(result.ties.queries, 'query')} {have} a list that was cut off, and its last tie "
-        "may go on beyond the end: 'lower' and 'upper' cover every way of going on, 'expected' and 'std' are those "
-        "of the list as given."
+        "may go on beyond the end: 'lower' and 'upper' cover every way of going on, 'expected' and 'tie std' are "
+        "those of the list as given."
     )
 
 

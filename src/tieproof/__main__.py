@@ -1,0 +1,5 @@
+"""`python -m tieproof`: the command line."""
+
+from tieproof.cli import main
+
+main()

@@ -1,0 +1,38 @@
+"""What tests of the command line share: a process of its own, and what is left of it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+START = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tieproof.cli import main; main()"
+)
+"""A shell may start background jobs with SIGINT ignored; people do not."""
+
+
+class Outcome(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+def process(*args: str, folder: Path, encoding: str = "utf-8") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", START, *args],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+    )
+
+
+def the_line(outcome: Outcome, status: int = 2) -> str:
+    """The one line on standard error, with nothing on standard output."""
+    assert (outcome.status, outcome.out) == (status, ""), outcome
+    assert "Traceback" not in outcome.err
+    assert outcome.err.endswith("\n")
+    assert outcome.err.count("\n") == 1
+    return outcome.err.rstrip("\n")
