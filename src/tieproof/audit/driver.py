@@ -5,9 +5,10 @@ attacks.py: blind.py, order_search.py, invariances.py, truth.py ──► findin
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from itertools import chain, repeat
+from numbers import Real
 from typing import Any
 
 from tieproof.audit.attacks import Attack, chosen
@@ -16,6 +17,7 @@ from tieproof.audit.conventions import CONVENTIONS, Convention, Evaluator, conve
 from tieproof.audit.examination import Call, Examination, Options
 from tieproof.audit.judgment import BASELINE
 from tieproof.audit.outcomes import Outcome, attempt
+from tieproof.audit.process_trees import ending_in_order
 from tieproof.audit.report import AuditReport
 from tieproof.audit.targets import Command, load, name_of
 from tieproof.audit.verdicts import Finding, worst
@@ -25,6 +27,9 @@ from tieproof.measures import Measure, parse
 from tieproof.progress import progress_bar
 
 DEFAULTS = Options()
+
+LONGEST_LIMIT = 10**6
+"""Seconds: clocks of the system end somewhere, and NaN is never over."""
 
 WARM_UP = 10
 """How many times the limit the first call may take."""
@@ -129,8 +134,11 @@ def check(options: Options) -> None:
     named = options.measure
     for measure in named.values() if isinstance(named, Mapping) else [] if named is None else [named]:
         parse(measure)
-    if options.time_limit <= 0:
-        raise InputError(f"time_limit must be a number of seconds above 0, not {options.time_limit!r}.")
+    if not isinstance(options.time_limit, Real) or not 0 < options.time_limit <= LONGEST_LIMIT:
+        raise InputError(
+            f"time_limit must be a number of seconds above 0 and at most {LONGEST_LIMIT:,}, "
+            f"not {options.time_limit!r}."
+        )
     if options.limits is not None and not options.limits[0] < options.limits[1]:
         raise InputError(f"limits must be (least, largest), not {options.limits!r}.")
     if isinstance(options.seed, bool) or not isinstance(options.seed, int) or options.seed < 0:
@@ -140,13 +148,14 @@ def check(options: Options) -> None:
 @contextmanager
 def calling(function: Evaluator, given: Evaluator | str, convention: Convention, options: Options) -> Iterator[Call]:
     """What calls the evaluator: here, or in a process of its own."""
+    limits = first_longer(options.time_limit)
     if not options.isolate:
-        limits = first_longer(options.time_limit)
 
         def call(case: Case, settings: Mapping[str, Any]) -> Outcome:
             return attempt(function, convention, case, settings, next(limits))
 
-        yield call
+        with ending_in_order() if isinstance(function, Command) else nullcontext():
+            yield call
         return
     from tieproof.audit.isolation import Isolated
 
@@ -156,11 +165,12 @@ def calling(function: Evaluator, given: Evaluator | str, convention: Convention,
             "A process of its own finds the evaluator by its name, and this one has none that can be imported. Put "
             "it into a module, at the top level; a Command has a process of its own anyway."
         )
-    isolated = Isolated(name, convention.name, first_longer(options.time_limit))
-    try:
-        yield isolated
-    finally:
-        isolated.close()
+    isolated = Isolated(name, convention.name, limits)
+    with ending_in_order():
+        try:
+            yield isolated
+        finally:
+            isolated.close()
 
 
 def first_longer(seconds: float) -> Iterator[float]:

@@ -1,0 +1,264 @@
+"""Unruly evaluators: the audit goes on, within its limits, and leaves no process behind."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+import unruly
+from tieproof.audit import Command
+from tieproof.audit.cases import Case
+from tieproof.audit.conventions import CONVENTIONS
+from tieproof.audit.isolation import Isolated
+from tieproof.audit.outcomes import MOST_LETTERS, Outcome, attempt
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+
+LIMIT = 1.0
+"""Seconds for a call that takes longer."""
+
+MUCH_LATER = 60.0
+"""Seconds for all else: whatever waits longer would wait for ever."""
+
+EQUAL = Case(np.zeros((6, 2), dtype=np.float32), np.arange(6) % 2)
+RANDOM = Case(np.random.default_rng(0).normal(size=(6, 2)).astype(np.float32), np.arange(6) % 2)
+
+SLEEP = f"import os, time; print(os.getpid(), file=open(os.environ['{unruly.NUMBERS}'], 'a')); time.sleep(600)"
+
+
+@pytest.fixture
+def numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where processes write their numbers."""
+    path = tmp_path / "numbers"
+    path.touch()
+    monkeypatch.setenv(unruly.NUMBERS, str(path))
+    return path
+
+
+def is_alive(number: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody asked about does not."""
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True)
+    return bool(found.stdout.strip()) and not found.stdout.startswith("Z")
+
+
+def all_ended(numbers: Path, count: int = 1) -> bool:
+    """Whether so many processes wrote their numbers, and none of them runs."""
+    written = [int(line) for line in numbers.read_text().splitlines()]
+    return len(written) == count and not any(map(is_alive, written))
+
+
+def isolated(name: str, seconds: float = MUCH_LATER) -> Isolated:
+    return Isolated(f"unruly:{name}", "embeddings", repeat(seconds))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "said", "processes"),
+    [
+        ("sleeps", "timed out", "it took longer than 1 seconds", 1),
+        ("closes_and_sleeps", "timed out", "it took longer than 1 seconds", 1),
+        ("stops", "timed out", "it took longer than 1 seconds", 1),
+        ("closes_and_returns", "crashed", "its process ended with status 1", 0),
+        ("leaves_a_fork_and_exits", "crashed", "its process ended with status 7", 1),
+        ("kills_itself", "crashed", "its process ended by signal 9", 0),
+        ("floods_descriptors", "too much output", "it printed more than 1,000,000 letters", 0),
+    ],
+)
+def test_what_ends_the_process_of_an_evaluator(
+    name: str, problem: str, said: str, processes: int, numbers: Path
+) -> None:
+    call = isolated(name, LIMIT if problem == "timed out" else MUCH_LATER)
+    started = time.monotonic()
+    try:
+        assert call(EQUAL, {}) == Outcome({}, problem, said)  # type: ignore[arg-type]
+        assert all_ended(numbers, processes)
+    finally:
+        call.close()
+    assert time.monotonic() - started < MUCH_LATER
+
+
+def test_what_an_evaluator_leaves_ends_with_the_audit(numbers: Path) -> None:
+    leaving = ["leaves_a_program", "leaves_a_daemon", "leaves_a_program_without_environment"]
+    for count, name in enumerate(leaving[: 3 if sys.platform == "linux" else 1], 1):
+        call = isolated(name)
+        try:
+            assert call(EQUAL, {}).values == {"score": 0.25}
+            assert call(RANDOM, {}).problem is None
+        finally:
+            call.close()
+        assert all_ended(numbers, count), name
+
+
+def test_nothing_but_the_evaluators_number_is_its_score(numbers: Path) -> None:
+    """What it writes elsewhere, and what a copy of its process answers, is no answer: not even to the next call."""
+    for name in ("writes_answers", "comes_back_twice"):
+        call = isolated(name)
+        try:
+            for _ in range(3):
+                assert call(EQUAL, {}) == Outcome({"score": 0.25}), name
+        finally:
+            call.close()
+
+
+def test_the_limit_of_what_is_printed_is_that_of_a_call() -> None:
+    for name, outcomes in {
+        "prints_much": 3 * [Outcome({"score": 0.25})],
+        "prints_too_much": 2 * [Outcome({}, "too much output", "it printed more than 1,000,000 letters")],
+    }.items():
+        call = isolated(name)
+        try:
+            assert [call(EQUAL, {}) for _ in outcomes] == outcomes
+        finally:
+            call.close()
+
+
+def test_an_audit_of_what_closes_its_descriptors(numbers: Path) -> None:
+    report = tp.audit(
+        "unruly:closes_and_sleeps",
+        takes="embeddings",
+        attacks=["zeros", "duplicates"],
+        time_limit=2 * LIMIT,
+        isolate=True,
+    )
+    assert report.finding("zeros").verdict == "timed out"
+    assert report.finding("duplicates").verdict == "held"
+    assert all_ended(numbers, len(numbers.read_text().splitlines()))
+
+
+# Without a process of its own
+
+
+@pytest.mark.parametrize("name", ["holds_on", "hides_the_alarm"])
+def test_an_alarm_that_is_caught_rings_again(name: str) -> None:
+    started = time.monotonic()
+    outcome = attempt(getattr(unruly, name), CONVENTIONS["embeddings"], EQUAL, {}, 0.2)
+    assert outcome == Outcome({}, "timed out", "it took longer than 0.2 seconds")
+    assert time.monotonic() - started < MUCH_LATER
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("cancels", Outcome({}, "crashed", "CancelledError: the task was cancelled")),
+        ("fails_without_words", Outcome({}, "crashed", "Speechless")),
+        ("exits_without_words", Outcome({}, "crashed", "it called sys.exit()")),
+        (
+            "returns_long_names",
+            Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} letters"),
+        ),
+    ],
+)
+def test_accidents_with_exceptions_and_names(name: str, outcome: Outcome) -> None:
+    assert attempt(getattr(unruly, name), CONVENTIONS["embeddings"], EQUAL, {}, MUCH_LATER) == outcome
+
+
+def test_a_copy_of_the_audit_does_not_come_back(tmp_path: Path) -> None:
+    options = "takes='embeddings', attacks=['zeros']"
+    program = f"import tieproof as tp; print(tp.audit('unruly:comes_back_twice', {options}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert done.stdout.count("Audited") == 1, done.stderr
+
+
+# Programs
+
+
+def attempted(template: str, seconds: float = MUCH_LATER) -> Outcome:
+    case = Case(np.zeros((4, 2)), np.arange(4) % 2, query_labels=np.arange(2))
+    return attempt(Command(template), CONVENTIONS["files"], case, {}, seconds)
+
+
+def test_whatever_a_program_has_started_ends_with_it(numbers: Path) -> None:
+    sleep = f"{sys.executable} -c {shlex.quote(SLEEP)}"
+    script = shlex.quote(f"{sleep} | cat")
+    assert attempted(f"sh -c {script} {{qrels}} {{run}}", LIMIT).problem == "timed out"
+    assert all_ended(numbers, 1)
+    left = shlex.quote(f"{sleep} >&2 & sleep 1; echo 0.5")
+    assert attempted(f"sh -c {left} {{qrels}} {{run}}") == Outcome({"score": 0.5})
+    assert all_ended(numbers, 2)
+    if sys.platform == "linux":
+        left = shlex.quote(f"setsid {sleep} & sleep 1; echo 0.5")
+        assert attempted(f"sh -c {left} {{qrels}} {{run}}") == Outcome({"score": 0.5})
+        assert all_ended(numbers, 3)
+
+
+def test_a_program_has_its_limit_outside_the_main_thread(numbers: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        outcome = pool.submit(attempted, f"{sys.executable} -c {shlex.quote(SLEEP)} {{qrels}} {{run}}", LIMIT)
+        assert outcome.result(MUCH_LATER).problem == "timed out"
+    assert all_ended(numbers, 1)
+
+
+@pytest.mark.parametrize("folder", ["{run} {qrels}{0}", "two words", 'it\'s "quoted"', "$HOME `x` \\n"])
+def test_folders_with_any_letters(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / folder).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / folder))
+    seen = tmp_path / "seen"
+    program = "import sys; print(*sys.argv[1:], sep='\\n', file=open(sys.argv.pop(), 'w')); print(0.5)"
+    command = f"{sys.executable} -c {shlex.quote(program)} {{qrels}} --run={{run}} {seen}"
+    assert attempted(command) == Outcome({"score": 0.5})
+    qrels, run, _ = seen.read_text().splitlines()
+    assert re.fullmatch(re.escape(f"{tmp_path / folder}{os.sep}tieproof-audit-") + r"\w+/qrels\.txt", qrels)
+    assert run == "--run=" + qrels.replace("qrels.txt", "run.txt")
+    by_shell = """sh -c 'wc -l < "$2"' sh {qrels} {run}"""
+    assert attempted(by_shell) == Outcome({"score": 8.0})
+    assert list((tmp_path / folder).iterdir()) == []
+
+
+# The audit itself is ended
+
+
+@pytest.mark.parametrize(
+    ("number", "isolate"),
+    [(signal.SIGTERM, True), (signal.SIGTERM, False), (signal.SIGHUP, True), (signal.SIGINT, False)],
+)
+def test_an_audit_that_is_ended_leaves_nothing(number: int, isolate: bool, numbers: Path, tmp_path: Path) -> None:
+    own = tmp_path / "temporary"
+    own.mkdir()
+    script = shlex.quote(f"{sys.executable} -c {shlex.quote(SLEEP)} | cat")
+    evaluator = ["--command", f"sh -c {script} {{qrels}} {{run}}"]
+    if isolate:
+        evaluator = ["unruly:sleeps", "--takes", "embeddings", "--isolate"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from tieproof.cli import main; main()", "audit", *evaluator, "-a", "zeros"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(own), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    deadline = time.monotonic() + 120
+    while not numbers.read_text().endswith("\n") and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.communicate(timeout=MUCH_LATER)
+    assert process.returncode in (-number, 128 + number)
+    assert all_ended(numbers, 1)
+    assert list(own.iterdir()) == []
+
+
+def test_a_script_that_is_ended_during_an_audit_leaves_nothing(numbers: Path) -> None:
+    program = "import tieproof as tp; tp.audit('unruly:sleeps', takes='embeddings', attacks=['zeros'], isolate=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    )
+    deadline = time.monotonic() + 120
+    while not numbers.read_text().endswith("\n") and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(MUCH_LATER) == -signal.SIGTERM
+    assert all_ended(numbers, 1)
