@@ -16,7 +16,7 @@ import pytest
 
 import tieproof as tp
 import unruly
-from tieproof.audit import Command
+from tieproof.audit import Command, isolation
 from tieproof.audit.cases import Case
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.isolation import Isolated
@@ -132,6 +132,26 @@ def test_an_audit_of_what_closes_its_descriptors(numbers: Path) -> None:
     assert report.finding("zeros").verdict == "timed out"
     assert report.finding("duplicates").verdict == "held"
     assert all_ended(numbers, len(numbers.read_text().splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import os; os._exit(7)", "ends:f cannot be imported: its process ended with status 7."),
+        ("import sys; sys.exit(7)", "ends cannot be imported: SystemExit: 7."),
+        ("import time; time.sleep(600)", "ends:f cannot be imported: it took longer than 3 seconds."),
+        ("f = lambda one, two, three: 0.5", "cannot be told from its parameters. Pass takes="),
+    ],
+)
+def test_modules_are_imported_in_the_process_alone(
+    code: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ends.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(isolation, "START_SECONDS", 3.0 if "sleep" in code else MUCH_LATER)
+    with pytest.raises(tp.InputError, match=re.escape(said)):
+        tp.audit("ends:f", isolate=True)
+    assert "ends" not in sys.modules
 
 
 # Without a process of its own

@@ -1,9 +1,11 @@
 """A process of its own for an evaluator: whatever it does there, the audit goes on.
 
-    audit ──► a number, lengths, case as packed arrays, settings ──► worker.py in another process
+    audit ──► a number, and at first nothing else ──► worker.py in another process
+          ◄── the number, one line of JSON: how the evaluator is called, or why there is none ◄──
+          ──► a number, lengths, case as packed arrays, settings ──►
           ◄── the number, one line of JSON: numbers by name, or the problem ◄──
 
-Both go through one socket; nothing is pickled on the way. The number is drawn anew for each request, and what comes
+All go through one socket; nothing is pickled on the way. The number is drawn anew for each request, and what comes
 without it is no answer: nothing that an evaluator writes by accident, or too late, is taken for a score. It is no
 sandbox: an evaluator that looks for the number in the memory of its process finds it.
 
@@ -42,36 +44,55 @@ NUMBER_BYTES = 32
 HEADER = struct.Struct("<QQ")
 """The lengths of the two parts of a request."""
 
-READY = "ready"
+TAKES, REFUSED = "takes", "refused"
+"""What the first answer says: the name of the convention, or why the evaluator cannot be called."""
 
 
 class Isolated:
-    """Calls the evaluator `package.module:function` in a process of its own.
+    """Calls the evaluator `package.module:function` in a process of its own, which alone imports it.
 
-    takes : the name of its convention
+    takes : the name of its convention, if it is known
     limits : the seconds that one call after the other may take
     """
 
-    def __init__(self, name: str, takes: str, limits: Iterator[float]) -> None:
+    def __init__(self, name: str, takes: str | None, limits: Iterator[float]) -> None:
         if not hasattr(os, "fork"):
             raise InputError("A process of its own needs Linux, macOS or the like. Leave out isolate here.")
-        self.arguments, self.limits = (name, takes), limits
+        self.name, self.takes, self.limits = name, takes, limits
         self.server: Server | None = None
 
     def __call__(self, case: Case, settings: Mapping[str, Any]) -> Outcome:
         """The outcome of one call; a process that had to be ended is a problem of the call."""
         packed, options = case.pack(), json.dumps(dict(settings)).encode()
         try:
-            if self.server is None:
-                with undisturbed():
-                    self.server = Server(*self.arguments)
-                if self.server.answer(b"", START_SECONDS) != READY:
-                    raise Stop("crashed", "its process did not start")
+            server = self.server or self.start()
             request = HEADER.pack(len(packed), len(options)) + packed + options
-            return Outcome(**self.server.answer(request, next(self.limits)))
+            return Outcome(**server.answer(request, next(self.limits)))
         except Stop as stop:
             self.close()
             return Outcome({}, stop.problem, str(stop))
+        except InputError as error:
+            self.close()
+            return Outcome({}, "crashed", f"it could not be started again: {error}")
+
+    def convention(self) -> str:
+        """The name of its convention; InputError where it cannot be imported, or nothing tells how to call it."""
+        try:
+            self.start()
+        except Stop as stop:
+            raise InputError(f"{self.name} cannot be imported: {stop}.") from None
+        assert self.takes is not None
+        return self.takes
+
+    def start(self) -> "Server":
+        """The process, which has imported the evaluator."""
+        with undisturbed():
+            self.server = Server(self.name, self.takes)
+        found = self.server.answer(b"", START_SECONDS)
+        if found[REFUSED]:
+            raise InputError(found[REFUSED])
+        self.takes = found[TAKES]
+        return self.server
 
     def close(self) -> None:
         """End the process, with all that it has started."""
@@ -83,12 +104,12 @@ class Isolated:
 class Server:
     """A process that runs worker.py, and its socket."""
 
-    def __init__(self, name: str, takes: str) -> None:
+    def __init__(self, name: str, takes: str | None) -> None:
         self.printed = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (as long-lived as the process)
         self.connection, other = socket.socketpair()
         with other:
             self.tree = ProcessTree(
-                [sys.executable, "-c", CODE, name, takes, str(other.fileno())],
+                [sys.executable, "-c", CODE, str(other.fileno()), name, *filter(None, [takes])],
                 {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stdin=subprocess.DEVNULL,
                 stdout=self.printed,

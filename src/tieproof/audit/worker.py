@@ -5,20 +5,26 @@ import socket
 import sys
 
 from tieproof.audit.cases import Case
-from tieproof.audit.conventions import CONVENTIONS
-from tieproof.audit.isolation import HEADER, NUMBER_BYTES, READY
+from tieproof.audit.conventions import convention_of
+from tieproof.audit.isolation import HEADER, NUMBER_BYTES, REFUSED, TAKES
 from tieproof.audit.outcomes import attempt
 from tieproof.audit.targets import load
+from tieproof.errors import InputError
 
 
 def main() -> None:
     """Serve until there is nothing more to read."""
-    name, takes, descriptor = sys.argv[1:]
+    descriptor, name, *takes = sys.argv[1:]
     connection = socket.socket(fileno=int(descriptor))
     connection.set_inheritable(False)  # not for programs that the evaluator starts
     number = read(connection, NUMBER_BYTES)
-    evaluator, convention = load(name), CONVENTIONS[takes]
-    say(number, READY, connection)
+    try:
+        evaluator = load(name)
+        convention = convention_of(evaluator, takes[0] if takes else None)
+    except InputError as error:
+        say(number, {REFUSED: str(error)}, connection)
+        return
+    say(number, {TAKES: convention.name, REFUSED: ""}, connection)
     while number := read(connection, NUMBER_BYTES):
         packed, options = (read(connection, length) for length in HEADER.unpack(read(connection, HEADER.size)))
         outcome = attempt(evaluator, convention, Case.unpack(packed), json.loads(options), None)
