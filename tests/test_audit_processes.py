@@ -47,8 +47,13 @@ def numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def is_alive(number: int) -> bool:
     """Whether a process runs; one that has ended and that nobody asked about does not."""
-    found = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True)
-    return bool(found.stdout.strip()) and not found.stdout.startswith("Z")
+    try:
+        os.kill(number, 0)
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return not Path("/proc/self").exists()
 
 
 def all_ended(numbers: Path, count: int = 1) -> bool:
@@ -243,42 +248,52 @@ def test_folders_with_any_letters(folder: str, tmp_path: Path, monkeypatch: pyte
 
 # The audit itself is ended
 
+UNPREPARED = (
+    "from signal import *; signal(SIGHUP, SIG_DFL); signal(SIGTERM, SIG_DFL); signal(SIGINT, default_int_handler); "
+)
+"""Whoever runs the tests may ignore signals, as `nohup` does."""
+
+
+def status_after(number: int, code: str, arguments: list[str], numbers: Path, temporary: Path) -> int:
+    """The status of a Python program that gets a signal once its evaluator has written its number."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", UNPREPARED + code, *arguments],
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    try:
+        deadline = time.monotonic() + 2 * MUCH_LATER
+        while not numbers.read_text().endswith("\n") and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(number)
+        return process.wait(MUCH_LATER)
+    finally:
+        process.kill()
+        process.wait()
+
 
 @pytest.mark.parametrize(
     ("number", "isolate"),
     [(signal.SIGTERM, True), (signal.SIGTERM, False), (signal.SIGHUP, True), (signal.SIGINT, False)],
 )
-def test_an_audit_that_is_ended_leaves_nothing(number: int, isolate: bool, numbers: Path, tmp_path: Path) -> None:
-    own = tmp_path / "temporary"
-    own.mkdir()
+def test_a_command_that_is_ended_leaves_nothing(number: int, isolate: bool, numbers: Path, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     script = shlex.quote(f"{sys.executable} -c {shlex.quote(SLEEP)} | cat")
     evaluator = ["--command", f"sh -c {script} {{qrels}} {{run}}"]
     if isolate:
         evaluator = ["unruly:sleeps", "--takes", "embeddings", "--isolate"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from tieproof.cli import main; main()", "audit", *evaluator, "-a", "zeros"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(own), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    deadline = time.monotonic() + 120
-    while not numbers.read_text().endswith("\n") and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(number)
-    process.communicate(timeout=MUCH_LATER)
-    assert process.returncode in (-number, 128 + number)
+    code = "from tieproof.cli import main; main()"
+    status = status_after(number, code, ["audit", *evaluator, "-a", "zeros"], numbers, temporary)
+    assert status in (-number, 128 + number)
     assert all_ended(numbers, 1)
-    assert list(own.iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
-def test_a_script_that_is_ended_during_an_audit_leaves_nothing(numbers: Path) -> None:
-    program = "import tieproof as tp; tp.audit('unruly:sleeps', takes='embeddings', attacks=['zeros'], isolate=True)"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    )
-    deadline = time.monotonic() + 120
-    while not numbers.read_text().endswith("\n") and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.terminate()
-    assert process.wait(MUCH_LATER) == -signal.SIGTERM
+def test_a_script_that_is_ended_during_an_audit_leaves_nothing(numbers: Path, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    code = "import tieproof as tp; tp.audit('unruly:sleeps', takes='embeddings', attacks=['zeros'], isolate=True)"
+    assert status_after(signal.SIGTERM, code, [], numbers, temporary) == -signal.SIGTERM
     assert all_ended(numbers, 1)
+    assert list(temporary.iterdir()) == []
