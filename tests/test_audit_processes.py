@@ -24,7 +24,7 @@ from tieproof.audit.outcomes import MOST_LETTERS, Outcome, attempt
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 
-LIMIT = 1.0
+LIMIT = 2.0
 """Seconds for a call that takes longer."""
 
 MUCH_LATER = 60.0
@@ -33,7 +33,8 @@ MUCH_LATER = 60.0
 EQUAL = Case(np.zeros((6, 2), dtype=np.float32), np.arange(6) % 2)
 RANDOM = Case(np.random.default_rng(0).normal(size=(6, 2)).astype(np.float32), np.arange(6) % 2)
 
-SLEEP = f"import os, time; print(os.getpid(), file=open(os.environ['{unruly.NUMBERS}'], 'a')); time.sleep(600)"
+STAY = f'echo $$ >> "${unruly.NUMBERS}"; exec sleep {unruly.FOREVER}'
+"""A program for a shell that writes its number, and stays."""
 
 
 @pytest.fixture
@@ -69,9 +70,9 @@ def isolated(name: str, seconds: float = MUCH_LATER) -> Isolated:
 @pytest.mark.parametrize(
     ("name", "problem", "said", "processes"),
     [
-        ("sleeps", "timed out", "it took longer than 1 seconds", 1),
-        ("closes_and_sleeps", "timed out", "it took longer than 1 seconds", 1),
-        ("stops", "timed out", "it took longer than 1 seconds", 1),
+        ("sleeps", "timed out", "it took longer than 2 seconds", 1),
+        ("closes_and_sleeps", "timed out", "it took longer than 2 seconds", 1),
+        ("stops", "timed out", "it took longer than 2 seconds", 1),
         ("closes_and_returns", "crashed", "its process ended with status 1", 0),
         ("leaves_a_fork_and_exits", "crashed", "its process ended with status 7", 1),
         ("kills_itself", "crashed", "its process ended by signal 9", 0),
@@ -131,7 +132,7 @@ def test_an_audit_of_what_closes_its_descriptors(numbers: Path) -> None:
         "unruly:closes_and_sleeps",
         takes="embeddings",
         attacks=["zeros", "duplicates"],
-        time_limit=2 * LIMIT,
+        time_limit=LIMIT,
         isolate=True,
     )
     assert report.finding("zeros").verdict == "timed out"
@@ -209,24 +210,23 @@ def attempted(template: str, seconds: float = MUCH_LATER) -> Outcome:
     return attempt(Command(template), CONVENTIONS["files"], case, {}, seconds)
 
 
+def by_shell(script: str) -> str:
+    return f"sh -c {shlex.quote(script)} sh {{qrels}} {{run}}"
+
+
 def test_whatever_a_program_has_started_ends_with_it(numbers: Path) -> None:
-    sleep = f"{sys.executable} -c {shlex.quote(SLEEP)}"
-    script = shlex.quote(f"{sleep} | cat")
-    assert attempted(f"sh -c {script} {{qrels}} {{run}}", LIMIT).problem == "timed out"
+    stay = f"sh -c {shlex.quote(STAY)}"
+    assert attempted(by_shell(f"{stay} | cat"), LIMIT).problem == "timed out"
     assert all_ended(numbers, 1)
-    left = shlex.quote(f"{sleep} >&2 & sleep 1; echo 0.5")
-    assert attempted(f"sh -c {left} {{qrels}} {{run}}") == Outcome({"score": 0.5})
-    assert all_ended(numbers, 2)
-    if sys.platform == "linux":
-        left = shlex.quote(f"setsid {sleep} & sleep 1; echo 0.5")
-        assert attempted(f"sh -c {left} {{qrels}} {{run}}") == Outcome({"score": 0.5})
-        assert all_ended(numbers, 3)
+    for count, left in enumerate([stay, f"setsid {stay}"][: 2 if sys.platform == "linux" else 1], 2):
+        wait = f'until [ "$(wc -l < "${unruly.NUMBERS}")" -ge {count} ]; do sleep 0.05; done'
+        assert attempted(by_shell(f"{left} & {wait}; echo 0.5")) == Outcome({"score": 0.5})
+        assert all_ended(numbers, count)
 
 
 def test_a_program_has_its_limit_outside_the_main_thread(numbers: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
-        outcome = pool.submit(attempted, f"{sys.executable} -c {shlex.quote(SLEEP)} {{qrels}} {{run}}", LIMIT)
-        assert outcome.result(MUCH_LATER).problem == "timed out"
+        assert pool.submit(attempted, by_shell(STAY), LIMIT).result(MUCH_LATER).problem == "timed out"
     assert all_ended(numbers, 1)
 
 
@@ -241,8 +241,7 @@ def test_folders_with_any_letters(folder: str, tmp_path: Path, monkeypatch: pyte
     qrels, run, _ = seen.read_text().splitlines()
     assert re.fullmatch(re.escape(f"{tmp_path / folder}{os.sep}tieproof-audit-") + r"\w+/qrels\.txt", qrels)
     assert run == "--run=" + qrels.replace("qrels.txt", "run.txt")
-    by_shell = """sh -c 'wc -l < "$2"' sh {qrels} {run}"""
-    assert attempted(by_shell) == Outcome({"score": 8.0})
+    assert attempted(by_shell('wc -l < "$2"')) == Outcome({"score": 8.0})
     assert list((tmp_path / folder).iterdir()) == []
 
 
@@ -279,8 +278,7 @@ def status_after(number: int, code: str, arguments: list[str], numbers: Path, te
 def test_a_command_that_is_ended_leaves_nothing(number: int, isolate: bool, numbers: Path, tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    script = shlex.quote(f"{sys.executable} -c {shlex.quote(SLEEP)} | cat")
-    evaluator = ["--command", f"sh -c {script} {{qrels}} {{run}}"]
+    evaluator = ["--command", by_shell(f"sh -c {shlex.quote(STAY)} | cat")]
     if isolate:
         evaluator = ["unruly:sleeps", "--takes", "embeddings", "--isolate"]
     code = "from tieproof.cli import main; main()"

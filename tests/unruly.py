@@ -23,6 +23,16 @@ def note(number: int) -> None:
         file.write(f"{number}\n")
 
 
+def written() -> int:
+    """How much is in the file."""
+    return Path(os.environ[NUMBERS]).stat().st_size
+
+
+def wait_for_more_than(before: int) -> None:
+    while written() == before:
+        time.sleep(0.01)
+
+
 def stay() -> None:
     note(os.getpid())
     time.sleep(FOREVER)
@@ -48,8 +58,10 @@ def closes_and_returns() -> float:
 @on_constants
 def leaves_a_fork_and_exits() -> Any:
     """The copy keeps what it has inherited."""
+    before = written()
     if os.fork() == 0:
         stay()
+    wait_for_more_than(before)
     os._exit(7)
 
 
@@ -68,12 +80,13 @@ def leaves_a_program() -> float:
 @on_constants
 def leaves_a_daemon() -> float:
     """Forks twice, and goes to a session of its own."""
+    before = written()
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             stay()
         os._exit(0)
-    time.sleep(0.2)
+    wait_for_more_than(before)
     return 0.25
 
 
