@@ -19,6 +19,7 @@ from measuring import (
     cores,
     evaluation,
     keep,
+    missed,
     parse,
     product,
     setting,
@@ -97,7 +98,8 @@ def render(measured: Measured) -> str:
         ]
         limit = f", at most {MOST_GROWTH} × per pair" if family == "items" else ""
         headings = ("N", "D", "relevant, about", columns[0], "ns per pair and core", "of the product", "×", "runs")
-        text.append(table(f"growth with the number of {family}{limit}", headings, body, words=0))
+        targets = [(f"N = {row['items']:,}", row["growth"], MOST_GROWTH) for row in rows if family == "items"]
+        text.append(table(f"growth with the number of {family}{limit}", headings, body, words=0) + missed(targets))
     return "\n".join(text)
 
 

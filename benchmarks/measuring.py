@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import statistics
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,6 +116,7 @@ def compare(cases: Iterable[Case]) -> list[Measured]:
 
 def render_ratios(title: str, rows: Iterable[Measured]) -> str:
     """The table of what `compare` found."""
+    rows = list(rows)
     return table(
         title,
         ("case", "beside", "that, s", "evaluate, s", "ratio", "at most", "runs"),
@@ -122,13 +124,33 @@ def render_ratios(title: str, rows: Iterable[Measured]) -> str:
             (
                 row["case"],
                 row["beside"],
-                *(f"{row[key]:.2f}" for key in ("reference", "evaluate", "ratio", "at_most")),
+                *(f"{row[key]:.2f}" for key in ("reference", "evaluate", "ratio")),
+                at_most(row["ratio"], row["at_most"]),
                 str(row["runs"]),
             )
             for row in rows
         ],
         words=2,
-    )
+    ) + missed((row["case"], row["ratio"], row["at_most"]) for row in rows)
+
+
+def at_most(measured: float, target: float) -> str:
+    """The cell of a target, which says so where it is missed."""
+    return f"{target:.2f}{', missed' if measured > target else ''}"
+
+
+def missed(rows: Iterable[tuple[str, float, float]]) -> str:
+    r"""What to write under a table of cases, figures and targets: which are missed; nothing where none is.
+
+    >>> missed([("int8", 1.5, 2.0), ("zeros", 1.25, 1.0)])
+    '1 of 2 targets is missed: zeros (1.25, not at most 1.00).\n'
+    """
+    rows = list(rows)
+    found = [f"{name} ({value:.2f}, not at most {target:.2f})" for name, value, target in rows if value > target]
+    if not found:
+        return ""
+    sentence = f"{len(found)} of {len(rows)} targets {'is' if len(found) == 1 else 'are'} missed: {'; '.join(found)}."
+    return textwrap.fill(sentence, WIDTH, break_on_hyphens=False) + "\n"
 
 
 def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numba
 
-from measuring import Measured, keep, setting, table
+from measuring import Measured, at_most, keep, missed, setting, table
 
 IMPORTS, COMPILATIONS = 9, 3
 """Repetitions, of which the median counts."""
@@ -94,15 +94,14 @@ def rows(start: dict[str, float], first: dict[str, dict[str, float]]) -> Iterato
     for name, times in first.items():
         yield f"first evaluation, {name}, cold cache", times["cold"], None
         yield f"first evaluation, {name}, warm cache", times["warm"], None
-        yield "  compilation", times["cold"] - times["warm"], MOST_COMPILATION
+        yield f"  compilation, {name}", times["cold"] - times["warm"], MOST_COMPILATION
 
 
 def render(measured: Measured) -> str:
-    body = [
-        (name, f"{time:.3f}", "" if most is None else f"{most:.1f}")
-        for name, time, most in rows(measured["import"], measured["first evaluation"])
-    ]
-    return table("starting, in fresh processes", ("", "seconds", "at most"), body)
+    found = list(rows(measured["import"], measured["first evaluation"]))
+    body = [(name, f"{time:.3f}", "" if most is None else at_most(time, most)) for name, time, most in found]
+    targets = [(name.strip(), time, most) for name, time, most in found if most is not None]
+    return table("starting, in fresh processes", ("", "seconds", "at most"), body) + missed(targets)
 
 
 def main() -> None:

@@ -411,6 +411,9 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"measure": "mAPP"}, "unknown measure 'mAPP'"),
     ({"distance": "far"}, "Unknown distance 'far'"),
     ({"time_limit": 0}, "time_limit must be a number of seconds above 0"),
+    ({"time_limit": math.nan}, "time_limit must be a number of seconds above 0 and at most 1,000,000, not nan"),
+    ({"time_limit": math.inf}, "not inf"),
+    ({"time_limit": "30"}, "not '30'"),
     ({"limits": (1, 0)}, "limits must be"),
     ({"seed": -1}, "seed must be a whole number"),
 ]

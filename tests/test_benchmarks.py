@@ -42,6 +42,34 @@ def test_table_shows_what_is_stored(path: Path, load: Any) -> None:
         assert name in text
 
 
+def test_tables_say_which_targets_are_missed(load: Any) -> None:
+    measuring: ModuleType = load("measuring")
+    columns = ("case", "beside", "reference", "evaluate", "ratio", "at_most", "runs")
+    rows: list[dict[str, Any]] = [
+        dict(zip(columns, (name, "product", 1.0, ratio, ratio, 1.25, 3), strict=True))
+        for name, ratio in (("int8", 1.25), ("zeros", 1.2501), ("±1", 2.0))
+    ]
+    _, *lines = measuring.render_ratios("", rows).splitlines()
+    shown = {line.split("|")[1].strip(): line.split("|")[6].strip() for line in lines if line.count("|") == 8}
+    assert {name: shown[name] for name in ("int8", "zeros", "±1")} == {
+        "int8": "1.25",
+        "zeros": "1.25, missed",
+        "±1": "1.25, missed",
+    }
+    assert lines[-1] == "2 of 3 targets are missed: zeros (1.25, not at most 1.25); ±1 (2.00, not at most 1.25)."
+    assert "missed" not in measuring.render_ratios("", rows[:1])
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_no_figure_above_its_target_is_shown_without_a_word(path: Path, load: Any) -> None:
+    measured = json.loads(path.read_text())
+    text = load(path.stem.removesuffix("-full")).render(measured)
+    cases = measured.get("cases", [])
+    above = [row for row in cases if "at_most" in row and row.get("ratio", row.get("nanoseconds")) > row["at_most"]]
+    for row in above:
+        assert row["case"] in " ".join(text.partition("missed: ")[2].split())
+
+
 def names(measured: Any) -> set[str]:
     """All that is stored under `case` and `peer`, at any depth."""
     if isinstance(measured, list):

@@ -16,10 +16,11 @@ from checks import assert_found, expected_ties
 from collision_oracle import ap_width
 from hard_sets import HARD_SETS
 from shared_data import load_shared
-from tieproof import collision_counts
+from tieproof import collision_counts, widest_ties
 from tieproof.cli.app import app
 from tieproof.cli.exits import status_of
 from tieproof.gaps import ties as gaps
+from tieproof.measures.average_precision import tie_widths
 from tieproof.pooled import stripes
 
 DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
@@ -135,7 +136,7 @@ def test_widths_add_up_to_the_interval_of_ap(name: str, distance: str) -> None:
     assert found.ambiguous_ties == result.ties.ambiguous_ties
     widths = [tie.ap_width for tie in found.widest]
     assert widths == sorted(widths, reverse=True)
-    assert len(widths) == min(found.ambiguous_ties, collision_counts.WIDEST)
+    assert len(widths) == min(found.ambiguous_ties, widest_ties.WIDEST)
 
 
 def test_the_widest_ties() -> None:
@@ -143,13 +144,70 @@ def test_the_widest_ties() -> None:
     data, labels = random.integers(-2, 3, size=(60, 3)), random.integers(5, size=60)
     found = tp.collisions(data, labels, distance="euclidean")
     everything = [
-        (-float(ap_width(tie, count)), query, *tie)
+        (-ap_width(tie, count), *tie, count, query)
         for query, count, of_query in expected_ties("euclidean", data, labels, 0.0)
         for tie in of_query
         if 0 < tie.m < tie.l
     ]
-    expected = sorted(everything)[: collision_counts.WIDEST]
-    assert [tie[:5] for tie in found.widest] == [row[1:] for row in expected]
+    expected = sorted(everything)[: widest_ties.WIDEST]
+    assert [(*tie[1:5], tie.query) for tie in found.widest] == [
+        (*letters, query) for _, *letters, _, query in expected
+    ]
+    assert [tie.ap_width for tie in found.widest] == pytest.approx([float(-row[0]) for row in expected], rel=1e-15)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_equally_wide_ties_are_in_an_order_that_rounding_has_no_part_in(swapped: bool) -> None:
+    """Widths of 11/30 each: as floats they differ in the last bit, and which query is which does not matter."""
+    one = [0, 0, 0, 0, 0, 0, 1, 2, 3, 4], [1, 1, 0, 0, 0, 0, 1, 1, 0, 0]
+    other = [0, 1, 1, 1, 1, 1, 2, 3, 4, 5], [2, 2, 2, 0, 0, 0, 0, 0, 0, 0]
+    order = [1, 0] if swapped else [0, 1]
+    places = np.array([one[0], other[0]], dtype=float)
+    gallery = np.repeat(np.arange(2), 10) * 10 + np.tile(np.arange(10), 2)
+
+    def distance(queries: Array, items: Array) -> Array:
+        """Items of the other query are far away, each at a distance of its own."""
+        query, item = queries.astype(int), items[:, 0].astype(int)
+        own = item // 10 == query
+        return np.where(own, places[query, item % 10], 100.0 + item)
+
+    found = tp.collisions(
+        np.array([[0.0], [1.0]])[order],
+        np.array([1, 2])[order],
+        gallery=gallery[:, None].astype(float),
+        gallery_labels=one[1] + other[1],
+        distance=distance,
+    )
+    assert [tie[1:5] for tie in found.widest] == [(0, 0, 6, 2), (1, 1, 5, 2)]
+    assert [tie.query for tie in found.widest] == order
+    assert {tie.ap_width for tie in found.widest} == {11 / 30}
+
+
+def test_nearly_equal_widths_are_in_the_order_of_their_fractions() -> None:
+    """Against the definition, for all ties of few items: whatever comes first, and however few at a time."""
+    kinds = [
+        widest_ties.Kind(before, hits_before, items, relevant, hits_before + relevant + later)
+        for before in range(6)
+        for hits_before in range(min(before, 3) + 1)
+        for items in range(2, 7)
+        for relevant in range(1, items)
+        for later in (0, 2)
+    ]
+    random = np.random.default_rng(5)
+    for widest in (Fraction(1, 12), Fraction(1, 10), Fraction(1, 20), Fraction(1)):
+        widths_of = {kind: ap_width(Found(*kind[:4]), kind.n_relevant) for kind in kinds}
+        chosen = [kind for kind in kinds if widths_of[kind] <= widest]
+        expected = sorted((-widths_of[kind], kind) for kind in chosen)[: widest_ties.WIDEST]
+        collected = widest_ties.WidestTies()
+        for part in np.array_split(random.permutation(len(chosen)), 7):
+            *letters, n_relevant = np.array([chosen[place] for place in part]).T
+            found = gaps.FoundTies(part, n_relevant, np.arange(len(part)), *letters)
+            collected.add(part, found, tie_widths(*letters) / n_relevant)
+        assert [entry.kind for entry in collected.kept] == [kind for _, kind in expected]
+        widths = [tie.ap_width for tie in collected.ties()]
+        assert widths == pytest.approx([float(-width) for width, _ in expected], rel=1e-15)
+        assert widths == sorted(widths, reverse=True)
+        assert len(set(widths)) == len({width for width, _ in expected})
 
 
 def test_groups_and_excluded_pairs_leave_gaps() -> None:

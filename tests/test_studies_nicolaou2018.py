@@ -3,6 +3,7 @@
 # ruff: noqa: E741  (l, m: the paper's letters)
 
 import itertools
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -442,6 +443,17 @@ def test_random_ranking() -> None:
     assert sum(tie.items for tie in ranking) == 200
     assert all(0 <= tie.relevant <= tie.items for tie in ranking)
     assert any(0 < tie.relevant < tie.items for tie in ranking)
+
+
+def test_report_of_the_program_is_what_any_machine_prints() -> None:
+    report = Path(dynamic_program.__file__).with_name("report.md")
+    if not report.exists():
+        pytest.skip("no report beside the study")
+    printed, now = (
+        re.sub(r"\d\.\de-\d\d", "rounding", text)
+        for text in (report.read_text(encoding="utf-8"), dynamic_program.section(quick=False))
+    )
+    assert printed.endswith("\n" + now)
 
 
 # The report

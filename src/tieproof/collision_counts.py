@@ -1,6 +1,5 @@
 """`Collisions`: what was found of ties in whole rankings, counted; no ranking is kept."""
 
-import heapq
 import json
 import math
 from collections.abc import Iterable
@@ -12,18 +11,15 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.measures.average_precision import tie_widths
+from tieproof.widest_ties import WidestTies, WideTie
 
 if TYPE_CHECKING:
     from tieproof.gaps.ties import FoundTies
 
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 MOST_ROWS, MOST_COLUMNS = 400, 800
 """Cells of a picture: more could not be told apart on a page."""
-
-WIDEST = 20
-"""Ambiguous ties that are kept one by one."""
 
 COUNTS = ("pairs", "ties", "ambiguous_ties", "relevant", "others", "largest_tie")
 
@@ -44,17 +40,6 @@ class CollisionSetting:
     def ranks(self) -> int:
         """The length of the longest ranking that there may be."""
         return max(1, self.gallery - self.leave_one_out)
-
-
-class WideTie(NamedTuple):
-    """An ambiguous tie of one query, in the letters of `Ties`, and the width of AP's interval that it makes."""
-
-    query: int
-    k: int
-    n: int
-    l: int
-    m: int
-    ap_width: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +77,8 @@ class Collisions:
     by_rank : arrays, one entry for each rank from 1 on, of numbers of queries: pairs (the items at this rank and the
         next one collide), relevant and others (the item at this rank is in a tie, where relevant ones stand last)
     by_range : the ties by the rank at which they begin: 1, 2 to 10, 11 to 100, …
-    widest : the ambiguous ties that make the widest intervals, the widest first
+    widest : the ambiguous ties that make the widest intervals, the widest first; equally wide ones (as real numbers)
+        by k, n, l and m, and last by query
     cells : the same as a picture
     """
 
@@ -211,7 +197,7 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
     steps = {name: np.zeros(width + 1, dtype=np.int64) for name in ("pairs", "relevant", "others")}
     kept = np.zeros(count, dtype=np.bool_)
     painter = Painter(candidates, setting)
-    widest: list[WideTie] = []
+    widest = WidestTies()
     for part in parts:
         kept[part.queries] = (part.n_relevant > 0) | (not setting.labelled)
         found = of_kept(part, kept)
@@ -229,7 +215,7 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
         ap[ambiguous] = tie_widths(*(column[ambiguous] for column in (k, found.n, l, m)))
         ap /= np.maximum(found.n_relevant[found.place], 1)
         np.add.at(widths, (query, place), ap)
-        widest = widest_of(widest, query, found, ap)
+        widest.add(query, found, ap)
         painter.paint(found)
     query_ids = np.flatnonzero(kept)
     if not len(query_ids):
@@ -247,7 +233,7 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
     per_query["ap_width"] = np.array([math.fsum(row) for row in widths[query_ids].tolist()])
     by_rank = {name: np.cumsum(numbers)[:-1] for name, numbers in steps.items()}
     return Collisions(
-        setting, query_ids, np.flatnonzero(~kept), per_query, by_rank, by_range, tuple(widest), painter.cells
+        setting, query_ids, np.flatnonzero(~kept), per_query, by_rank, by_range, widest.ties(), painter.cells
     )
 
 
@@ -266,13 +252,3 @@ def of_kept(part: "FoundTies", kept: npt.NDArray[np.bool_]) -> "FoundTies":
     chosen = kept[part.queries[part.place]]
     columns = (part.place, part.k, part.n, part.l, part.m)
     return part if chosen.all() else type(part)(part.queries, part.n_relevant, *(each[chosen] for each in columns))
-
-
-def widest_of(widest: list[WideTie], query: IntArray, found: "FoundTies", ap: FloatArray) -> list[WideTie]:
-    """The widest ties of those known and of some more; of equal ones those of the first queries, nearest first."""
-    # Those that share the smallest width that may be kept compete, too.
-    limit = np.partition(ap, -WIDEST)[-WIDEST] if len(ap) > WIDEST else 0.0
-    chosen = np.flatnonzero((ap > 0) & (ap >= limit))
-    columns = (query, found.k, found.n, found.l, found.m, ap)
-    more = [WideTie(*row) for row in zip(*(column[chosen].tolist() for column in columns), strict=True)]
-    return heapq.nsmallest(WIDEST, widest + more, key=lambda tie: (-tie.ap_width, tie.query, tie.k))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-
 import tieproof as tp
 from refusals.case import Case
 
@@ -59,5 +58,9 @@ CASES: dict[str, Case] = {
     ),
     "a number alone among measures": Case(
         lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]], measures="AP,10"), r"unknown measure '10'"
+    ),
+    "an audit without a time limit": Case(
+        lambda: tp.audit(max, takes="embeddings", time_limit=float("inf")),
+        r"time_limit must be a number of seconds above 0 and at most 1,000,000, not inf",
     ),
 }

@@ -5,9 +5,10 @@ attacks.py: blind.py, order_search.py, invariances.py, truth.py ──► findin
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields, replace
 from itertools import chain, repeat
+from numbers import Real
 from typing import Any
 
 from tieproof.audit.attacks import Attack, chosen
@@ -16,6 +17,7 @@ from tieproof.audit.conventions import CONVENTIONS, Convention, Evaluator, conve
 from tieproof.audit.examination import Call, Examination, Options
 from tieproof.audit.judgment import BASELINE
 from tieproof.audit.outcomes import Outcome, attempt
+from tieproof.audit.process_trees import ending_in_order
 from tieproof.audit.report import AuditReport
 from tieproof.audit.targets import Command, load, name_of
 from tieproof.audit.verdicts import Finding, worst
@@ -25,6 +27,9 @@ from tieproof.measures import Measure, parse
 from tieproof.progress import progress_bar
 
 DEFAULTS = Options()
+
+LONGEST_LIMIT = 10**6
+"""Seconds: clocks of the system end somewhere, and NaN is never over."""
 
 WARM_UP = 10
 """How many times the limit the first call may take."""
@@ -73,8 +78,8 @@ def audit(
         What one call of the evaluator may take, the very first one ten times as much. Without `isolate`
         only Python code in the main thread can be stopped.
     isolate : bool
-        Call the evaluator in a process of its own, so that a crash or a hang in native code is a finding, too. The
-        process imports it by its name.
+        Import and call the evaluator in a process of its own, by its name, so that a crash or a hang in native code
+        is a finding, too, and all that it starts is ended.
     progress : bool
         Show a bar on standard error where it takes longer than two seconds.
 
@@ -107,10 +112,8 @@ def audit(
     """
     options = Options(takes, larger_is_better, limits, measure, distance, vary, attacks, seed, time_limit, isolate)
     check(options)
-    function = load(evaluator) if isinstance(evaluator, str) else evaluator
-    convention = CONVENTIONS["files"] if isinstance(function, Command) else convention_of(function, takes)
-    wanted = chosen(attacks, convention, options)
-    with calling(function, evaluator, convention, options) as call:
+    with calling(evaluator, options) as (convention, call):
+        wanted = chosen(attacks, convention, options)
         examination = Examination(convention, options, call)
         with progress_bar(len(wanted) + 1, progress, "attacks", 1) as advance:
             findings = list(run(examination, wanted, advance))
@@ -129,8 +132,11 @@ def check(options: Options) -> None:
     named = options.measure
     for measure in named.values() if isinstance(named, Mapping) else [] if named is None else [named]:
         parse(measure)
-    if options.time_limit <= 0:
-        raise InputError(f"time_limit must be a number of seconds above 0, not {options.time_limit!r}.")
+    if not isinstance(options.time_limit, Real) or not 0 < options.time_limit <= LONGEST_LIMIT:
+        raise InputError(
+            f"time_limit must be a number of seconds above 0 and at most {LONGEST_LIMIT:,}, "
+            f"not {options.time_limit!r}."
+        )
     if options.limits is not None and not options.limits[0] < options.limits[1]:
         raise InputError(f"limits must be (least, largest), not {options.limits!r}.")
     if isinstance(options.seed, bool) or not isinstance(options.seed, int) or options.seed < 0:
@@ -138,29 +144,38 @@ def check(options: Options) -> None:
 
 
 @contextmanager
-def calling(function: Evaluator, given: Evaluator | str, convention: Convention, options: Options) -> Iterator[Call]:
-    """What calls the evaluator: here, or in a process of its own."""
-    if not options.isolate:
-        limits = first_longer(options.time_limit)
+def calling(evaluator: Evaluator | str, options: Options) -> Iterator[tuple[Convention, Call]]:
+    """How the evaluator is called, and what calls it: here, or in a process of its own."""
+    limits = first_longer(options.time_limit)
+    with ending_in_order() if options.isolate or isinstance(evaluator, Command) else nullcontext():
+        if options.isolate:
+            from tieproof.audit.isolation import Isolated
+
+            isolated = Isolated(importable(evaluator), options.takes, limits)
+            try:
+                yield CONVENTIONS[isolated.convention()], isolated
+            finally:
+                isolated.close()
+            return
+        function = load(evaluator) if isinstance(evaluator, str) else evaluator
+        files = isinstance(function, Command)
+        convention = CONVENTIONS["files"] if files else convention_of(function, options.takes)
 
         def call(case: Case, settings: Mapping[str, Any]) -> Outcome:
             return attempt(function, convention, case, settings, next(limits))
 
-        yield call
-        return
-    from tieproof.audit.isolation import Isolated
+        yield convention, call
 
-    name = given if isinstance(given, str) else name_of(function)
+
+def importable(evaluator: Evaluator | str) -> str:
+    """The name by which another process finds the evaluator."""
+    name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
     if name is None:
         raise InputError(
             "A process of its own finds the evaluator by its name, and this one has none that can be imported. Put "
             "it into a module, at the top level; a Command has a process of its own anyway."
         )
-    isolated = Isolated(name, convention.name, first_longer(options.time_limit))
-    try:
-        yield isolated
-    finally:
-        isolated.close()
+    return name
 
 
 def first_longer(seconds: float) -> Iterator[float]:

@@ -1,122 +1,187 @@
 """A process of its own for an evaluator: whatever it does there, the audit goes on.
 
-    audit ──► length, case as packed arrays, settings ──► worker.py in another process
-          ◄── one line of JSON: numbers by name, or the problem ◄──
+    audit ──► a number, and at first nothing else ──► worker.py in another process
+          ◄── the number, one line of JSON: how the evaluator is called, or why there is none ◄──
+          ──► a number, lengths, case as packed arrays, settings ──►
+          ◄── the number, one line of JSON: numbers by name, or the problem ◄──
 
-Nothing is pickled on the way. The process lives until it crashes, hangs or prints too much; the next call starts
-another one.
+All go through one socket; nothing is pickled on the way. The number is drawn anew for each request, and what comes
+without it is no answer: nothing that an evaluator writes by accident, or too late, is taken for a score. It is no
+sandbox: an evaluator that looks for the number in the memory of its process finds it.
+
+The process lives until it ends, hangs or prints too much; the next call starts another one.
 """
 
 import json
 import os
-import queue
+import secrets
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
 from tieproof.audit.cases import Case
-from tieproof.audit.outcomes import MOST_LETTERS, Outcome, Stop, timed_out, too_much_printed
+from tieproof.audit.outcomes import MOST_LETTERS, Deadline, Outcome, Stop, timed_out, too_much_printed
+from tieproof.audit.process_trees import ProcessTree, how, undisturbed
+from tieproof.errors import InputError
 
 START_SECONDS = 300.0
 """What importing the evaluator's module may take."""
 
+MOST_BYTES = 16 * MOST_LETTERS
+"""What may come through the socket in one call."""
+
+PAUSE = 0.05
+"""Seconds between two looks at a process."""
+
 CODE = "from tieproof.audit.worker import main; main()"
+NUMBER_BYTES = 32
 HEADER = struct.Struct("<QQ")
 """The lengths of the two parts of a request."""
 
-READY = "ready"
+TAKES, REFUSED = "takes", "refused"
+"""What the first answer says: the name of the convention, or why the evaluator cannot be called."""
 
 
 class Isolated:
-    """Calls the evaluator `package.module:function` in a process of its own.
+    """Calls the evaluator `package.module:function` in a process of its own, which alone imports it.
 
-    takes : the name of its convention
+    takes : the name of its convention, if it is known
     limits : the seconds that one call after the other may take
     """
 
-    def __init__(self, name: str, takes: str, limits: Iterator[float]) -> None:
+    def __init__(self, name: str, takes: str | None, limits: Iterator[float]) -> None:
+        if not hasattr(os, "fork"):
+            raise InputError("A process of its own needs Linux, macOS or the like. Leave out isolate here.")
         self.name, self.takes, self.limits = name, takes, limits
-        self.process: subprocess.Popen[bytes] | None = None
-        self.lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self.printed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (as long-lived as the process)
+        self.server: Server | None = None
 
     def __call__(self, case: Case, settings: Mapping[str, Any]) -> Outcome:
         """The outcome of one call; a process that had to be ended is a problem of the call."""
+        packed, options = case.pack(), json.dumps(dict(settings)).encode()
         try:
-            process = self.started()
-            assert process.stdin is not None
-            packed, options = case.pack(), json.dumps(dict(settings)).encode()
-            process.stdin.write(HEADER.pack(len(packed), len(options)) + packed + options)
-            process.stdin.flush()
-            return Outcome(**self.reply(next(self.limits)))
+            server = self.server or self.start()
+            request = HEADER.pack(len(packed), len(options)) + packed + options
+            return Outcome(**server.answer(request, next(self.limits)))
         except Stop as stop:
             self.close()
             return Outcome({}, stop.problem, str(stop))
-        except BrokenPipeError:
-            return self.ended()
-
-    def started(self) -> "subprocess.Popen[bytes]":
-        """The process, which has imported the evaluator."""
-        if self.process is None or self.process.poll() is not None:
+        except InputError as error:
             self.close()
-            self.printed = tempfile.TemporaryFile()  # noqa: SIM115
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", CODE, self.name, self.takes],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.printed,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [*sys.path]))},
-            )
-            self.lines = queue.SimpleQueue()
-            threading.Thread(target=self.listen, args=(self.process.stdout, self.lines), daemon=True).start()
-            if self.reply(START_SECONDS) != READY:
-                raise Stop("crashed", "its process did not start")
-        return self.process
+            return Outcome({}, "crashed", f"it could not be started again: {error}")
 
-    @staticmethod
-    def listen(stream: IO[bytes], lines: "queue.SimpleQueue[bytes]") -> None:
-        """Hand on every line; an empty one says that there are no more."""
-        for line in stream:
-            lines.put(line)
-        lines.put(b"")
+    def convention(self) -> str:
+        """The name of its convention; InputError where it cannot be imported, or nothing tells how to call it."""
+        try:
+            self.start()
+        except Stop as stop:
+            raise InputError(f"{self.name} cannot be imported: {stop}.") from None
+        assert self.takes is not None
+        return self.takes
 
-    def reply(self, seconds: float) -> Any:
-        """The next line of the process as JSON."""
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                line = self.lines.get(timeout=0.1)
-            except queue.Empty:
-                if os.fstat(self.printed.fileno()).st_size > MOST_LETTERS:
-                    raise too_much_printed() from None
-                if time.monotonic() > deadline:
-                    raise timed_out(seconds) from None
-                continue
-            if not line:
-                raise Stop("crashed", self.ended().message)
-            return json.loads(line)
-
-    def ended(self) -> Outcome:
-        """How the process came to its end by itself."""
-        assert self.process is not None
-        status = self.process.wait()
-        how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        return Outcome({}, "crashed", f"its process ended {how}")
+    def start(self) -> "Server":
+        """The process, which has imported the evaluator."""
+        with undisturbed():
+            self.server = Server(self.name, self.takes)
+        found = self.server.answer(b"", START_SECONDS)
+        if found[REFUSED]:
+            raise InputError(found[REFUSED])
+        self.takes = found[TAKES]
+        return self.server
 
     def close(self) -> None:
-        """End the process."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            for stream in (self.process.stdin, self.process.stdout):
-                if stream is not None:
-                    with suppress(BrokenPipeError):
-                        stream.close()
-            self.process = None
+        """End the process, with all that it has started."""
+        if self.server is not None:
+            self.server.close()
+            self.server = None
+
+
+class Server:
+    """A process that runs worker.py, and its socket."""
+
+    def __init__(self, name: str, takes: str | None) -> None:
+        self.printed = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (as long-lived as the process)
+        self.connection, other = socket.socketpair()
+        with other:
+            self.tree = ProcessTree(
+                [sys.executable, "-c", CODE, str(other.fileno()), name, *filter(None, [takes])],
+                {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                stdin=subprocess.DEVNULL,
+                stdout=self.printed,
+                stderr=self.printed,
+                pass_fds=[other.fileno()],
+            )
+        self.is_open = True
+
+    def answer(self, request: bytes, seconds: float) -> Any:
+        """The answer to a request, within so many seconds."""
+        deadline = Deadline(seconds)
+        number = secrets.token_hex(NUMBER_BYTES // 2).encode()
+        self.forget_what_was_printed()
+        self.send(number + request, seconds)
+        received, count = b"", 0
+        while True:
+            ended = self.tree.has_ended()
+            more = self.received(0.0 if ended else PAUSE)
+            received, count = received + more, count + len(more)
+            if count > MOST_BYTES or os.fstat(self.printed.fileno()).st_size > MOST_LETTERS:
+                raise too_much_printed()
+            before, found, after = received.partition(number)
+            line, complete, _ = after.partition(b"\n")
+            if complete:
+                return self.read(line)
+            if not found:
+                received = before[-NUMBER_BYTES:]
+            if ended and not more:
+                raise Stop("crashed", f"its process ended {how(self.tree.end())}")
+            deadline.check()
+
+    def send(self, message: bytes, seconds: float) -> None:
+        """Send a message; where nobody can receive it any more, how the process ends will tell."""
+        self.connection.settimeout(seconds)
+        try:
+            self.connection.sendall(message)
+        except TimeoutError:
+            raise timed_out(seconds) from None
+        except OSError:
+            self.is_open = False
+
+    def received(self, seconds: float) -> bytes:
+        """What has come, or comes within so many seconds."""
+        if not self.is_open:
+            time.sleep(seconds)
+            return b""
+        self.connection.settimeout(seconds)
+        try:
+            found = self.connection.recv(1 << 16)
+        except (TimeoutError, BlockingIOError):
+            return b""
+        except OSError:
+            found = b""
+        self.is_open = bool(found)
+        return found
+
+    @staticmethod
+    def read(line: bytes) -> Any:
+        """The content of an answer."""
+        try:
+            return json.loads(line)
+        except ValueError:
+            raise Stop("crashed", "it wrote into the answer of its process") from None
+
+    def forget_what_was_printed(self) -> None:
+        """Begin to count anew; the process writes on where the file begins, since both share one position."""
+        self.printed.seek(0)
+        self.printed.truncate()
+
+    def close(self) -> None:
+        """End the process, with all that it has started."""
+        self.tree.end()
+        with suppress(OSError):
+            self.connection.close()
         self.printed.close()

@@ -3,10 +3,13 @@
 import contextlib
 import io
 import math
+import os
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 from tieproof.audit.cases import Case
@@ -24,6 +27,10 @@ MOST_LETTERS = 1_000_000
 
 LONGEST_MESSAGE = 300
 
+PAUSES = (0.1, 1e-3, 1e-6)
+"""Seconds between two rings of an alarm: after the first; then ever less, from the second to the third and anew. A
+loop that catches everything is left where one rings outside its `try`, which may be a microsecond after another."""
+
 
 class Outcome(NamedTuple):
     """The numbers of a call by their names; or the problem, and what was said about it."""
@@ -39,6 +46,22 @@ class Stop(BaseException):
     def __init__(self, problem: Problem, message: str) -> None:
         super().__init__(message)
         self.problem: Problem = problem
+
+
+class Deadline:
+    """The end of so many seconds from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.moment = seconds, time.monotonic() + seconds
+
+    def check(self) -> None:
+        """End the call if they are over."""
+        if time.monotonic() >= self.moment:
+            raise timed_out(self.seconds)
+
+
+DEADLINE: ContextVar[Deadline | None] = ContextVar("DEADLINE", default=None)
+"""That of the call that runs, for evaluators that wait for other processes."""
 
 
 class Sink(io.TextIOBase):
@@ -72,28 +95,49 @@ def attempt(
     seconds : after which Python code is interrupted, in the main thread and where the system has alarms; native code
         is interrupted when it returns. `isolation.py` ends everything.
     """
-    sink = Sink()
+    sink, process = Sink(), os.getpid()
     try:
         with (
             warnings.catch_warnings(),
             contextlib.redirect_stdout(sink),
             contextlib.redirect_stderr(sink),
-            alarm(seconds),
+            limited(seconds) as alarm,
         ):
             warnings.simplefilter("ignore")
-            return as_outcome(convention.call(evaluator, case, settings))
+            try:
+                outcome = as_outcome(convention.call(evaluator, case, settings))
+            finally:
+                alarm.is_on = False  # nothing is called before: from here on no ring can come in between
+            return outcome if alarm.rung is None else Outcome({}, alarm.rung.problem, str(alarm.rung))
     except Stop as stop:
         return Outcome({}, stop.problem, str(stop))
+    except KeyboardInterrupt:
+        raise
     except SystemExit as exit_:
-        return Outcome({}, "crashed", f"it called sys.exit({exit_.code!r})")
-    except Exception as error:
+        return Outcome({}, "crashed", f"it called sys.exit({shortened(words_of(exit_.code, repr))})")
+    except BaseException as error:
         return Outcome({}, problem_of(error), described(error))
+    finally:
+        if os.getpid() != process:
+            os._exit(0)  # the evaluator forked, and its copy of the audit came back from the call, too
 
 
-def described(error: Exception) -> str:
+def described(error: BaseException) -> str:
     """The class and the message of an exception, in a line."""
-    message = " ".join(str(error).split())
-    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    message = words_of(error)
+    return shortened(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+
+
+def words_of(what: object, spelled: Callable[[object], str] = str) -> str:
+    """What an object says of itself, in a line; nothing where it fails to."""
+    try:
+        return " ".join(spelled(what).split())
+    except Exception:
+        return ""
+
+
+def shortened(text: str) -> str:
+    """The beginning of a long text."""
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
 
 
@@ -101,7 +145,7 @@ REFUSALS = (ValueError, TypeError, AssertionError, NotImplementedError)
 """What refuses an input, if it says why. RuntimeError, too, but none of its subclasses: torch refuses by it."""
 
 
-def problem_of(error: Exception) -> Problem:
+def problem_of(error: BaseException) -> Problem:
     """Whether an exception refuses the input in words, or is an accident.
 
     Exceptions of a library's own refuse; those that Python raises for what went wrong inside (IndexError, KeyError,
@@ -112,7 +156,8 @@ def problem_of(error: Exception) -> Problem:
     """
     own = type(error).__module__ != "builtins"
     known = isinstance(error, REFUSALS) or type(error) is RuntimeError
-    return "refused" if str(error).strip() and (own or known) else "crashed"
+    refuses = isinstance(error, Exception) and (own or known)
+    return "refused" if refuses and words_of(error) else "crashed"
 
 
 def as_outcome(returned: Any) -> Outcome:
@@ -135,6 +180,8 @@ def as_outcome(returned: Any) -> Outcome:
         values[str(name)] = number
     if not values:
         return Outcome({}, "crashed", "it returned no number at all")
+    if sum(map(len, values)) > MOST_LETTERS:
+        return Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} letters")
     return Outcome(values)
 
 
@@ -150,24 +197,46 @@ def as_number(value: Any) -> float | None:
         return None  # an array of several
 
 
+class Alarm:
+    """Interrupts Python code in the main thread: once, and where that is caught again and again, ever faster.
+
+    rung : what it has raised last
+    is_on : False where there is nothing to be interrupted any more
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.pause = seconds, PAUSES[0]
+        self.rung: Stop | None = None
+        self.is_on = True
+
+    def ring(self, *_: object) -> None:
+        """Interrupt whatever runs."""
+        if self.is_on:
+            pause, self.pause = self.pause, self.pause / 2 if self.pause > PAUSES[2] else PAUSES[1]
+            self.rung = timed_out(self.seconds)
+            signal.setitimer(signal.ITIMER_REAL, pause)
+            raise self.rung
+
+
 @contextlib.contextmanager
-def alarm(seconds: float | None) -> Iterator[None]:
+def limited(seconds: float | None) -> Iterator[Alarm]:
     """Interrupt the block after so many seconds, where that is possible."""
-    here = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
-    if seconds is None or not here:
-        yield
+    if seconds is None:
+        yield Alarm(0.0)
         return
-
-    def ring(*_: object) -> None:
-        raise timed_out(seconds)
-
-    before: Callable[..., Any] | int | None = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    alarm, deadline = Alarm(seconds), DEADLINE.set(Deadline(seconds))
+    here = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    before = signal.signal(signal.SIGALRM, alarm.ring) if here else None
     try:
-        yield
+        if here:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield alarm
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        alarm.is_on = False
+        DEADLINE.reset(deadline)
+        if here:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
 
 
 def timed_out(seconds: float) -> Stop:

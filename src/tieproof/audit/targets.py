@@ -2,18 +2,24 @@
 
 import importlib
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
-from typing import Any
+import time
+from typing import IO, Any
 
 from tieproof.audit.conventions import Evaluator
-from tieproof.audit.outcomes import MOST_LETTERS, described, too_much_printed
+from tieproof.audit.outcomes import DEADLINE, MOST_LETTERS, described, too_much_printed
+from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
 
 MEAN = "all"
 """What trec_eval calls the mean over all queries."""
+
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.05
+"""Seconds between two looks at a program."""
 
 
 def load(name: str) -> Evaluator:
@@ -31,7 +37,9 @@ def load(name: str) -> Evaluator:
         sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(f"{module_name} cannot be imported: {described(error)}.") from error
     for part in path.split("."):
         if not hasattr(found, part):
@@ -61,7 +69,8 @@ def name_of(evaluator: Evaluator) -> str | None:
 class Command:
     """An evaluator that is a program: it reads a file of judgments and a run, and prints numbers.
 
-    template : such as `trec_eval -m map {qrels} {run}`; no shell reads it
+    template : such as `trec_eval -m map {qrels} {run}`; no shell reads it, and paths are put in as they are. Where a
+        shell is wanted, they are its arguments, "$1" and "$2" of its script: `sh -c '…' sh {qrels} {run}`
 
     Its numbers are those of lines `measure all number`, as trec_eval prints them, or the last number it prints.
     """
@@ -77,38 +86,48 @@ class Command:
         self.template = template
 
     def __call__(self, qrels: str, run: str) -> float | dict[str, float]:
-        """Run it on two files; ValueError with its last words where it fails."""
-        words = [word.replace("{qrels}", qrels).replace("{run}", run) for word in self.words]
+        """Run it on two files; ValueError with its last words where it fails.
+
+        Whatever it has started ends with it. In an audit it has the time limit of a call.
+        """
+        paths = {"qrels": qrels, "run": run}
+        words = [re.sub(r"\{(qrels|run)\}", lambda found: paths[found[1]], word) for word in self.words]
+        tree = None
         with tempfile.TemporaryFile() as printed:
-            process = self.start(words, printed)
             try:
-                status = self.wait(process, printed)
+                with undisturbed():
+                    tree = self.start(words, printed)
+                wait(tree, printed.fileno())
             finally:
-                process.kill()
-                process.wait()
+                status = tree.end() if tree else None
+            if os.fstat(printed.fileno()).st_size > MOST_LETTERS:
+                raise too_much_printed()
             printed.seek(0)
-            text = printed.read(MOST_LETTERS).decode(errors="replace")
-        if status < 0:
-            raise ChildProcessError(f"the command was ended by signal {-status}")
+            text = printed.read().decode(errors="replace")
+        if status is None or status < 0:
+            raise ChildProcessError(f"the command ended {how(status)}")
         if status:
             raise ValueError(f"the command exited with status {status}: {text.strip()[-200:]}")
         return numbers_of(text)
 
-    def start(self, words: list[str], printed: Any) -> "subprocess.Popen[bytes]":
+    def start(self, words: list[str], printed: IO[bytes]) -> ProcessTree:
         """The process."""
         try:
-            return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT)
+            return ProcessTree(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT)
         except OSError as error:
             raise InputError(f"The command cannot be run: {words[0]}: {error.strerror}.") from error
 
-    def wait(self, process: "subprocess.Popen[bytes]", printed: Any) -> int:
-        """Its exit status, unless it prints too much; the alarm of the call ends what takes too long."""
-        while True:
-            try:
-                return process.wait(timeout=0.1)
-            except subprocess.TimeoutExpired:
-                if os.fstat(printed.fileno()).st_size > MOST_LETTERS:
-                    raise too_much_printed() from None
+
+def wait(tree: ProcessTree, printed: int) -> None:
+    """Wait until the program ends, unless it prints too much or takes too long."""
+    pause = SHORTEST_PAUSE
+    while not tree.has_ended():
+        if os.fstat(printed).st_size > MOST_LETTERS:
+            raise too_much_printed()
+        if deadline := DEADLINE.get():
+            deadline.check()
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def numbers_of(text: str) -> float | dict[str, float]:

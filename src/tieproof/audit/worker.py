@@ -1,36 +1,44 @@
-"""The other end of `isolation.py`: reads cases from standard input, and answers each with a line of JSON."""
+"""The other end of `isolation.py`: reads cases from a socket, and answers each with a line of JSON."""
 
 import json
-import os
+import socket
 import sys
-from typing import IO
 
 from tieproof.audit.cases import Case
-from tieproof.audit.conventions import CONVENTIONS
-from tieproof.audit.isolation import HEADER, READY
+from tieproof.audit.conventions import convention_of
+from tieproof.audit.isolation import HEADER, NUMBER_BYTES, REFUSED, TAKES
 from tieproof.audit.outcomes import attempt
 from tieproof.audit.targets import load
+from tieproof.errors import InputError
 
 
 def main() -> None:
-    """Serve until there is nothing more to read.
-
-    What the evaluator prints, in native code too, goes to standard error, so that answers stay alone.
-    """
-    name, takes = sys.argv[1:]
-    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
-    os.dup2(2, 1)
-    requests = os.fdopen(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    evaluator, convention = load(name), CONVENTIONS[takes]
-    say(READY, answers)
-    while header := requests.read(HEADER.size):
-        packed, options = (requests.read(length) for length in HEADER.unpack(header))
+    """Serve until there is nothing more to read."""
+    descriptor, name, *takes = sys.argv[1:]
+    connection = socket.socket(fileno=int(descriptor))
+    connection.set_inheritable(False)  # not for programs that the evaluator starts
+    number = read(connection, NUMBER_BYTES)
+    try:
+        evaluator = load(name)
+        convention = convention_of(evaluator, takes[0] if takes else None)
+    except InputError as error:
+        say(number, {REFUSED: str(error)}, connection)
+        return
+    say(number, {TAKES: convention.name, REFUSED: ""}, connection)
+    while number := read(connection, NUMBER_BYTES):
+        packed, options = (read(connection, length) for length in HEADER.unpack(read(connection, HEADER.size)))
         outcome = attempt(evaluator, convention, Case.unpack(packed), json.loads(options), None)
-        say(outcome._asdict(), answers)
+        say(number, outcome._asdict(), connection)
 
 
-def say(answer: object, answers: IO[str]) -> None:
+def read(connection: socket.socket, length: int) -> bytes:
+    """So many bytes; fewer where the other process has ended."""
+    found = bytearray()
+    while len(found) < length and (more := connection.recv(length - len(found))):
+        found += more
+    return bytes(found)
+
+
+def say(number: bytes, answer: object, connection: socket.socket) -> None:
     """A line for the other process."""
-    answers.write(json.dumps(answer) + "\n")
-    answers.flush()
+    connection.sendall(number + json.dumps(answer).encode("ascii") + b"\n")

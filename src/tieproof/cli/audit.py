@@ -93,7 +93,10 @@ def command(
         float, typer.Option("--time-limit", metavar="SECONDS", help="What one call of the evaluator may take.")
     ] = 30.0,
     isolate: Annotated[
-        bool, typer.Option("--isolate", help="Call it in a process of its own, so that crashes and hangs end there.")
+        bool,
+        typer.Option(
+            "--isolate", help="Import and call it in a process of its own, so that crashes and hangs end there."
+        ),
     ] = False,
     json: Json = None,
     markdown: Annotated[Text, file_option("--markdown", text="Write the report as Markdown, for an issue.")] = None,
