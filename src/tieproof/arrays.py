@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.strings import check_widths
 
 Embeddings = npt.NDArray[Any]
 
@@ -167,6 +168,8 @@ def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     values = array.ravel().tolist()
     for types, letters in LABEL_TYPES:
         if all(isinstance(value, types) for value in values):
+            if letters in ("U", "S"):
+                check_widths(values, f"The {name}")
             found = np.array(values).reshape(array.shape)
             if found.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
                 raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")

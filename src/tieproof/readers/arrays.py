@@ -1,6 +1,7 @@
 """What may be embeddings, and what may be labels."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,16 +9,19 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.readers.location import Location
+from tieproof.strings import MOST_BYTES, check_code_points, check_widths
+from tieproof.type_names import NAMES, type_name
 
 Array = npt.NDArray[Any]
 
 NUMBERS = ("float16", "float32", "float64")
+MOST_SHOWN = 60
 MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbours
 
 
-def holds(dtype: object, shape: Sequence[int]) -> str:
+def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
     """Name a type and a shape, for people."""
-    return f"{dtype}, shape {tuple(shape)}"
+    return f"{dtype if isinstance(dtype, str) else type_name(dtype)}, shape {tuple(shape)}"
 
 
 def as_embeddings(array: Array, where: Location) -> Array:
@@ -65,7 +69,10 @@ def as_confidences(array: Array, where: Location) -> Array:
         array = array.reshape(-1)
     if array.ndim != 1:
         raise InputError(f"{where} has the shape {array.shape}; confidences have the shape (n,): give one a query.")
-    if array.dtype.kind in "US":
+    if array.dtype.kind == "S":
+        array = _bytes(array, where)
+    if array.dtype.kind == "U":
+        check_code_points(array, f"The confidences of {where}")
         return np.array([_as_float(str(cell), row, where) for row, cell in enumerate(array.tolist())])
     if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
         raise InputError(f"{where} holds {_type(array)}; confidences are numbers: convert them before saving.")
@@ -96,7 +103,26 @@ def from_strings(strings: Sequence[str], where: Location) -> Array:
     for row, string in enumerate(strings):
         if string.endswith("\0"):
             raise InputError(f"{where} has a label that ends in a zero character at [{row}]; remove the character.")
+    check_widths(strings, f"The labels of {where}")
     return np.array(strings, dtype=np.str_)
+
+
+def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
+    """Labels that are strings in UTF-8."""
+    strings = []
+    for row, cell in enumerate(cells):
+        try:
+            strings.append(cell.decode())
+        except UnicodeDecodeError:
+            raise not_utf8(cell, row, where) from None
+    return from_strings(strings, where)
+
+
+def not_utf8(cell: bytes, row: int, where: Location) -> InputError:
+    """What to say of bytes that are no text."""
+    return InputError(
+        f"{where} has {cell[:MOST_SHOWN]!r} at [{row}], which is no UTF-8 text; save strings in place of bytes."
+    )
 
 
 def _as_float(cell: str, row: int, where: Location) -> float:
@@ -104,6 +130,11 @@ def _as_float(cell: str, row: int, where: Location) -> float:
         return float(cell)
     except ValueError:
         raise InputError(f"{where} has '{cell}' at [{row}]; confidences are numbers: correct it.") from None
+
+
+def _strings(array: Array, where: Location) -> Array:
+    check_code_points(array, f"The labels of {where}")
+    return _as_stored(array, where)
 
 
 def _as_stored(array: Array, where: Location) -> Array:
@@ -131,16 +162,16 @@ def _floats(array: Array, where: Location) -> Array:
 
 
 def _bytes(array: Array, where: Location) -> Array:
-    try:
-        return np.strings.decode(array, "utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{where} holds labels in bytes that are no UTF-8 text; save them as strings.") from None
+    if array.nbytes <= MOST_BYTES // 4:
+        with suppress(UnicodeDecodeError):
+            return np.strings.decode(array, "utf-8")
+    return from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)  # which says what is wrong, and where
 
 
 CONVERSIONS = {
     "i": _as_stored,
     "u": _as_stored,
-    "U": _as_stored,
+    "U": _strings,
     "S": _bytes,
     "b": _bools,
     "f": _floats,
@@ -165,4 +196,5 @@ def _place(index: Array) -> str:
 
 
 def _type(array: Array) -> str:
-    return "Python objects" if array.dtype.hasobject else f"values of type {array.dtype}"
+    name = type_name(array.dtype)
+    return name if array.dtype.kind in NAMES else f"values of type {name}"
