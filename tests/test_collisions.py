@@ -163,7 +163,7 @@ def test_a_function() -> None:
     for epsilon in (0.0, 1.5):
         found = tp.collisions(data, labels, distance=function, epsilon=epsilon)
         assert_found(found, expected_ties("cityblock", data, labels, epsilon))
-    assert found.setting.distance == "function"
+    assert found.setting.distance == "function function"
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

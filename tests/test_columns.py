@@ -30,9 +30,9 @@ FORMATS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
 each_format = pytest.mark.parametrize("extension", FORMATS)
 
 
-def write(path: Path, /, **columns: Any) -> Path:
+def write(path: Path, /, vectors: Array = VECTORS, **columns: Any) -> Path:
     """A table of f0 … f3 and further columns."""
-    frame = pd.DataFrame({f"f{at}": VECTORS[:, at] for at in range(4)} | columns)
+    frame = pd.DataFrame({f"f{at}": vectors[:, at] for at in range(4)} | columns)
     FORMATS[path.suffix](frame, path)
     return path
 
@@ -97,8 +97,9 @@ def test_whatever_an_option_names_is_no_dimension(
 ) -> None:
     own = {"kind": SPLIT + 7, "sure": SURE} if command == "evaluate" else {}
     queries = write(tmp_path / f"queries{extension}", species=LABELS, camera=SPLIT, **own)
-    gallery = write(tmp_path / f"gallery{extension}", y=LABELS, camera=1 - SPLIT)
+    gallery = write(tmp_path / f"gallery{extension}", VECTORS[::-1], y=LABELS, camera=1 - SPLIT)
     np.save(tmp_path / "bare.npy", VECTORS)
+    np.save(tmp_path / "other.npy", VECTORS[::-1])
     options = [f"{queries}:species", "--groups", f"{queries}:camera", "--json", "-"]
     if own:
         options += ["--categories", f"{queries}:kind", "--confidence", f"{queries}:sure"]
@@ -106,7 +107,7 @@ def test_whatever_an_option_names_is_no_dimension(
         options += ["--gallery-labels", f"{gallery}:y", "--gallery-groups", f"{gallery}:camera", "--gallery"]
     tables, arrays = (
         [path, *options, *([other] * with_gallery)]
-        for path, other in ((queries, gallery), (tmp_path / "bare.npy", tmp_path / "bare.npy"))
+        for path, other in ((queries, gallery), (tmp_path / "bare.npy", tmp_path / "other.npy"))
     )
     expected, _ = run(capsys, command, *arrays)
     assert run(capsys, command, *tables) == (expected, "")

@@ -383,3 +383,11 @@ def test_labels_of_one_side() -> None:
     assert [row.tolist() for row in rr.retrieved_ids] == [[0], [1], [2]]
     with pytest.raises(tp.InputError, match="no labels"):
         oml.calc_retrieval_metrics_rr(rr)
+
+
+@pytest.mark.parametrize("ids", [[0, -1], [0, 5], [0.0, 1.0], [[0, 1]], np.array([0, 2**63 + 1], np.uint64)])
+def test_ids_that_are_no_places_in_the_data_set(ids: Any) -> None:
+    dataset = oml.QueryGalleryLabeledDataset([0, 0, 1, 1, 0])
+    dataset.get_query_ids = lambda: ids
+    with pytest.raises(tp.InputError, match="ids of queries and gallery"):
+        oml.RetrievalResults.from_embeddings(torch.eye(5), dataset, n_items=2)

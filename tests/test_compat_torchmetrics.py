@@ -272,3 +272,11 @@ def test_all_queries_skipped() -> None:
     metric = ours.RetrievalMAP(empty_target_action="skip")
     metric.update(torch.tensor([0.5]), torch.tensor([0]), torch.tensor([0]))
     assert metric.compute().item() == 0.0
+
+
+def test_unsigned_integers_of_64_bits_do_not_wrap() -> None:
+    scores, target = torch.tensor([0.5, 0.1]), torch.tensor([1, 0])
+    indexes = torch.tensor([1, 2**63 + 1], dtype=torch.uint64)
+    for given in ((scores, target, indexes), (scores, target.to(torch.uint64), target)):
+        with pytest.raises(tp.InputError, match=r"uint64 may be beyond 2\^63"):
+            ours.RetrievalMAP().update(*given)

@@ -92,6 +92,132 @@ def test_later_changes_of_a_batch_do_not_matter() -> None:
     assert evaluator.compute().to_json() == whole().to_json()
 
 
+GALLERY = (RANDOM.integers(0, 4, size=(70, 5)) * 0.1).astype(np.float32)
+GALLERY_LABELS = RANDOM.integers(0, 12, size=70)
+
+
+def with_gallery(**options: Any) -> tp.Result:
+    return tp.evaluate(DATA, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS, **options)
+
+
+def sides(order: Any, items: Any, sizes: list[int]) -> tp.Evaluator:
+    """Queries and gallery, batches of both in turns."""
+    evaluator = tp.Evaluator()
+    queries, gallery = (np.array_split(part, len(sizes)) for part in (order, items))
+    for own, others in zip(queries, gallery, strict=True):
+        evaluator.update(GALLERY[others], GALLERY_LABELS[others], indices=others, side="gallery")
+        evaluator.update(DATA[own], LABELS[own], indices=own, side="queries")
+    return evaluator
+
+
+@pytest.mark.parametrize("count", [1, 3, 70])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_queries_and_gallery(count: int, shuffled: bool) -> None:
+    arrange = RANDOM.permutation if shuffled else np.arange
+    evaluator = sides(arrange(90), arrange(70), [1] * count)
+    found, expected = evaluator.compute(), with_gallery()
+    assert len(evaluator) == 160
+    assert found.to_json() == expected.to_json()
+    assert (found.query_ids == expected.query_ids).all()
+    assert (found.per_query("AP").lower == expected.per_query("AP").lower).all()
+
+
+def test_an_index_counts_once_for_each_side() -> None:
+    evaluator = sides(np.arange(90), np.arange(70), [1])
+    evaluator.update(DATA[:3], LABELS[:3], indices=np.arange(3), side="queries")
+    evaluator.update(GALLERY[5:9], GALLERY_LABELS[5:9], indices=np.arange(5, 9), side="gallery")
+    assert evaluator.compute().to_json() == with_gallery().to_json()
+    evaluator.update(GALLERY[:1] + 1, GALLERY_LABELS[:1], indices=[69], side="gallery")
+    with pytest.raises(tp.InputError, match="Index 69 was given twice among the gallery, with different embeddings"):
+        evaluator.compute()
+
+
+def test_sides_are_numbered_each_by_itself() -> None:
+    evaluator = tp.Evaluator()
+    for part in (slice(0, 40), slice(40, 90)):
+        evaluator.update(DATA[part], LABELS[part], side="queries")
+        evaluator.update(GALLERY[part], GALLERY_LABELS[part], side="gallery")
+    assert evaluator.compute().to_json() == with_gallery().to_json()
+
+
+def test_categories_are_those_of_queries() -> None:
+    evaluator = tp.Evaluator(average="macro")
+    evaluator.update(GALLERY, GALLERY_LABELS, side="gallery")
+    evaluator.update(DATA[:50], LABELS[:50], categories=LABELS[:50] % 3, side="queries")
+    evaluator.update(DATA[50:], LABELS[50:], categories=LABELS[50:] % 3, side="queries")
+    assert evaluator.compute().to_json() == with_gallery(average="macro", categories=LABELS % 3).to_json()
+
+
+def test_merging_processes_with_sides_and_reset() -> None:
+    parts = [tp.Evaluator() for _ in range(3)]
+    for rank, part in enumerate(parts):
+        if rank:  # the first process has no gallery items
+            part.update(
+                GALLERY[rank - 1 :: 2], GALLERY_LABELS[rank - 1 :: 2], np.arange(70)[rank - 1 :: 2], side="gallery"
+            )
+        part.update(DATA[rank::3], LABELS[rank::3], np.arange(90)[rank::3], side="queries")
+    total = tp.Evaluator()
+    for part in parts:
+        total.merge(pickle.loads(pickle.dumps(part)))
+    assert total.compute().to_json() == with_gallery().to_json()
+    total.reset()
+    total.update(DATA, LABELS)
+    assert total.compute().to_json() == whole().to_json()
+
+
+def test_merging_with_itself_changes_nothing() -> None:
+    evaluator = fill(tp.Evaluator(), np.arange(90), [30])
+    evaluator.merge(evaluator)
+    assert evaluator.compute().to_json() == whole().to_json()
+
+
+def test_sides_refused() -> None:
+    evaluator = tp.Evaluator()
+    with pytest.raises(tp.InputError, match=r"Unknown side='query'\. Known: queries, gallery"):
+        evaluator.update(DATA, LABELS, side="query")  # type: ignore[arg-type]
+    with pytest.raises(tp.InputError, match="Categories are those of queries"):
+        evaluator.update(DATA, LABELS, categories=LABELS, side="gallery")
+    evaluator.update(DATA, LABELS, side="queries")
+    with pytest.raises(tp.InputError, match=r"nothing to evaluate as gallery: call update\(.*side='gallery'\)"):
+        evaluator.compute()
+    with pytest.raises(tp.InputError, match="Some batches came with a side and others without"):
+        evaluator.update(DATA, LABELS)
+    without = fill(tp.Evaluator(), np.arange(90), [])
+    with pytest.raises(tp.InputError, match="Some batches came with a side and others without"):
+        without.merge(evaluator)
+    gallery = tp.Evaluator()
+    gallery.update(DATA, LABELS, side="gallery")
+    with pytest.raises(tp.InputError, match="nothing to evaluate as queries"):
+        gallery.compute()
+    evaluator.update(DATA[:, :4], LABELS, side="gallery")
+    with pytest.raises(tp.InputError, match="queries have 5 dimensions and the gallery has 4"):
+        evaluator.compute()
+
+
+def test_labels_in_one_column_are_judged_together() -> None:
+    column = LABELS[:, None]
+    evaluator = tp.Evaluator()
+    for part in np.split(np.argsort(LABELS), [20]):  # the first batch has only small labels
+        evaluator.update(DATA[part], column[part], indices=part)
+    assert evaluator.compute().to_json() == whole().to_json()
+    binary = (column > 5).astype(int)
+    evaluator.reset()
+    evaluator.update(DATA[:50], binary[:50])
+    evaluator.update(DATA[50:], binary[50:])
+    with pytest.warns(tp.InputWarning, match="labels are one column of 0/1"):
+        found = evaluator.compute()
+    assert found.query_ids.tolist() == np.flatnonzero(LABELS > 5).tolist()
+
+
+@pytest.mark.parametrize("index", [2**63, 2**64 - 1])
+def test_indices_do_not_wrap(index: int) -> None:
+    evaluator = tp.Evaluator()
+    with pytest.raises(tp.InputError, match=f"indices hold {index}, and must be below 2\\^63"):
+        evaluator.update(DATA[:2], LABELS[:2], indices=np.array([1, index], np.uint64))
+    evaluator.update(DATA[:2], LABELS[:2], indices=np.array([1, 2**63 - 1], np.uint64))
+    assert evaluator.items().indices.tolist() == [1, 2**63 - 1]
+
+
 def test_refused() -> None:
     with pytest.raises(tp.InputError, match="nothing to evaluate"):
         tp.Evaluator().compute()

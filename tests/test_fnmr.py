@@ -277,7 +277,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "NaN": (rates(np.full((6, 2), np.nan)), r"embeddings must be finite numbers, and row 0 holds nan"),
     "too few labels": (rates(labels=LABELS[:4]), r"4 labels for 6 embeddings"),
     "no labels": (rates(labels=None), r"either labels or relevance="),
-    "unknown distance": (rates(distance="manhattan"), r"Unknown distance 'manhattan'"),
+    "unknown distance": (rates(distance="jaccard"), r"Unknown distance 'jaccard'"),
     "unknown method": (rates(method="cubic"), r"Unknown method 'cubic'. Known methods: linear, exact"),
     "a rate above 1": (rates(fmr=1.5), r"false match rate must be a number from 0 to 1, not 1.5"),
     "a negative rate": (rates(fmr=(0.1, -0.1)), r"from 0 to 1, not -0.1"),

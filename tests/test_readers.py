@@ -541,7 +541,7 @@ BAD_LABELS = {
     "NaN": ([1.0, np.nan], "NaN at [1]; give every item a label"),
     "fractions": ([1.0, 0.5], "0.5 at [1]; labels are integers or strings"),
     "infinity": ([1.0, np.inf], "inf at [1]"),
-    "beyond 2^24 in float32": (np.array([1, 2**24 + 2], dtype=np.float32), "in float32 up to 16777216"),
+    "beyond 2^24 in float32": (np.array([1, 2**24 + 2], dtype=np.float32), "in float32 they are below 16777216"),
     "beyond 2^53": ([1.0, 2.0**54], "at [1]"),
     "classes that count": ([[0, 1], [0, 2]], "2 at [1, 1] of the shape (2, 2)"),
     "rows of strings": ([["a", "b"], ["c", "d"]], "strings of the shape (2, 2)"),

@@ -7,12 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.identities import exact_below, is_column_of_classes, not_whole, stored_type
+from tieproof.rounded_integers import check_integers
 from tieproof.strings import check_widths
+from tieproof.tensors import from_tensor, is_tensor
 
 Embeddings = npt.NDArray[Any]
 
 BLOCK_BYTES = 4 * 2**20
 """Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
+
+SCALARS = (int, float, complex, str, bytes, np.generic)
+"""What a list holds where it has no further levels."""
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
@@ -21,28 +27,30 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         raise InputError(f"The {name} have masked entries. Leave these items out, or fill them with .filled(...).")
     if isinstance(values, np.ndarray):
         return np.asarray(values)
-    if type(values).__module__.split(".")[0] == "torch":
-        values = values.detach().cpu()
-        if str(values.dtype) == "torch.bfloat16":
-            values = values.float()  # exact: a bfloat16 is a float32 with fewer digits
-        return np.asarray(values.numpy())
+    if is_tensor(values):
+        return from_tensor(values, name)
+    if hasattr(values, "toarray"):
+        raise InputError(f"The {name} are a sparse matrix ({type(values).__name__}). Convert it with .toarray().")
     try:
         if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
             return np.from_dlpack(values)
-        array = np.asarray(values)
+        array = np.asarray(with_arrays(values, name))
+    except InputError:
+        raise
     except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
         raise InputError(
             f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor or rows "
             "of equal length."
         ) from None
-    # NumPy makes floats of lists that mix integers of both signs beyond 63 bits, or integers with floats.
-    if isinstance(values, list | tuple) and array.dtype.kind == "f" and np.any(np.abs(array) >= 2.0**53):
-        exact = np.array(values, dtype=object).ravel()
-        if any(isinstance(value, int) and int(float(value)) != value for value in exact):
-            raise InputError(
-                f"The {name} hold integers that float64 does not hold exactly. Pass a NumPy array of int64 or uint64."
-            )
+    check_integers(values, array, name)
     return array
+
+
+def with_arrays(values: Any, name: str) -> Any:
+    """Lists whose tensors, on whatever level, are arrays; anything else as it is."""
+    if not isinstance(values, list | tuple) or all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
+        return values
+    return [as_array(each, name) if is_tensor(each) else with_arrays(each, name) for each in values]
 
 
 def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
@@ -55,7 +63,7 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
             "c": "Pass their real and imaginary parts side by side.",
             "O": "Pass one array of numbers whose rows have equal length.",
         }.get(array.dtype.kind, "Convert them to floats first.")
-        raise InputError(f"The {name} must be real numbers, not {array.dtype.name}. {advice}")
+        raise InputError(f"The {name} must be real numbers, not {type_name(array.dtype)}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
             f"The {name} are {array.dtype.name}; numbers of at most 64 bits are ranked exactly. "
@@ -64,6 +72,15 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def type_name(dtype: np.dtype[Any]) -> str:
+    """What messages call a type; NumPy's own names of strings count their bits.
+
+    >>> type_name(np.dtype("U21")), type_name(np.dtype("int8"))
+    ('strings', 'int8')
+    """
+    return {"U": "strings", "S": "bytes", "O": "objects"}.get(dtype.kind, dtype.name)
 
 
 def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
@@ -109,16 +126,9 @@ def as_labels(values: Any, count: int, name: str, items: str, columns: bool = Tr
 
     columns: whether columns of 0/1 are meant at all.
     """
-    array = as_label_array(values, name)
-    if array.ndim == 2 and (array.shape[0] == 1 != count or array.shape[1] == 1):
-        array = array.ravel()
-    if array.ndim not in ((1, 2) if columns else (1,)):
-        shapes = "(items,) or (items, classes)" if columns else "(items,)"
-        raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
-    if len(array) != count:
-        raise InputError(
-            f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in the same order."
-        )
+    array = as_label_rows(values, count, name, items, columns)
+    if array.shape[1:] == (1,) and not (columns and is_column_of_classes(array)):
+        return array.ravel()
     if array.ndim == 2 and not (array.dtype.kind == "i" and np.isin(array, (0, 1)).all()):
         raise InputError(
             f"The {name} have the shape {array.shape}: two dimensions mean one 0/1 column per class, and they "
@@ -127,29 +137,83 @@ def as_labels(values: Any, count: int, name: str, items: str, columns: bool = Tr
     return array
 
 
+def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool = True) -> npt.NDArray[Any]:
+    """Labels of shape (count,) or (count, columns); whether columns hold 0/1 is not looked at."""
+    array = as_label_array(values, name)
+    if array.ndim == 2 and array.shape[0] == 1 != count:
+        array = array.ravel()
+    if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
+        shapes = "(items,) or (items, classes)" if columns else "(items,)"
+        raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
+    if len(array) != count:
+        raise InputError(
+            f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in the same order."
+        )
+    return array
+
+
 def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
     """Labels of any shape as int64, uint64 where they need it, str or bytes."""
     if isinstance(values, list | tuple | range):
         # Not by NumPy's rules, which make strings of integers beside strings, and floats of large integers.
-        array = as_array(np.array(list(values), dtype=object), name)
+        array = as_array(np.array(with_labels(values, name), dtype=object), name)
     else:
         array = as_array(values, name)
+    limit: Any = None
     if array.dtype.kind == "O":
+        limit = limits_of(array)
         array = from_objects(array, name)
+    stored = stored_type(values, array)
+    if stored == array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
     if array.dtype.kind == "f":
-        wrong = ~(np.isfinite(array) & (array == np.rint(array)) & (np.abs(array) <= 2.0**53))
-        if wrong.any():
-            row = int(np.argwhere(wrong)[0][0])
-            raise InputError(
-                f"The {name} must be integers or strings, and row {row} holds {array[wrong][0]}. Give every item a "
-                "whole number or a string; a label of its own where it has no class."
-            )
+        check_whole(array, exact_below(stored) if limit is None else limit, name)
         return array.astype(np.int64)
     if array.dtype.kind not in "iubUS":
-        raise InputError(f"The {name} must be integers or strings, not {array.dtype.name}.")
+        raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}.")
     if array.dtype.kind in "iub" and not (array.dtype == np.uint64 and array.max(initial=0) >= 2**63):
         return array.astype(np.int64)
     return array
+
+
+def with_labels(values: Any, name: str) -> list[Any]:
+    """Labels as a list, in which arrays and tensors are lists of labels, checked in their own type."""
+    if all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
+        return list(values)
+    return [
+        as_label_array(each, f"{name} at [{place}]").tolist()
+        if isinstance(each, np.ndarray) or is_tensor(each)
+        else each
+        for place, each in enumerate(values)
+    ]
+
+
+def limits_of(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Below which size each of some objects is known not to be rounded, by its own type if it is a float."""
+    kinds = {type(each) for each in objects.flat}
+    limits = {
+        kind: exact_below(np.dtype(kind).name if issubclass(kind, np.floating) else "float64") for kind in kinds
+    }
+    return np.array([limits[type(each)] for each in objects.flat], np.int64).reshape(objects.shape)
+
+
+def check_whole(array: npt.NDArray[Any], limit: Any, name: str) -> None:
+    """Refuse floats as labels that are no whole numbers, or so large that they may have been rounded."""
+    wrong = not_whole(array, limit)
+    if not wrong.any():
+        return
+    place = tuple(np.argwhere(wrong)[0].tolist())
+    value, row = array[place], f"row {place[0]}" if place else "it"
+    if np.isfinite(value) and value == np.trunc(value):
+        below = np.broadcast_to(limit, array.shape)[place]
+        raise InputError(
+            f"The {name} are floats that hold every integer only below {below}, and {row} holds {value}, "
+            "which may have been rounded. Give the integers themselves, from before they became floats, or strings."
+        )
+    raise InputError(
+        f"The {name} must be integers or strings, and {row} holds {value}. Give every item a "
+        "whole number or a string; a label of its own where it has no class."
+    )
 
 
 INTEGERS = (bool, int, np.bool_, np.integer)
@@ -171,12 +235,16 @@ def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
             if letters in ("U", "S"):
                 check_widths(values, f"The {name}")
             found = np.array(values).reshape(array.shape)
+            if types is INTEGERS and found.dtype.kind not in letters:
+                raise InputError(
+                    f"The {name} hold integers from {min(values)} to {max(values)}, which no type of at most 64 bits "
+                    "holds together. Number the labels from 0, or pass strings."
+                )
             if found.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
                 raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")
             if found.dtype.kind in letters:
                 return found
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
-        f"The {name} must be all integers of at most 64 bits or all strings, and hold {', '.join(kinds)}. "
-        "Convert them first."
+        f"The {name} must be all integers or all strings, and hold {', '.join(kinds)}. Convert them first."
     )

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from tieproof.collision_counts import Collisions, CollisionSetting, count_collisions
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, reported
 from tieproof.errors import InputError
 from tieproof.inputs import as_inputs, make_relevance
+from tieproof.mapped import unchanged_files
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
 
 
+@unchanged_files
 def collisions(
     embeddings: Any,
     labels: Any = None,
@@ -94,7 +96,7 @@ def collisions(
     from tieproof.pooled.points import make_gauge
 
     setting = CollisionSetting(
-        distance=distance if isinstance(distance, str) else getattr(distance, "__name__", "function"),
+        distance=reported(distance),
         epsilon=threshold,
         leave_one_out=gallery is None,
         queries=relevance.n_queries,

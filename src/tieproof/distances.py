@@ -1,5 +1,7 @@
 """The distances by name, and what each takes."""
 
+import difflib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, as_array, as_embeddings
+from tieproof.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,11 +43,60 @@ DISTANCES = {
 }
 
 
+SYNONYMS = {
+    "cos": "cosine",
+    "cosine_distance": "cosine",
+    "cosine_similarity": "cosine",
+    "l2": "euclidean",
+    "euclid": "euclidean",
+    "l2sq": "sqeuclidean",
+    "squared_l2": "sqeuclidean",
+    "squared_euclidean": "sqeuclidean",
+    "l1": "cityblock",
+    "manhattan": "cityblock",
+    "taxicab": "cityblock",
+    "ip": "dot",
+    "inner_product": "dot",
+    "dot_product": "dot",
+}
+"""Other usual names of exactly these distances."""
+
+NEAR = 0.75
+"""How similar a misspelt name is to the one that was meant, by `difflib`."""
+
+
+def our_name(name: str) -> str:
+    """The name by which we know a distance, whatever the letter case and the separators.
+
+    >>> our_name("L2"), our_name("inner product"), our_name("hamming")
+    ('euclidean', 'dot', 'hamming')
+    """
+    spelling = re.sub(r"[\s_-]+", "_", name.strip()).casefold()
+    if spelling in DISTANCES:
+        return spelling
+    if spelling in SYNONYMS:
+        return SYNONYMS[spelling]
+    near = difflib.get_close_matches(spelling, [*DISTANCES, *SYNONYMS], n=1, cutoff=NEAR)
+    nearest = f" Nearest: {SYNONYMS.get(near[0], near[0])}." if near else ""
+    raise InputError(
+        f"Unknown distance {name!r}.{nearest} Known distances: {', '.join(DISTANCES)}; or pass a function."
+    )
+
+
 def find_distance(name: str) -> Distance:
     """The distance of that name."""
-    if name not in DISTANCES:
-        raise InputError(f"Unknown distance {name!r}. Known distances: {', '.join(DISTANCES)}; or pass a function.")
-    return DISTANCES[name]
+    return DISTANCES[our_name(name)]
+
+
+def reported(distance: str | DistanceFunction) -> str:
+    """What results call a distance: our name for it, or that of a function, said to be one.
+
+    >>> reported("manhattan"), reported(len)
+    ('cityblock', 'function len')
+    """
+    if isinstance(distance, str):
+        return our_name(distance)
+    return f"function {getattr(distance, '__name__', type(distance).__name__)}"
 
 
 def as_vectors(values: Any, name: str, distance: Distance, bits: int | None) -> Embeddings:
@@ -66,8 +117,8 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
     if array.dtype != np.uint8 or bits is None:
         raise InputError(
             f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, and the {name} are "
-            f"{array.dtype.name}{'' if bits is None else f' with bits={bits}'}. Convert them first, for example "
-            "with x > 0."
+            f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. Convert them first, "
+            "for example with x > 0."
         )
     packed = as_embeddings(array, name)
     if not 0 < bits <= 8 * packed.shape[1] or bits <= 8 * (packed.shape[1] - 1):

@@ -1,5 +1,8 @@
 """The exceptions and the warning: each message says what arrived, what was expected and what to do."""
 
+import sys
+import warnings
+
 
 class TieproofError(Exception):
     """Base of every error that tieproof raises on purpose."""
@@ -22,3 +25,11 @@ class UnsafeProductError(TieproofError, RuntimeError):
 
 class InputWarning(UserWarning):
     """The data can be evaluated, and is probably not what was meant; the message says what to do instead."""
+
+
+def warn(message: str) -> None:
+    """Give an `InputWarning` that names the first line outside of tieproof that led to it."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "tieproof":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, InputWarning, stacklevel=level)

@@ -8,8 +8,10 @@ import numpy as np
 from tieproof.arrays import Embeddings
 from tieproof.categories import Average, as_categories
 from tieproof.confidence.inputs import as_column
-from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.distances import Distance, DistanceFunction, make_space, reported
 from tieproof.inputs import as_inputs, make_relevance
+from tieproof.lookalikes import warn_of_recall
+from tieproof.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.precision.formats import Format, find_format
 from tieproof.progress import progress_bar
@@ -20,6 +22,7 @@ from tieproof.settings import parse_memory, parse_threads
 from tieproof.ties import Ties
 
 
+@unchanged_files
 def evaluate(
     embeddings: Any,
     labels: Any = None,
@@ -51,12 +54,15 @@ def evaluate(
     embeddings : (n, d) floats, integers or bools of at most 64 bits
         NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack.
     labels : (n,) integers or strings, or (n, c) of 0/1
-        Items with the query's label are relevant; with columns, items that share at least one.
+        Items with the query's label are relevant; with columns, items that share at least one. A single column of
+        only 0 and 1 is a column, too: items with 0 have no label. Floats are taken where they stand for integers that
+        their type cannot have rounded, such as those below 2048 in float16.
     gallery, gallery_labels :
         The retrieval database and its labels.
     distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
         A function takes a block of queries and a block of gallery items and returns their distances, whose floats
-        are then the numbers that are ranked. Hamming takes bools, or packed uint8 with `bits`.
+        are then the numbers that are ranked. Hamming takes bools, or packed uint8 with `bits`. Other usual names,
+        such as "l2", "manhattan" or "inner_product", mean the same.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
     relevance : rows (query, item) or (query, item, grade), instead of labels
@@ -96,8 +102,19 @@ def evaluate(
     InputError
         NaN, infinity, wrong shapes or types, unknown names: what arrived, what was expected, what to do.
 
+    Warns
+    -----
+    InputWarning
+        What can be evaluated and is probably not what was meant: the gallery is the queries, the embeddings are a
+        matrix of similarities, R@k where Success@k is meant, one column of 0/1.
+
     Notes
     -----
+    A memory-mapped file must not change meanwhile. It is refused where its size or time of change is another one at
+    the end than at the start, or where it was shorter than the array at the start. One that is cut short during the
+    evaluation may end the process, and a writer that leaves the time of change as it was is not noticed: whoever
+    cannot rule that out passes a copy in memory, `numpy.array(embeddings)`.
+
     Implements the bounds and the expectation that Nicolaou et al. 2018 (section 4) ask for; the closed forms are
     in `tieproof.measures`.
 
@@ -131,7 +148,7 @@ def evaluate(
     else:
         parts, zero_vectors = space_parts(vectors, gallery_vectors, kind, relevant, (budget, workers), progress)
     setting = Setting(
-        distance=distance if isinstance(distance, str) else getattr(distance, "__name__", "function"),
+        distance=reported(distance),
         leave_one_out=gallery is None,
         queries=relevant.n_queries,
         gallery=relevant.n_items,
@@ -140,7 +157,25 @@ def evaluate(
         average=average,
         precision=precision,
     )
-    return score(parts, wanted, setting, zero_vectors, categories=grouping, confidence=confidences, threads=workers)
+    n_relevant = np.zeros(relevant.n_queries, dtype=np.int64)
+    result = score(
+        noted(parts, n_relevant),
+        wanted,
+        setting,
+        zero_vectors,
+        categories=grouping,
+        confidence=confidences,
+        threads=workers,
+    )
+    warn_of_recall(wanted, n_relevant)
+    return result
+
+
+def noted(parts: Parts, n_relevant: IntArray) -> Parts:
+    """The same parts, whose numbers of relevant items are written down by the way."""
+    for queries, ties in parts:
+        n_relevant[queries] = ties.n_relevant
+        yield queries, ties
 
 
 def space_parts(

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from tieproof.arrays import as_numbers
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, reported
 from tieproof.errors import InputError
 from tieproof.inputs import as_inputs, make_relevance
+from tieproof.mapped import unchanged_files
 from tieproof.pooled.rates import (
     ErrorRates,
     Method,
@@ -27,6 +28,7 @@ from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
 
 
+@unchanged_files
 def fnmr_at_fmr(
     embeddings: Any,
     labels: Any = None,
@@ -108,10 +110,10 @@ def fnmr_at_fmr(
         totals = pool.totals()
         check_counts(*totals)
         points = tuple(POINTS[method](pool, rates, totals, advance))
-    name = distance if isinstance(distance, str) else getattr(distance, "__name__", "function")
-    return ErrorRates(method, name, *totals, points)
+    return ErrorRates(method, reported(distance), *totals, points)
 
 
+@unchanged_files
 def fnmr_at_fmr_of_distances(
     relevant: Any, others: Any, *, fmr: float | Iterable[float] = (0.1,), method: Method = "linear"
 ) -> ErrorRates:

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels, blocks, not_finite
+from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels, blocks, not_finite, type_name
 from tieproof.distances import Distance, DistanceFunction, as_vectors, find_distance
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
+from tieproof.lookalikes import warn_of_queries_in_gallery, warn_of_similarities
 from tieproof.relevance import Judgments, Labels, MultiLabels, Relevance, checked_pairs
 
 
@@ -37,6 +39,8 @@ def as_inputs(
             if array is not None:
                 check_finite(as_embeddings(array, side), side)
     gallery_vectors = None if items is None else checked(items, "gallery")
+    if not (isinstance(kind, Distance) and kind.bits):
+        warn_of_similarities(vectors, name)
     return vectors, gallery_vectors, kind, bits or queries.shape[1]
 
 
@@ -78,15 +82,15 @@ def make_relevance(
         elif of_items is None:
             raise InputError("groups were passed without gallery_groups. Pass both, or neither.")
         else:
-            relevance.groups = (
-                own,
-                as_labels(of_items, len(items), "gallery_groups", "gallery items", columns=False),
-            )
+            others = as_labels(of_items, len(items), "gallery_groups", "gallery items", columns=False)
+            check_types(own, others, "groups", "gallery_groups")
+            relevance.groups = (own, others)
     elif of_items is not None:
         raise InputError("gallery_groups were passed without groups. Pass both, or neither.")
     if exclude is not None:
         query, item = checked_pairs(exclude, len(queries), len(items), "exclude pairs")
         relevance.excluded_pairs = np.unique(query * len(items) + item)
+    warn_of_queries_in_gallery(queries, gallery, relevance)
     return relevance
 
 
@@ -95,20 +99,32 @@ def from_labels(labels: Any, gallery_labels: Any, n_queries: int, n_items: int |
     name = "labels" if n_items is None else "query labels"
     own = as_labels(labels, n_queries, name, "embeddings" if n_items is None else "queries")
     if n_items is None:
-        return Labels(own, None) if own.ndim == 1 else MultiLabels(own, None)
-    if gallery_labels is None:
+        others = None
+    elif gallery_labels is None:
         raise InputError("A gallery was passed without gallery_labels. Pass one label for each gallery item.")
-    others = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
-    if own.ndim != others.ndim or own.shape[1:] != others.shape[1:]:
-        raise InputError(
-            f"The query labels have the shape {own.shape} and the gallery labels {others.shape}. "
-            "Both must be one label each, or the same number of columns."
-        )
+    else:
+        others = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
+        if own.ndim != others.ndim or own.shape[1:] != others.shape[1:]:
+            raise InputError(
+                f"The query labels have the shape {own.shape} and the gallery labels {others.shape}. Both must be "
+                "one label each, or the same number of columns; one column that holds only 0 and 1 is a column."
+            )
     if own.ndim == 2:
+        if own.shape[1] == 1:
+            warn(
+                f"The {name} are one column of 0/1: items with 0 belong to no class. If 0 and 1 are two classes, "
+                "give them in one dimension, for example with .ravel()."
+            )
         return MultiLabels(own, others)
+    if others is not None:
+        check_types(own, others, "query labels", "gallery labels")
+    return Labels(own, others)
+
+
+def check_types(own: npt.NDArray[Any], others: npt.NDArray[Any], name: str, other_name: str) -> None:
+    """Refuse labels that are never equal since their types differ."""
     if own.dtype.kind != others.dtype.kind:
         raise InputError(
-            f"The query labels are {own.dtype.name} and the gallery labels {others.dtype.name}: labels of different "
-            "types are never equal. Convert both to integers or both to strings."
+            f"The {name} are {type_name(own.dtype)} and the {other_name} {type_name(others.dtype)}: labels of "
+            "different types are never equal. Convert both to integers or both to strings."
         )
-    return Labels(own, others)

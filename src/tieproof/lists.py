@@ -13,6 +13,7 @@ from tieproof.arrays import as_numbers
 from tieproof.categories import Average, as_categories
 from tieproof.errors import InputError
 from tieproof.list_ends import cut_off, estimate
+from tieproof.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.result import Result, Setting
 from tieproof.scoring import Empty, Parts, check_empty, parse_measures, score
@@ -25,6 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 Row = npt.NDArray[Any]
 
 
+@unchanged_files
 def evaluate_scores(
     scores: Any,
     relevance: Any,
@@ -83,6 +85,7 @@ def evaluate_scores(
     return evaluate_lists(scores, relevance, options, name="scores", sign=1)
 
 
+@unchanged_files
 def evaluate_distances(
     distances: Any,
     relevance: Any,

@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 from tieproof.arrays import Embeddings, as_embeddings, blocks, not_finite
 from tieproof.errors import InputError
+from tieproof.lookalikes import warn_of_similarities
+from tieproof.mapped import unchanged_files
 from tieproof.shares import as_shares
 
 FloatArray = npt.NDArray[np.float64]
@@ -16,6 +18,7 @@ ROUNDING = 2.0**-52
 """Shares of variance that differ by less than this, times the number of rows or dimensions, count as equal."""
 
 
+@unchanged_files
 def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatArray:
     """The principal components fraction (PCF): components needed to explain a share of the variance, over all.
 
@@ -53,6 +56,7 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
     """
     shares = as_shares(explained, "A share of the variance", "explained=(0.5,)")
     array = as_embeddings(embeddings)
+    warn_of_similarities(array, "embeddings")
     variances = eigenvalues(centred(array))
     total = variances.sum()
     if total == 0.0:

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import as_array
+from tieproof.arrays import as_array, type_name
 from tieproof.errors import InputError
+from tieproof.identities import exact_below, not_whole, stored_type
+from tieproof.rounded_integers import is_rounded
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -226,13 +228,13 @@ def checked_triples(
     if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
         raise InputError(
             f"The relevance must be rows (query, item) or (query, item, grade) of numbers, and arrived with the "
-            f"shape {array.shape} and type {array.dtype.name}."
+            f"shape {array.shape} and type {type_name(array.dtype)}."
         )
-    grade = array[:, 2].astype(np.float64) if array.shape[1] == 3 else np.ones(len(array))
+    grade = as_grades(array[:, 2]) if array.shape[1] == 3 else np.ones(len(array))
     if not np.isfinite(grade).all():
         row = int(np.argmin(np.isfinite(grade)))
         raise InputError(f"The relevance must have finite grades, and row {row} holds {grade[row]}.")
-    query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance")
+    query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance", stored_type(triples, array))
     if leave_one_out and (query == item).any():
         row = int(np.argmax(query == item))
         raise InputError(
@@ -249,16 +251,28 @@ def checked_triples(
     return query, item, grade
 
 
-def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str) -> tuple[IntArray, IntArray]:
-    """(query, item) indices within range."""
+def as_grades(grades: npt.NDArray[Any]) -> FloatArray:
+    """Grades in float64, which must hold them."""
+    if is_rounded(grades):
+        raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
+    return grades.astype(np.float64)
+
+
+def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: str = "") -> tuple[IntArray, IntArray]:
+    """(query, item) indices within range.
+
+    stored : the type in which they arrived, if it is not that of `pairs`
+    """
     array = as_array(pairs, name)
     if array.size == 0:
         array = np.zeros((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf" or not is_whole(array):
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
         raise InputError(
             f"The {name} must be rows (query, item) of whole numbers, and they arrived with the shape {array.shape} "
-            f"and type {array.dtype.name}."
+            f"and type {type_name(array.dtype)}."
         )
+    if array.dtype.kind == "f":
+        check_whole(array, stored or stored_type(pairs, array), name)
     for column, limit, what in ((0, n_queries, "query"), (1, n_items, "item")):
         wrong = (array[:, column] < 0) | (array[:, column] >= limit)
         if wrong.any():
@@ -270,9 +284,16 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str) -> tuple[
     return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
 
 
-def is_whole(array: npt.NDArray[Any]) -> bool:
-    """Whether all entries are finite whole numbers."""
-    return bool((np.isfinite(array) & (array == np.rint(array))).all())
+def check_whole(array: npt.NDArray[Any], stored: str, name: str) -> None:
+    """Refuse floats as indices that are no whole numbers, or may have been rounded to one."""
+    limit = exact_below(stored)
+    wrong = not_whole(array, limit)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        raise InputError(
+            f"The {name} must be rows (query, item) of whole numbers, in {stored} below {limit} since larger ones "
+            f"may have been rounded, and row {row} holds {array[row, column]}. Pass integers."
+        )
 
 
 def pointers(position: IntArray, count: int) -> IntArray:

@@ -1,8 +1,50 @@
 """Embeddings, distances and options that cannot be evaluated."""
 
-import numpy as np
+import os
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate, with_value
+
+
+class Sparse:
+    """What the sparse matrices of scipy have, and arrays have not."""
+
+    def toarray(self) -> Any:
+        return GOOD
+
+
+def mapped(folder: Path) -> Any:
+    np.save(folder / "x.npy", GOOD)
+    os.utime(folder / "x.npy", (1, 1))
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+def cut_short(folder: Path) -> object:
+    embeddings = mapped(folder)
+    os.truncate(folder / "x.npy", 150)
+    return tp.evaluate(embeddings, LABELS)
+
+
+def changing(folder: Path) -> object:
+    def distance(x: Any, y: Any) -> Any:
+        (folder / "x.npy").touch()
+        return np.zeros((len(x), len(y)))
+
+    return tp.evaluate(mapped(folder), LABELS, distance=distance)
+
+
+def only_queries(more: Any = None) -> object:
+    evaluator = tp.Evaluator()
+    evaluator.update(GOOD, LABELS, side="queries")
+    if more is not None:
+        evaluator.update(more, LABELS)
+    return evaluator.compute()
+
 
 CASES: dict[str, Case] = {
     "NaN": Case(evaluate(with_value(np.nan)), r"embeddings must be finite numbers, and row 3 holds nan"),
@@ -47,7 +89,7 @@ CASES: dict[str, Case] = {
     ),
     "a gallery without labels": Case(evaluate(gallery=GOOD), r"without gallery_labels"),
     "an unknown policy": Case(evaluate(empty="ignore"), r"Unknown empty='ignore'. Known: skip, zero"),
-    "an unknown distance": Case(evaluate(distance="manhattan"), r"Unknown distance 'manhattan'. Known.*cityblock"),
+    "an unknown distance": Case(evaluate(distance="jaccard"), r"Unknown distance 'jaccard'. Known.*cityblock"),
     "a distance that is no name": Case(evaluate(distance=3), r"name or a function, not int"),
     "an unknown measure": Case(evaluate(measures=["Precison@3"]), r"unknown measure 'Precison@3'"),
     "a cutoff of zero": Case(evaluate(measures=["P@0"]), r"cutoff of 'P@0' must be a whole number of at least 1"),
@@ -75,5 +117,32 @@ CASES: dict[str, Case] = {
             np.full((6, 2), 2**63, np.uint64), gallery=np.full((6, 2), -1), gallery_labels=LABELS, distance="dot"
         ),
         r"uint64 and the gallery is int64.*2\^53",
+    ),
+    "a distance that is misspelt": Case(
+        evaluate(distance="euclidian"), r"Unknown distance 'euclidian'\. Nearest: euclidean\. Known distances"
+    ),
+    "integers of NumPy that become floats": Case(
+        evaluate([[np.int64(2**60 + 1), 0.5]] * 6), r"integers that float64 does not hold exactly, beside floats"
+    ),
+    "a data frame whose integers become floats": Case(
+        lambda: tp.evaluate(pd.DataFrame({"a": [2**60 + 1] * 6, "b": [0.5] * 6}), LABELS),
+        r"integers that float64 does not hold exactly, beside floats",
+    ),
+    "a sparse matrix": Case(evaluate(Sparse()), r"a sparse matrix \(Sparse\)\. Convert it with \.toarray\(\)"),
+    "a mapped file that was cut short": Case(
+        cut_short, r"cut short after it was mapped: .* 224 bytes", in_folder=True
+    ),
+    "a mapped file that changes": Case(changing, r"changed while it was evaluated", in_folder=True),
+    "a side of an Evaluator that is not known": Case(
+        lambda: tp.Evaluator().update(GOOD, LABELS, side="query"),  # type: ignore[arg-type]
+        r"Unknown side='query'\. Known: queries, gallery",
+    ),
+    "an Evaluator without a gallery": Case(only_queries, r"nothing to evaluate as gallery: call update"),
+    "batches with and without a side": Case(
+        lambda: only_queries(GOOD), r"Some batches came with a side and others without"
+    ),
+    "indices beyond 63 bits": Case(
+        lambda: tp.Evaluator().update(GOOD[:2], LABELS[:2], indices=np.array([0, 2**63], np.uint64)),
+        r"indices hold 9223372036854775808, and must be below 2\^63",
     ),
 }

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate
 
 CASES: dict[str, Case] = {
@@ -13,7 +14,8 @@ CASES: dict[str, Case] = {
     "fractions as labels": Case(evaluate(labels=np.arange(6) / 2), r"row 1 holds 0.5"),
     "labels of 70 bits": Case(evaluate(labels=[2**70, 2**70, 1, 1, 2, 2]), r"at most 64 bits"),
     "labels of both signs beyond 63 bits": Case(
-        evaluate(labels=[2**63, 2**63 + 1, -1, -1, 2, 2]), r"row 0 holds 9.2"
+        evaluate(labels=[2**63, 2**63 + 1, -1, -1, 2, 2]),
+        r"integers from -1 to 9223372036854775809, which no type of at most 64 bits",
     ),
     "floats too large to be labels": Case(evaluate(labels=np.full(6, 2.0**54)), r"row 0 holds 1.8"),
     "integers beside strings": Case(evaluate(labels=[1, "1", 2, 2, 3, 3]), r"hold int, str"),
@@ -57,5 +59,35 @@ CASES: dict[str, Case] = {
     "some with nothing relevant": Case(
         evaluate(labels=[0, 0, 1, 2, 3, 4], empty="error"),
         r"4 of 6 queries have nothing relevant, the first is query 2",
+    ),
+    "labels that float16 may have rounded": Case(
+        evaluate(labels=np.array([0, 0, 1, 1, 2048, 2048], np.float16)),
+        r"every integer only below 2048, and row 4 holds 2048\.0, which may have been rounded",
+    ),
+    "labels that float32 may have rounded": Case(
+        evaluate(labels=np.array([0, 0, 1, 1, 2**24, 2**24], np.float32)),
+        r"every integer only below 16777216, and row 4",
+    ),
+    "labels that float64 may have rounded": Case(
+        evaluate(labels=[0.0, 0.0, 1.0, 1.0, 2.0**53, 2.0**53]), r"every integer only below 9007199254740992"
+    ),
+    "large integers beside floats": Case(
+        evaluate(labels=[0.0, 0.0, 1, 1, np.int64(2**60), np.int64(2**60)]),
+        r"row 4 holds 1\.15.*may have been rounded",
+    ),
+    "items that float16 may have rounded": Case(
+        lambda: tp.evaluate(np.arange(2100.0)[:, None], relevance=np.array([[0, 2049]], np.float16)),
+        r"in float16 below 2048 since larger ones may have been rounded, and row 0 holds 2048\.0",
+    ),
+    "a grade that float64 rounds": Case(
+        evaluate(labels=None, relevance=np.array([[0, 1, 2**53 + 1]])), r"grade beyond 2\^53"
+    ),
+    "groups of different types": Case(
+        evaluate(gallery=GOOD + 1, gallery_labels=LABELS, groups=LABELS, gallery_groups=["a"] * 6),
+        r"groups are int64 and the gallery_groups strings",
+    ),
+    "one column of classes for queries alone": Case(
+        evaluate(labels=np.eye(6, 1), gallery=GOOD + 1, gallery_labels=LABELS),
+        r"one column that holds only 0 and 1 is a column",
     ),
 }

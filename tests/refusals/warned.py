@@ -2,8 +2,14 @@
 
 from pathlib import Path
 
-from refusals.case import Case
+import numpy as np
+
+import tieproof as tp
+from refusals.case import GOOD, LABELS, Case, evaluate
 from tieproof.readers import read_embeddings
+
+MORE, CLASSES = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) // 4
+BETWEEN = np.abs(MORE[:, None] - MORE).sum(axis=2)
 
 
 def table(folder: Path) -> object:
@@ -13,6 +19,26 @@ def table(folder: Path) -> object:
 
 
 CASES: dict[str, Case] = {
+    "one column of 0/1 as labels": Case(
+        evaluate(GOOD, np.array(LABELS)[:, None] % 2),
+        r"one column of 0/1: items with 0 belong to no class.*\.ravel\(\)",
+        warns=True,
+    ),
+    "queries that are the gallery": Case(
+        lambda: tp.evaluate(MORE, CLASSES, gallery=MORE, gallery_labels=CLASSES),
+        r"gallery is the queries: all 12 rows are equal, one to one.*pass no gallery",
+        warns=True,
+    ),
+    "a matrix of distances as embeddings": Case(
+        lambda: tp.evaluate(BETWEEN, CLASSES),
+        r"square, symmetric matrix whose diagonal is constant, .* 12 items.*evaluate_distances",
+        warns=True,
+    ),
+    "R@k where there are more relevant items": Case(
+        lambda: tp.evaluate(MORE, CLASSES, measures=["R@1"]),
+        r"R@1 divides by the number of relevant items, .*: Success@1",
+        warns=True,
+    ),
     "columns whose names do not count": Case(
         table,
         r"data.csv: 'split' is a dimension, beside 2 whose names count. Left out: 'id', 'label'.",

@@ -13,6 +13,8 @@ from tieproof.arrays import as_embeddings, as_labels, as_numbers
 from tieproof.confidence.gaussian import squared_radius
 from tieproof.confidence.inputs import FloatArray, as_masses, check_finite, check_scale, within_range
 from tieproof.errors import InputError
+from tieproof.lookalikes import warn_of_similarities
+from tieproof.mapped import unchanged_files
 
 IntArray = npt.NDArray[np.int64]
 
@@ -90,6 +92,7 @@ class CredibleRetrieval:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
+@unchanged_files
 def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterable[float] = 0.95) -> CredibleRetrieval:
     """How many of a query's class its credible region holds.
 
@@ -142,6 +145,7 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
 
     masses = as_masses(mass)
     means = as_rows(as_embeddings(mean, "means"), "means")
+    warn_of_similarities(means, "means")
     scales = as_scales(scale, means.shape)
     own = as_labels(labels, len(means), "labels", "means", columns=False)
     _, classes, sizes = np.unique(own, return_inverse=True, return_counts=True)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from tieproof.arrays import Embeddings
-from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.distances import Distance, DistanceFunction, make_space, our_name
 from tieproof.exact.space import Resources
 from tieproof.pooled.counting import Progress, order_statistics, relevant_beyond
 from tieproof.pooled.functions import FunctionGauge
@@ -43,7 +43,7 @@ def make_gauge(
     if not isinstance(kind, Distance):
         return FunctionGauge(kind, queries, queries if gallery is None else gallery)
     resources = Resources(keep_bytes=memory // 4, dtype=np.dtype(np.float64), chunk=LONGEST_SUM)
-    return GAUGES[str(name)](make_space(kind, queries, gallery, relevance.order(), resources))
+    return GAUGES[our_name(str(name))](make_space(kind, queries, gallery, relevance.order(), resources))
 
 
 def linear_points(

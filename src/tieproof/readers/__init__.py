@@ -121,7 +121,8 @@ def read_labels(location: Place) -> Array:
         called `labels`, `targets`, `classes`, `y`, … is read (`y` not where there is an `x` with one axis, too), else
         one whose name ends so, else the only one with one axis.
 
-    A stored shape of (1, n) or (n, 1) becomes (n,). A .txt file holds one label a line, a .json file a list.
+    A stored shape of (1, n) becomes (n,), and so does (n, 1) unless all labels are 0 or 1: that is the column of a
+    single class. A .txt file holds one label a line, a .json file a list.
     In .txt, .csv and .tsv, labels are integers if every one of them is written as an integer is (7, not 07 or
     7.0), else strings, as written but for the space around them. A .csv of a single column may have a header
     or not: the first row is one if it is `label`, `labels`, `class`, `id`, … or the column that was named.
@@ -138,7 +139,7 @@ def read_labels(location: Place) -> Array:
     """
     where = split(location)
     entry = choose(_entries(where), where, LABELS)
-    return as_labels(entry.load(), Location(where.path, entry.name))
+    return as_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
 def read_confidences(location: Place) -> Array:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.arrays import type_name
 from tieproof.errors import InputError
+from tieproof.identities import exact_below, is_column_of_classes, not_whole
 from tieproof.readers.location import Location
 from tieproof.strings import MOST_BYTES, check_code_points, check_widths
-from tieproof.type_names import NAMES, type_name
 
 Array = npt.NDArray[Any]
 
@@ -21,7 +22,12 @@ MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its n
 
 def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
     """Name a type and a shape, for people."""
-    return f"{dtype if isinstance(dtype, str) else type_name(dtype)}, shape {tuple(shape)}"
+    return f"{dtype if isinstance(dtype, str) else name_of(dtype)}, shape {tuple(shape)}"
+
+
+def name_of(dtype: np.dtype[Any]) -> str:
+    """What messages call the type of a file's array."""
+    return {"V": "structured values", "O": "Python objects"}.get(dtype.kind) or type_name(dtype)
 
 
 def as_embeddings(array: Array, where: Location) -> Array:
@@ -40,12 +46,15 @@ def as_embeddings(array: Array, where: Location) -> Array:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def as_labels(array: Array, where: Location) -> Array:
-    """Return labels as integers or strings, shape (n,), or as 0/1, shape (n, c)."""
+def as_labels(array: Array, where: Location, stored: str | None = None) -> Array:
+    """Return labels as integers or strings, shape (n,), or as 0/1, shape (n, c).
+
+    stored : the type of floats in the file, if it is not that of `array`
+    """
     array = np.asarray(array)
     if array.size == 0:
         raise InputError(f"{where} holds no labels: its shape is {array.shape}; give at least one.")
-    if array.ndim == 2 and 1 in array.shape:
+    if array.ndim == 2 and len(array) == 1 != array.size:
         array = array.reshape(-1)
     if array.ndim not in (1, 2):
         raise InputError(
@@ -57,7 +66,11 @@ def as_labels(array: Array, where: Location) -> Array:
         raise InputError(
             f"{where} holds {_type(array)}; labels are integers or strings: convert them before saving."
         ) from None
+    if array.dtype.kind == "f":
+        _check_whole(array, where, stored or array.dtype.name)
     labels = convert(array, where)
+    if labels.shape[1:] == (1,) and not is_column_of_classes(labels):
+        return labels.reshape(-1)
     if labels.ndim == 2:
         _check_classes(labels, where)
     return labels
@@ -146,19 +159,23 @@ def _bools(array: Array, where: Location) -> Array:
 
 
 def _floats(array: Array, where: Location) -> Array:
-    """Other programs save integers as floats; those are taken, and nothing is rounded."""
+    return array.astype(np.int64)
+
+
+def _check_whole(array: Array, where: Location, stored: str) -> None:
+    """Other programs save integers as floats; those are taken where they cannot have been rounded."""
     missing = np.argwhere(np.isnan(array))
     if missing.size:
         raise InputError(f"{where} has NaN at {_place(missing[0])}; give every item a label, or leave the item out.")
-    largest = min(2 ** (np.finfo(array.dtype).nmant + 1), MOST_EXACT)  # beyond it, labels may have been rounded
-    wrong = np.argwhere((array != np.trunc(array)) | (np.abs(array) > largest))
+    limit = exact_below(stored)
+    wrong = np.argwhere(not_whole(array, limit))
     if wrong.size:
         value = array[tuple(wrong[0])]
         raise InputError(
             f"{where} has {value} at {_place(wrong[0])}; labels are integers or strings: "
-            f"convert them (in {array.dtype} up to {largest}), or give the location of the labels."
+            f"convert them (in {stored} they are below {limit}: larger ones may have been rounded), or give the "
+            "location of the labels."
         )
-    return array.astype(np.int64)
 
 
 def _bytes(array: Array, where: Location) -> Array:
@@ -196,5 +213,4 @@ def _place(index: Array) -> str:
 
 
 def _type(array: Array) -> str:
-    name = type_name(array.dtype)
-    return name if array.dtype.kind in NAMES else f"values of type {name}"
+    return name_of(array.dtype) if array.dtype.kind in "USOV" else f"values of type {name_of(array.dtype)}"

@@ -33,12 +33,14 @@ class Entry(NamedTuple):
     shape : its shape; None for a length that only reading would tell
     holds : its type and shape, for people
     load : reads it
+    stored : the type of its floats, where NumPy has none that is as narrow
     """
 
     name: str
     shape: tuple[int | None, ...]
     holds: str
     load: Callable[[], Array]
+    stored: str | None = None
 
 
 class Wanted(NamedTuple):

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.readers.arrays import MOST_EXACT, Array, from_bytes, from_strings
+from tieproof.readers.arrays import MOST_EXACT, Array, from_bytes, from_strings, name_of
 from tieproof.readers.damage import library, reading
 from tieproof.readers.entries import Entry
 from tieproof.readers.location import Location
-from tieproof.type_names import type_name
 
 KIND = "a Parquet file (.parquet)"
 
@@ -86,7 +85,7 @@ def _check_nulls(path: Path, column: Any, name: str) -> None:
 def _numbers(column: Array, where: Location) -> Array:
     if column.dtype.kind not in "biuf":
         raise InputError(
-            f"{where} is a column of {type_name(column.dtype)}, where numbers are expected; "
+            f"{where} is a column of {name_of(column.dtype)}, where numbers are expected; "
             "leave the column out, or call it 'id' or 'label'."
         )
     return column

@@ -50,7 +50,7 @@ def _entry(path: Path, name: str, dtype: str, shape: list[int]) -> Entry:
             values = np.fromfile(path, DTYPES[dtype], math.prod(shape), offset=_start(path, name)).reshape(shape)
             return _from_bfloat16(values) if dtype == "BF16" else values
 
-    return Entry(name, tuple(shape), holds(dtype, shape), load)
+    return Entry(name, tuple(shape), holds(dtype, shape), load, "bfloat16" if dtype == "BF16" else None)
 
 
 def _start(path: Path, name: str) -> int:

@@ -10,6 +10,7 @@ from tieproof.readers.arrays import Array, holds
 from tieproof.readers.damage import library, reading
 from tieproof.readers.entries import Entry
 from tieproof.readers.location import Location
+from tieproof.tensors import not_readable
 
 KIND = "tensors saved by PyTorch (.pt)"
 
@@ -38,12 +39,13 @@ def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
             f"{path} holds a {type(saved).__name__} without tensors; "
             "save a tensor or a dict of tensors with torch.save."
         )
-    with reading(path, KIND):
-        return [_entry(path, name, tensor) for name, tensor in tensors]
+    return [_entry(path, name, tensor) for name, tensor in tensors]
 
 
 def _entry(path: Path, name: str, tensor: Any) -> Entry:
     def load() -> Array:
+        if tensor.is_meta or tensor.is_nested or tensor.is_quantized:
+            raise InputError(f"{Location(path, name)} is {not_readable(tensor)}")
         needed, stored = tensor.numel() * tensor.element_size(), path.stat().st_size
         if needed > max(MOST_BYTES, MOST_UNPACKED * stored):
             raise InputError(
@@ -53,7 +55,9 @@ def _entry(path: Path, name: str, tensor: Any) -> Entry:
         with reading(path, KIND):
             return _as_numpy(tensor, library("torch", path, "torch"))
 
-    return Entry(name, tuple(tensor.shape), holds(str(tensor.dtype).removeprefix("torch."), tensor.shape), load)
+    shape = () if tensor.is_nested else tuple(tensor.shape)
+    stored = str(tensor.dtype).removeprefix("torch.")
+    return Entry(name, shape, holds(stored, shape), load, stored)
 
 
 def _as_numpy(tensor: Any, torch: Any) -> Array:

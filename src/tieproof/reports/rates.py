@@ -3,7 +3,7 @@
 import textwrap
 
 from tieproof.pooled.rates import ErrorRates
-from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, numbers, table
+from tieproof.reports.text import NARROWEST, NUMBERS, WIDTH, distance_meant, numbers, table
 
 MEANINGS = {
     "linear": "A threshold lies between two distances of other pairs, as numpy.quantile puts it; FNMR is the share "
@@ -32,7 +32,7 @@ def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> 
     """
     width = max(width or WIDTH, NARROWEST)
     rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in rates.points]
-    by = "the given distances" if rates.distance == "distances" else f"{rates.distance} distance"
+    by = "the given distances" if rates.distance == "distances" else distance_meant(rates.distance)
     counted = f"Counted {rates.relevant_pairs:,} relevant and {rates.other_pairs:,} other pairs by {by}."
     paragraphs = [textwrap.fill(text, width, break_on_hyphens=False) for text in (counted, MEANINGS[rates.method])]
     return "\n".join([table(("FMR", "threshold", *NUMBERS), [rows], width, color), "", *paragraphs])

@@ -173,9 +173,16 @@ def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> 
     known = DISTANCES.get(distance)
     items, size = count(gallery, "item"), count(dimensions, "bit" if known and known.bits else "dimension")
     among = f", leave-one-out among {items}" if leave_one_out else f" against a gallery of {items}"
-    return (
-        f"{among} of {size}, under {f'{distance} distance' if known else f'the distance of the function {distance}'}"
-    )
+    return f"{among} of {size}, under {distance_meant(distance)}"
+
+
+def distance_meant(distance: str) -> str:
+    """A distance of ours, or that of a function, which may have the same name.
+
+    >>> distance_meant("cosine"), distance_meant("function cosine")
+    ('cosine distance', 'the distance of the function cosine')
+    """
+    return f"{distance} distance" if distance in DISTANCES else f"the distance of the {distance}"
 
 
 def about_ties(result: Result) -> Iterator[str]:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from tieproof.arrays import as_array
 from tieproof.errors import InputError
+from tieproof.identities import as_int64
 from tieproof.lists import evaluate_distances
 from tieproof.result import Estimate, FloatArray, IntArray, Result
 
@@ -119,5 +120,5 @@ def as_ids(values: Sequence[Any], name: str) -> list[IntArray]:
             )
         if len(np.unique(row)) < len(row):
             raise InputError(f"The {name} of query {query} name an item twice. Keep each item once.")
-        rows.append(row.astype(np.int64))
+        rows.append(as_int64(row, f"{name} of query {query}"))
     return rows

@@ -98,9 +98,7 @@ class Split:
 def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
     """The split of a data set whose every item has an embedding."""
     vectors = check_count(embeddings, dataset, "embeddings")
-    ids, gallery_ids = (
-        as_array(of(), "ids").astype(np.int64) for of in (dataset.get_query_ids, dataset.get_gallery_ids)
-    )
+    ids, gallery_ids = (places_of(of(), len(vectors)) for of in (dataset.get_query_ids, dataset.get_gallery_ids))
     labels, sequences = labels_of(dataset), sequences_of(dataset)
     excluded = [same(ids, gallery_ids)]
     if sequences is not None:
@@ -126,6 +124,22 @@ def split_of_two(embeddings: Any, gallery_embeddings: Any, dataset: Any, gallery
             raise InputError(f"Only one of the two data sets has {what}. Give both of them some, or neither.")
     excluded = np.zeros((0, 2), dtype=np.int64) if sequences is None else same(sequences, gallery_sequences)
     return Split(queries, gallery, labels, gallery_labels, np.unique(excluded, axis=0))
+
+
+def places_of(ids: Any, count: int) -> IntArray:
+    """Ids of items as their places among `count`."""
+    places = as_array(ids, "ids")
+    if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+        raise InputError(
+            f"The ids of queries and gallery must be whole numbers in one dimension, and arrived with the shape "
+            f"{places.shape} and type {places.dtype.name}."
+        )
+    if places.size and (places.min() < 0 or places.max() >= count):
+        raise InputError(
+            f"The ids of queries and gallery go from {places.min()} to {places.max()}, and the data set has {count} "
+            f"items. They must be places in it, from 0 to {count - 1}."
+        )
+    return places.astype(np.int64)
 
 
 def check_count(embeddings: Any, dataset: Any, name: str) -> Embeddings:

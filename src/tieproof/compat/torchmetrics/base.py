@@ -91,6 +91,8 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
                 "preds, target and indexes must have one shape, and arrived with "
                 f"{shapes[0]}, {shapes[1]} and {shapes[2]}."
             )
+        if torch.uint64 in (indexes.dtype, target.dtype):
+            raise InputError("indexes and target of uint64 may be beyond 2^63. Convert them with .long().")
         if indexes.is_floating_point() or indexes.dtype == torch.bool:
             raise InputError(f"indexes must be integers, not {indexes.dtype}: they name the query of each item.")
         kept = torch.ones_like(target, dtype=torch.bool) if self.ignore_index is None else target != self.ignore_index

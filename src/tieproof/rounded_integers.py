@@ -1,0 +1,55 @@
+"""Integers that NumPy and pandas round where they make one array of integers and floats."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError
+
+LARGEST = 2.0**53
+"""Up to this size float64 holds every integer."""
+
+
+def check_integers(values: Any, array: npt.NDArray[Any], name: str) -> None:
+    """Refuse lists and data frames with integers that became other numbers in `array`, which was made of them."""
+    if array.dtype.kind != "f" or not (np.abs(array) >= LARGEST).any():
+        return
+    if any(is_rounded(part) for part in parts(values)):
+        raise InputError(
+            f"The {name} hold integers that float64 does not hold exactly, beside floats or integers of another "
+            "type. Pass one NumPy array of int64 or uint64."
+        )
+
+
+def parts(values: Any) -> Iterator[npt.NDArray[Any]]:
+    """What was made into one array, each part in its own type: columns of a data frame, entries of a list."""
+    if isinstance(values, list | tuple):
+        yield np.array(values, dtype=object).ravel()
+        for each in values:
+            if hasattr(each, "columns"):
+                yield from parts(each)
+    elif hasattr(values, "iloc") and hasattr(values, "columns"):  # pandas
+        for place in range(len(values.columns)):
+            yield np.asarray(values.iloc[:, place])
+    elif hasattr(values, "columns") and hasattr(values, "to_pandas"):  # polars, pyarrow
+        columns = values.get_columns() if hasattr(values, "get_columns") else values.columns
+        for column in columns:
+            yield np.asarray(column.to_numpy())
+
+
+def is_rounded(part: npt.NDArray[Any]) -> bool:
+    """Whether float64 does not hold every integer of an array.
+
+    >>> is_rounded(np.array([2**60, -(2**53)])), is_rounded(np.array([2**60 + 1])), is_rounded(np.array([0.5]))
+    (False, True, False)
+    """
+    if part.dtype.kind == "O":
+        values = (value.item() if isinstance(value, np.ndarray) and not value.ndim else value for value in part.flat)
+        return any(isinstance(value, int | np.integer) and int(float(value)) != int(value) for value in values)
+    if part.dtype.kind not in "iu":
+        return False
+    size = np.where(part < 0, np.negative(part), part).astype(np.uint64)
+    lowest_bit = size & (~size + np.uint64(1))
+    return bool((size // np.maximum(lowest_bit, np.uint64(1)) > np.uint64(LARGEST)).any())

@@ -1,0 +1,266 @@
+"""What looks right and is not is warned about in every call and type, and honest data never is."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+
+RANDOM = np.random.default_rng(0)
+REAL = RANDOM.normal(size=(40, 6))
+WHOLE = RANDOM.integers(-9, 10, size=(40, 6))
+LABELS = np.arange(40) // 4
+
+TYPES: dict[str, Any] = {
+    "float64": REAL,
+    "float32": REAL.astype(np.float32),
+    "float16": REAL.astype(np.float16),
+    "int64": WHOLE,
+    "int8": WHOLE.astype(np.int8),
+    "lists": WHOLE.tolist(),
+}
+
+
+def quiet(call: Callable[[], object]) -> None:
+    """The call gives no warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tp.InputWarning)
+        call()
+
+
+EMBEDDING_CALLS: dict[str, Callable[..., object]] = {
+    "evaluate": tp.evaluate,
+    "rounded": lambda values, labels, **options: tp.evaluate(values, labels, precision="float32", **options),
+    "collisions": tp.collisions,
+    "fnmr": tp.fnmr_at_fmr,
+}
+
+IN_GALLERY = "gallery is the queries: all 40 rows are equal, one to one"
+
+
+@pytest.mark.parametrize("values", TYPES.values(), ids=TYPES)
+@pytest.mark.parametrize("call", EMBEDDING_CALLS.values(), ids=EMBEDDING_CALLS)
+def test_queries_in_the_gallery(call: Callable[..., object], values: Any) -> None:
+    with pytest.warns(tp.InputWarning, match=IN_GALLERY):
+        call(values, LABELS, gallery=values, gallery_labels=LABELS)
+
+
+def test_queries_in_the_gallery_in_other_forms() -> None:
+    codes = REAL > 0
+    with pytest.warns(tp.InputWarning, match=IN_GALLERY):
+        tp.evaluate(codes, LABELS, gallery=codes.copy(), gallery_labels=LABELS, distance="hamming")
+    with pytest.warns(tp.InputWarning, match=IN_GALLERY):
+        tp.evaluate(WHOLE, LABELS, gallery=WHOLE.astype(float), gallery_labels=LABELS)
+    columns = np.eye(10, dtype=int)[LABELS]
+    with pytest.warns(tp.InputWarning, match=IN_GALLERY):
+        tp.evaluate(REAL, columns, gallery=REAL, gallery_labels=columns)
+    evaluator = tp.Evaluator()
+    for side in ("queries", "gallery"):
+        evaluator.update(REAL, LABELS, side=side)
+    with pytest.warns(tp.InputWarning, match=IN_GALLERY):
+        evaluator.compute()
+
+
+def permuted(values: Any) -> Any:
+    return values[::-1]
+
+
+def one_changed(values: Any) -> Any:
+    changed = values.copy()
+    changed[-1, -1] += 1
+    return changed
+
+
+ITSELF = np.repeat(np.arange(40)[:, None], 2, axis=1)
+
+HONEST: dict[str, Callable[[], object]] = {
+    "another gallery": lambda: tp.evaluate(REAL, LABELS, gallery=REAL + 1, gallery_labels=LABELS),
+    "another order": lambda: tp.evaluate(REAL, LABELS, gallery=permuted(REAL), gallery_labels=permuted(LABELS)),
+    "one number differs": lambda: tp.evaluate(REAL, LABELS, gallery=one_changed(REAL), gallery_labels=LABELS),
+    "a larger gallery": lambda: tp.evaluate(REAL[:30], LABELS[:30], gallery=REAL, gallery_labels=LABELS),
+    "queries left out themselves": lambda: tp.evaluate(
+        REAL, LABELS, gallery=REAL, gallery_labels=LABELS, exclude=ITSELF
+    ),
+    "cameras": lambda: tp.evaluate(
+        REAL,
+        LABELS,
+        gallery=REAL,
+        gallery_labels=LABELS,
+        groups=np.arange(40) % 2,
+        gallery_groups=np.arange(40) % 2,
+    ),
+    "other labels": lambda: tp.evaluate(REAL, LABELS, gallery=REAL, gallery_labels=np.roll(LABELS, 8)),
+    "judgments of others": lambda: tp.evaluate(REAL, gallery=REAL, relevance=[(i, (i + 1) % 40) for i in range(40)]),
+    "a collapsed model": lambda: tp.evaluate(
+        np.ones((40, 3)), LABELS, gallery=np.ones((40, 3)), gallery_labels=LABELS
+    ),
+    "a small example": lambda: tp.evaluate(REAL[:9], LABELS[:9], gallery=REAL[:9], gallery_labels=LABELS[:9]),
+    "no labels": lambda: tp.collisions(REAL, gallery=REAL),
+}
+
+
+@pytest.mark.parametrize("call", HONEST.values(), ids=HONEST)
+def test_an_honest_gallery(call: Callable[[], object]) -> None:
+    quiet(call)
+
+
+UNIT = REAL / np.linalg.norm(REAL, axis=1, keepdims=True)
+DISTANCES = np.sqrt(((REAL[:, None] - REAL) ** 2).sum(axis=2))
+MATRICES: dict[str, Any] = {
+    "cosines": UNIT @ UNIT.T,
+    "cosines in float32": UNIT.astype(np.float32) @ UNIT.astype(np.float32).T,
+    "cosines in float16": (UNIT @ UNIT.T).astype(np.float16),
+    "cosines of bfloat16": (UNIT @ UNIT.T).astype(np.float32).view(np.uint32) >> 16 << 16,
+    "distances": DISTANCES,
+    "squared distances": DISTANCES**2,
+    "whole distances": np.abs(WHOLE[:, None] - WHOLE).sum(axis=2),
+    "distances in int16": np.abs(WHOLE[:, None] - WHOLE).sum(axis=2).astype(np.int16),
+    "negated distances": -DISTANCES,
+    "a kernel": np.exp(-DISTANCES),
+    "lists": np.abs(WHOLE[:, None] - WHOLE).sum(axis=2).tolist(),
+}
+MATRICES["cosines of bfloat16"] = MATRICES["cosines of bfloat16"].view(np.float32)
+SQUARE = "are a square, symmetric matrix whose diagonal is constant"
+
+
+@pytest.mark.parametrize("matrix", MATRICES.values(), ids=MATRICES)
+def test_similarities_as_embeddings(matrix: Any) -> None:
+    with pytest.warns(tp.InputWarning, match=f"embeddings {SQUARE}, .* of 40 items"):
+        tp.evaluate(matrix, LABELS)
+
+
+@pytest.mark.parametrize("call", EMBEDDING_CALLS.values(), ids=EMBEDDING_CALLS)
+def test_similarities_in_other_calls(call: Callable[..., object]) -> None:
+    with pytest.warns(tp.InputWarning, match=SQUARE):
+        call(DISTANCES, LABELS, distance="euclidean")
+
+
+def test_similarities_in_further_calls() -> None:
+    with pytest.warns(tp.InputWarning, match=SQUARE):
+        tp.pcf(DISTANCES)
+    evaluator = tp.Evaluator()
+    evaluator.update(DISTANCES, LABELS)
+    with pytest.warns(tp.InputWarning, match=SQUARE):
+        evaluator.compute()
+
+
+@pytest.mark.heavy
+def test_similarities_as_means() -> None:
+    pytest.importorskip("scipy")
+    with pytest.warns(tp.InputWarning, match=f"means {SQUARE}"):
+        tp.confidence.credible_retrieval(DISTANCES, np.ones(40), LABELS)
+
+
+def symmetric(values: Any) -> Any:
+    return np.triu(values) + np.triu(values, 1).T
+
+
+def with_diagonal(values: Any, diagonal: float) -> Any:
+    values = values.copy()
+    np.fill_diagonal(values, diagonal)
+    return values
+
+
+NOISE = RANDOM.normal(size=(40, 40))
+ORTHOGONAL = np.linalg.qr(NOISE)[0]
+EDGES = symmetric((RANDOM.random((40, 40)) < 0.7).astype(int))
+HADAMARD = np.ones((1, 1))
+while len(HADAMARD) < 32:
+    HADAMARD = np.block([[HADAMARD, HADAMARD], [HADAMARD, -HADAMARD]])
+
+VECTORS: dict[str, Any] = {
+    "random": NOISE,
+    "random with a constant diagonal": with_diagonal(NOISE, 5.0),
+    "symmetric, any diagonal": symmetric(NOISE),
+    "symmetric, a diagonal in between": with_diagonal(symmetric(NOISE), 0.0),
+    "orthogonal": ORTHOGONAL,
+    "a reflection": np.eye(40) - 2 * np.outer(UNIT[0].repeat(7)[:40], UNIT[0].repeat(7)[:40]),
+    "one-hot": np.eye(40),
+    "one-hot, scaled": 3 * np.eye(40, dtype=np.int8),
+    "a constant": np.ones((40, 40)),
+    "zeros": np.zeros((40, 40)),
+    "the edges of a graph": with_diagonal(EDGES, 0),
+    "the edges of a graph, with loops": with_diagonal(EDGES, 1),
+    "weighted edges of a sparse graph": with_diagonal(
+        symmetric(np.where(np.abs(NOISE) > 1.5, np.abs(NOISE), 0)), 0.0
+    ),
+    "a Gram matrix": REAL @ REAL.T,
+    "a triangle": np.tril(np.ones((40, 40))),
+    "signs": np.sign(symmetric(NOISE)),
+    "bools": with_diagonal(EDGES, 1) > 0,
+    "a cosine transform": np.cos(np.pi / 40 * np.outer(np.arange(40) + 0.5, np.arange(40))),
+    "small": DISTANCES[:9, :9],
+    "not square": DISTANCES[:, :39],
+}
+
+
+@pytest.mark.parametrize("values", VECTORS.values(), ids=VECTORS)
+def test_honest_square_matrices(values: Any) -> None:
+    quiet(lambda: tp.evaluate(values, LABELS[: len(values)] % 3, measures=["AP"]))
+
+
+def test_a_hadamard_matrix() -> None:
+    quiet(lambda: tp.evaluate(HADAMARD, LABELS[:32] % 3))
+
+
+def test_what_is_not_finite_is_refused_as_ever() -> None:
+    for wrong in (np.nan, np.inf, -np.inf):
+        matrix = DISTANCES.copy()
+        matrix[3, 20] = matrix[20, 3] = wrong
+        with pytest.raises(tp.InputError, match="embeddings must be finite numbers, and row 3"):
+            tp.evaluate(matrix, LABELS)
+        with pytest.raises(tp.InputError, match="must be finite numbers"):
+            tp.evaluate(np.full((40, 40), wrong), LABELS)
+    huge = with_diagonal(symmetric(NOISE) / np.abs(NOISE).max() * 1.7e308, 0.0)
+    quiet(lambda: tp.evaluate(huge, LABELS))
+
+
+@pytest.mark.parametrize(
+    ("measures", "named"),
+    [
+        (["R@1"], "R@1 divides by"),
+        (["AP", "R@2", "R@5"], "R@2 divides by"),
+        (["R@1", "R@2"], r"R@1, R@2 divides by .*: Success@1, Success@2\."),
+        (["R@2", "Success@1"], r"R@2 divides by .*: Success@2\."),
+    ],
+)
+def test_recall_of_many(measures: list[str], named: str) -> None:
+    with pytest.warns(tp.InputWarning, match=named):
+        tp.evaluate(REAL, LABELS, measures=measures)
+
+
+def test_recall_of_few() -> None:
+    quiet(lambda: tp.evaluate(REAL, LABELS, measures=["R@3", "R@10"]))
+    quiet(lambda: tp.evaluate(REAL, LABELS, measures=["R@2", "Success@2"]))
+    quiet(lambda: tp.evaluate(REAL, LABELS, measures=["P@1", "Rprec", "AP@R", "RelP@2"]))
+    # Half of the queries have more than one relevant item, no more.
+    pairs = np.repeat([0, 1, 2, 3, 4, 5, 6, 7], [2, 2, 3, 2, 2, 3, 2, 4])
+    quiet(lambda: tp.evaluate(REAL[:20], pairs, measures=["R@1"]))
+    # What is excluded is not to be found: three items of each class find the fourth one only.
+    quiet(lambda: tp.evaluate(REAL, LABELS, groups=np.arange(40) % 4 == 3, measures=["R@1"]))
+    quiet(lambda: tp.evaluate_scores(REAL, REAL > 0, measures=["R@1"]))
+
+
+def test_the_warning_names_the_line_of_the_call() -> None:
+    with pytest.warns(tp.InputWarning) as caught:
+        tp.evaluate(DISTANCES, LABELS)
+    assert [warning.filename for warning in caught] == [__file__]
+    evaluator = tp.Evaluator()
+    evaluator.update(DISTANCES, LABELS)
+    with pytest.warns(tp.InputWarning) as caught:
+        evaluator.compute()
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32"])
+def test_tensors(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    values, matrix = (torch.tensor(10 * each).to(getattr(torch, dtype)) for each in (REAL, DISTANCES))
+    with pytest.warns(tp.InputWarning, match=IN_GALLERY):
+        tp.evaluate(values, LABELS, gallery=values, gallery_labels=LABELS)
+    with pytest.warns(tp.InputWarning, match=SQUARE):
+        tp.evaluate(matrix, LABELS)

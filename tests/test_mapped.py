@@ -1,0 +1,188 @@
+"""A memory-mapped file that changes during the evaluation is refused, and so is one that was cut short before."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from tieproof.cli import main
+
+VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2
+LABELS = np.arange(12) % 3
+CHANGED = r"data\.npy changed while it was evaluated"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "data.npy", VALUES)
+
+
+def saved(path: Path, values: Any) -> Path:
+    """A file of long ago, so that every change has another time."""
+    np.save(path, values)
+    os.utime(path, (1, 1))
+    return path
+
+
+def mapped(path: Path) -> Any:
+    return np.load(path, mmap_mode="r")
+
+
+def rewritten(path: Path) -> None:
+    """The file, with one number that is another one."""
+    with path.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\x41")
+
+
+def longer(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"more")
+    os.utime(path, (1, 1))
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def replaced(path: Path) -> None:
+    np.save(path.with_name("new.npy"), VALUES + 1)
+    os.replace(path.with_name("new.npy"), path)
+
+
+def read(path: Path) -> None:
+    path.read_bytes()
+
+
+def cityblock_with(event: Callable[[Path], None], path: Path) -> Callable[[Any, Any], Any]:
+    """A distance at whose first block something happens to the file."""
+    done: list[bool] = []
+
+    def distance(x: Any, y: Any) -> Any:
+        if not done:
+            done.append(True)
+            event(path)
+        return np.abs(x[:, None].astype(float) - y[None].astype(float)).sum(axis=2)
+
+    return distance
+
+
+CALLS: dict[str, Callable[..., object]] = {
+    "evaluate": lambda values, **options: tp.evaluate(values, LABELS, **options),
+    "precision": lambda values, **options: tp.evaluate(values, LABELS, precision="float16", **options),
+    "collisions": lambda values, **options: tp.collisions(values, LABELS, **options),
+    "fnmr": lambda values, **options: tp.fnmr_at_fmr(values, LABELS, **options),
+}
+
+
+@pytest.mark.parametrize("event", [rewritten, longer])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_change_is_refused(call: Callable[..., object], event: Callable[[Path], None], path: Path) -> None:
+    with pytest.raises(tp.InputError, match=CHANGED):
+        call(mapped(path), distance=cityblock_with(event, path))
+
+
+@pytest.mark.parametrize("event", [read, removed, replaced])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_leaves_the_mapped_file_alone(
+    call: Callable[..., Any], event: Callable[[Path], None], path: Path
+) -> None:
+    found = call(mapped(path), distance=cityblock_with(event, path))
+    assert found.to_json().replace("function distance", "cityblock") == call(VALUES, distance="cityblock").to_json()
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "a slice": lambda values: values[2:],
+    "a slice of a slice": lambda values: values[1:][1:],
+    "every other row": lambda values: values[::2],
+    "transposed twice": lambda values: values.T.T,
+    "a plain array": np.asarray,
+    "a view of another type": lambda values: values.view(np.int32),
+    "a list of rows": list,
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_views(view: Callable[[Any], Any], path: Path) -> None:
+    values = view(mapped(path))
+    with pytest.raises(tp.InputError, match=CHANGED):
+        tp.evaluate(values, [0] * len(values), distance=cityblock_with(rewritten, path))
+
+
+def test_the_other_arguments(path: Path) -> None:
+    for name in ("labels", "groups"):
+        options = {"labels": LABELS} | {name: mapped(saved(path, LABELS))[:]}
+        with pytest.raises(tp.InputError, match=CHANGED):
+            tp.evaluate(VALUES, **options, distance=cityblock_with(rewritten, path))
+    saved(path, VALUES + 1)
+    with pytest.raises(tp.InputError, match=CHANGED):
+        tp.evaluate(
+            VALUES, LABELS, gallery=mapped(path), gallery_labels=LABELS, distance=cityblock_with(rewritten, path)
+        )
+
+
+def test_an_error_that_the_change_explains(path: Path) -> None:
+    def half_written(path: Path) -> None:
+        rewritten(path)
+        raise tp.InputError("a number that makes no sense")
+
+    with pytest.raises(tp.InputError, match=CHANGED):
+        tp.evaluate(mapped(path), LABELS, distance=cityblock_with(half_written, path))
+
+
+def test_other_errors_stay(path: Path) -> None:
+    with pytest.raises(tp.InputError, match="3 labels for 12 embeddings"):
+        tp.evaluate(mapped(path), LABELS[:3])
+
+
+CUT_SHORT: dict[str, Callable[[Any], object]] = {
+    "evaluate": lambda values: tp.evaluate(values, LABELS),
+    "a gallery": lambda values: tp.evaluate(VALUES, LABELS, gallery=values[:], gallery_labels=LABELS),
+    "collisions": lambda values: tp.collisions(values),
+    "fnmr": lambda values: tp.fnmr_at_fmr(values, LABELS),
+    "distances of pairs": lambda values: tp.fnmr_at_fmr_of_distances(values[:6], values[6:]),
+    "pcf": lambda values: tp.pcf(values),
+    "scores": lambda values: tp.evaluate_scores(values, np.ones(values.shape)),
+    "distances": lambda values: tp.evaluate_distances(np.ones(values.shape), values),
+    "credible regions": lambda values: tp.confidence.credible_retrieval(values, np.ones(12), LABELS),
+    "an Evaluator": lambda values: tp.Evaluator().update(values, LABELS),
+}
+
+
+@pytest.mark.parametrize("call", CUT_SHORT.values(), ids=CUT_SHORT)
+def test_cut_short_before(call: Callable[[Any], object], path: Path) -> None:
+    values = mapped(path)
+    os.truncate(path, 100)
+    with pytest.raises(
+        tp.InputError, match=r"data\.npy was cut short after it was mapped: the array needs 224 bytes"
+    ):
+        call(values)
+
+
+def test_what_was_written_before(path: Path) -> None:
+    values = np.memmap(path.with_name("new.bin"), np.float32, "w+", shape=VALUES.shape)
+    values[:] = VALUES  # not flushed
+    assert tp.evaluate(values, LABELS).to_json() == tp.evaluate(VALUES, LABELS).to_json()
+
+
+def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = saved(path.with_name("labels.npy"), LABELS)
+    module = sys.modules["tieproof.evaluate"]
+    evaluated = module.space_parts
+
+    def meanwhile(*arguments: Any) -> Any:
+        rewritten(path)
+        return evaluated(*arguments)
+
+    monkeypatch.setattr(module, "space_parts", meanwhile)
+    with pytest.raises(SystemExit) as done:
+        main(["evaluate", str(path), str(labels)])
+    assert done.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert f"The file {path} changed while it was evaluated" in error
