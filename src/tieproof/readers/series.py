@@ -15,21 +15,20 @@ def outside(names: Sequence[str], known: Collection[str] = ()) -> list[str]:
     >>> outside(["f0", "f1", "species"]), outside(["x2", "x1", "x4"], ["x3", "label"]), outside(["f0", "f2"])
     (['species'], [], ['f0', 'f2'])
     """
-    numbers: dict[str, list[int]] = defaultdict(list)
-    for name in names:
-        match = NUMBERED.fullmatch(name.strip())
-        if match:
-            numbers[match[1]].append(int(match[2]))
-    series = max(numbers, key=lambda start: len(numbers[start]), default=None)
-    if series is None or len(numbers[series]) == 1 < len(names):
+    series: dict[str, list[int]] = defaultdict(list)
+    for start, number in filter(None, map(_numbered, names)):
+        series[start].append(number)
+    longest = max(series, key=lambda start: len(series[start]), default="")
+    found = series[longest]
+    if not found or len(found) == 1 < len(names):
         return list(names)
-    found = numbers[series]
-    between = {int(match[2]) for match in map(NUMBERED.fullmatch, known) if match and match[1] == series}
-    counted = set(found) | between
-    consecutive = len(set(found)) == len(found) and all(at in counted for at in range(min(found), max(found)))
-    return [name for name in names if not (consecutive and _start(name) == series)]
+    counted = {number for start, number in filter(None, map(_numbered, [*names, *known])) if start == longest}
+    if len(set(found)) < len(found) or not all(at in counted for at in range(min(found), max(found))):
+        return list(names)
+    return [name for name in names if (_numbered(name) or (None,))[0] != longest]
 
 
-def _start(name: str) -> str | None:
+def _numbered(name: str) -> tuple[str, int] | None:
+    """The beginning of a name and the number at its end, if there is one."""
     match = NUMBERED.fullmatch(name.strip())
-    return match[1] if match else None
+    return (match[1], int(match[2])) if match else None
