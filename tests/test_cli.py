@@ -114,7 +114,7 @@ def test_labels_and_groups_by_location(run: Run) -> None:
 def test_label_column_of_the_same_table_is_no_dimension(run: Run) -> None:
     rows = [[*map(repr, point), int(label)] for point, label in zip(VECTORS.tolist(), LABELS, strict=True)]
     with open("table.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["a", "b", "c", "species"], *rows])
+        csv.writer(file).writerows([["f0", "f1", "f2", "species"], *rows])
     outcome = run("evaluate", "table.csv", "table.csv:species", "--json", "-")
     assert outcome.out == tp.evaluate(VECTORS.astype(float), LABELS).to_json() + "\n"
 
@@ -166,10 +166,8 @@ def test_wrong_confidences(run: Run, confidences: Array, said: str) -> None:
     assert said in the_line(run("evaluate", "embeddings.npy", "labels.npy", "--confidence", "wrong.npy"))
 
 
-def test_confidences_that_would_be_a_dimension(run: Run) -> None:
+def test_confidences_that_nothing_names(run: Run) -> None:
     Path("table.csv").write_text("a,b,label,sure\n" + "\n".join(f"1,2,{at % 2},0.5" for at in range(4)))
-    said = the_line(run("evaluate", "table.csv", "--confidence", "table.csv:sure"))
-    assert "table.csv:sure would be one of the dimensions of table.csv; put the confidences in a file" in said
     said = the_line(run("evaluate", "data.npz", "--confidence", "table.csv"))
     assert "table.csv does not say which of its entries are the confidences" in said
 
@@ -583,16 +581,6 @@ BAD_INPUTS: dict[str, Case] = {
         ["bad.npy", "1 of 40 queries", "query 39"],
     ),
     "labels in an array of vectors": ({}, "embeddings.npy", ["embeddings.npy", "single array", "as LABELS"]),
-    "groups among the dimensions": (
-        {"bad.csv": b"a,camera,label\n1,2,3\n2,2,3\n"},
-        "bad.csv --groups bad.csv:camera",
-        ["bad.csv:camera would be one of the dimensions", "file of their own"],
-    ),
-    "categories among the dimensions": (
-        {"bad.csv": b"a,kind,label\n1,2,3\n2,2,3\n"},
-        "bad.csv --categories bad.csv:kind",
-        ["bad.csv:kind would be one of the dimensions", "put the categories in a file of their own"],
-    ),
     "too few categories": (
         {"bad.npy": LABELS[1:]},
         "embeddings.npy labels.npy --categories bad.npy",

@@ -3,6 +3,7 @@
 import json
 import re
 import tracemalloc
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import tieproof as tp
 from checks import assert_found, expected_ties
-from collision_oracle import ap_width
+from collision_oracle import Found, ap_width
 from hard_sets import HARD_SETS
 from shared_data import load_shared
 from tieproof import collision_counts, widest_ties

@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, InputWarning, MissingExtraError
 from tieproof.files import atomic_write
-from tieproof.readers import FORMATS, read_embeddings, read_labels
+from tieproof.readers import FORMATS, arrays, read_confidences, read_embeddings, read_labels
 
 Array = npt.NDArray[Any]
 
@@ -166,14 +166,14 @@ def test_delimited_numbers_are_rounded_correctly(tmp_path: Path, extension: str,
 
 HEADERS = {
     "none": ("1.5,2\n3,4\n", None),
-    "names": ("a,b\n1.5,2\n3,4\n", None),
-    "counted": ("0,1\n1.5,2\n3,4\n", None),
+    "names": ("f0,f1\n1.5,2\n3,4\n", None),
+    "counted": ("0,1\n1.5,2.0\n3.0,4.0\n", None),
     "pandas index": (",0,1\n0,1.5,2\n1,3,4\n", None),
-    "id and label": ("id,label,a,b\n7,cat,1.5,2\n8,dog,3,4\n", ["cat", "dog"]),
-    "quoted": ('"a","label","b"\n"1.5","x, ""y""\nz","2"\n3,"dog",4\n', ['x, "y"\nz', "dog"]),
+    "id and label": ("id,label,f0,f1\n7,cat,1.5,2\n8,dog,3,4\n", ["cat", "dog"]),
+    "quoted": ('"f0","label","f1"\n"1.5","x, ""y""\nz","2"\n3,"dog",4\n', ['x, "y"\nz', "dog"]),
     "numbers as names": ("label,0,1\n5,1.5,2\n6,3,4\n", [5, 6]),
-    "spaces": (" a , Label , b \n 1.5 , cat , 2 \n 3 , dog , 4 \n", ["cat", "dog"]),
-    "windows": ("\ufeffa,b\r\n1.5,2\r\n3,4\r\n\r\n", None),
+    "spaces": (" f0 , Label , f1 \n 1.5 , cat , 2 \n 3 , dog , 4 \n", ["cat", "dog"]),
+    "windows": ("\ufefff0,f1\r\n1.5,2\r\n3,4\r\n\r\n", None),
 }
 
 
@@ -210,36 +210,38 @@ def test_labels_in_a_csv_of_one_column(tmp_path: Path, text: str, labels: list[A
 
 def test_column_chosen_for_labels(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
-    path.write_text("a,species,b\n1,0,2\n3,1,4\n")
+    path.write_text("f0,species,f1\n1,0,2\n3,1,4\n")
     assert read_labels(f"{path}:species").tolist() == [0, 1]
-    assert read_embeddings(path).tolist() == [[1, 0, 2], [3, 1, 4]]
-    assert read_embeddings(path, labels=f"{path}:species").tolist() == [[1, 2], [3, 4]]
-    assert read_embeddings(path, labels=tmp_path / "missing.csv:species").tolist() == [[1, 0, 2], [3, 1, 4]]
+    assert read_embeddings(path, apart=[f"{path}:species"]).tolist() == [[1, 2], [3, 4]]
+    for elsewhere in ([], [tmp_path / "missing.csv:species"]):
+        with pytest.warns(InputWarning, match="'species' is a dimension, beside 2 whose names count"):
+            assert read_embeddings(path, apart=elsewhere).tolist() == [[1, 0, 2], [3, 1, 4]]
     path.write_text("1.5,2,3\n3,4,2\n")  # without a header columns are counted from 1
     assert read_labels(f"{path}:3").tolist() == [3, 2]
-    assert read_embeddings(path, labels=f"{path}:3").tolist() == [[1.5, 2], [3, 4]]
+    assert read_embeddings(path, apart=[f"{path}:3"]).tolist() == [[1.5, 2], [3, 4]]
     path.write_text("species\n5\n6\n")
     assert read_labels(f"{path}:species").tolist() == [5, 6]
 
 
 def test_columns_without_a_name(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
-    path.write_text(",species,b\n0,5,2\n1,6,4\n")  # the first is the index of pandas
+    path.write_text(",species,f0\n0,5,2\n1,6,4\n")  # the first is the index of pandas
     assert read_labels(f"{path}:species").tolist() == [5, 6]
-    assert read_embeddings(path, labels=f"{path}:species").tolist() == [[2], [4]]
+    assert read_embeddings(path, apart=[f"{path}:species"]).tolist() == [[2], [4]]
     path.write_text("a,,c\n1,2,3\n")  # any other is data
-    assert read_embeddings(path).tolist() == [[1, 2, 3]]
+    with pytest.warns(InputWarning, match="'a', '2', 'c' are dimensions"):
+        assert read_embeddings(path).tolist() == [[1, 2, 3]]
     assert read_labels(f"{path}:2").tolist() == [2]
 
 
 def test_parquet_of_columns(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
-    frame = pd.DataFrame({"id": [9, 8], "b": [1, 2], "label": ["x", "y"], "a": [0.5, 0.25]}, index=[4, 5])
+    frame = pd.DataFrame({"id": [9, 8], "f1": [1, 2], "label": ["x", "y"], "f0": [0.5, 0.25]}, index=[4, 5])
     frame.to_parquet(path)
     assert read_embeddings(path).tolist() == [[1, 0.5], [2, 0.25]]
     assert read_labels(path).tolist() == ["x", "y"]
-    assert read_embeddings(path, labels=f"{path}:b").tolist() == [[0.5], [0.25]]
-    assert read_labels(f"{path}:b").tolist() == [1, 2]
+    assert read_embeddings(path, apart=[f"{path}:f1"]).tolist() == [[0.5], [0.25]]
+    assert read_labels(f"{path}:f1").tolist() == [1, 2]
 
 
 def test_parquet_with_a_column_of_lists(tmp_path: Path) -> None:
@@ -257,7 +259,7 @@ def test_parquet_never_rounds_an_integer(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     write_parquet(path, a=np.array([2**53 + 1]), b=np.array([0.5]))
     assert "2^53" in refusal(read_embeddings, path)
-    write_parquet(path, a=np.array([2**53 + 1]), b=np.array([5], dtype=np.int8))
+    write_parquet(path, f0=np.array([2**53 + 1]), f1=np.array([5], dtype=np.int8))
     assert read_embeddings(path).tolist() == [[2**53 + 1, 5]]
 
 
@@ -516,9 +518,9 @@ BAD_EMBEDDINGS = {
     "no rows": (np.zeros((0, 4)), "holds no vectors: its shape is (0, 4)"),
     "no columns": (np.zeros((4, 0)), "(4, 0)"),
     "complex": (np.zeros((2, 2), dtype=complex), "complex128; embeddings are numbers"),
-    "strings": (np.array([["a"]]), "<U1"),
+    "strings": (np.array([["a"]]), "holds strings; embeddings are numbers"),
     "dates": (np.zeros((2, 2), dtype="datetime64[s]"), "datetime64"),
-    "structured": (np.zeros((2, 2), dtype=[("a", "f4")]), "[('a', '<f4')]"),
+    "structured": (np.zeros((2, 2), dtype=[("a", "f4")]), "holds structured values"),
     "structured, named beyond Latin": (np.zeros(2, dtype=[("ж", "f4")]), "structured array; save one array"),
     "long doubles": (np.zeros((2, 2), dtype=np.longdouble), "longdouble"),
 }
@@ -547,7 +549,9 @@ BAD_LABELS = {
     "a number": (np.array(3), "shape ()"),
     "none": (np.zeros(0, dtype=int), "holds no labels"),
     "dates": (np.zeros(2, dtype="datetime64[s]"), "datetime64[s]; labels are integers or strings"),
-    "bytes": (np.array([b"\xff"]), "no UTF-8 text"),
+    "bytes": (np.array([b"a", b"\xff"]), "has b'\\xff' at [1], which is no UTF-8 text"),
+    "no letters": (np.array([65, 0x110000], np.uint32).view("<U1"), "hold bytes at [1] that are no letters"),
+    "no letters, big-endian": (np.array([65, 0x110000], ">u4").view(">U1"), "hold bytes at [1] that are no letters"),
 }
 
 
@@ -555,6 +559,52 @@ BAD_LABELS = {
 def test_bad_labels(tmp_path: Path, stored: Any, expected: str) -> None:
     np.save(tmp_path / "y.npy", stored)
     assert expected in refusal(read_labels, tmp_path / "y.npy")
+
+
+BROKEN = [b"cat", b"caf\xe9", b"cat"]
+
+
+@pytest.mark.parametrize("extension", sorted({*FORMATS} - {".safetensors", ".pt", ".pth"}))
+def test_labels_in_bytes_that_are_no_text(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"labels{extension}"
+    if extension == ".npy":
+        np.save(path, BROKEN)
+    elif extension in (".npz", ".h5", ".hdf5"):
+        ARCHIVES[extension](path, labels=np.array(BROKEN))
+    elif extension == ".parquet":
+        offsets = np.cumsum([0, *map(len, BROKEN)]).astype(np.int32)
+        buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"".join(BROKEN))]
+        pq.write_table(pa.table({"label": pa.Array.from_buffers(pa.string(), 3, buffers)}), path)
+    elif extension == ".json":
+        path.write_bytes(b'["' + b'", "'.join(BROKEN) + b'"]')
+    else:
+        path.write_bytes(b"\n".join([b"label", *BROKEN]))
+    message = refusal(read_labels, path)
+    assert "no UTF-8" in message
+    assert "damaged" not in message
+    if extension in (".npy", *ARCHIVES):
+        assert "b'caf\\xe9' at [1]" in message
+
+
+def test_columns_whose_names_are_no_text(tmp_path: Path) -> None:
+    schema = pa.schema([pa.field(b"caf\xe9", pa.float64())])
+    pq.write_table(pa.table([pa.array([1.0])], schema=schema), tmp_path / "data.parquet")
+    for read in (read_embeddings, read_labels):
+        assert "the byte 0xe9 is no UTF-8" in refusal(read, tmp_path / "data.parquet")
+
+
+def test_confidences_in_bytes(tmp_path: Path) -> None:
+    np.save(tmp_path / "sure.npy", [b"0.5", b"1"])
+    assert read_confidences(tmp_path / "sure.npy").tolist() == [0.5, 1]
+    np.save(tmp_path / "sure.npy", [b"0.5", b"\xff"])
+    assert "has b'\\xff' at [1]" in refusal(read_confidences, tmp_path / "sure.npy")
+
+
+def test_wide_strings_in_bytes_that_are_mostly_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four times as large as strings; taken as they are long, where the type alone would be too large."""
+    monkeypatch.setattr(arrays, "MOST_BYTES", 100)
+    np.save(tmp_path / "y.npy", np.array([b"a", b"b" * 40, "ö".encode()]))
+    assert read_labels(tmp_path / "y.npy").tolist() == ["a", "b" * 40, "ö"]
 
 
 BAD_TEXT_LABELS = {
@@ -636,7 +686,7 @@ BAD_FRAMES: dict[str, tuple[dict[str, Any], str]] = {
     "lists of strings": ({"v": [["a"], ["b"]]}, "embeddings are numbers"),
     "lists of lists": ({"v": [[[1.0]], [[2.0]]]}, "embeddings are numbers"),
     "two columns of lists": ({"v": [[1.0]], "w": [[1.0]]}, "'v' (list<"),
-    "strings": ({"a": [1.0], "text": ["x"]}, "data.parquet:text is a column of type"),
+    "strings": ({"a": [1.0], "text": ["x"]}, "data.parquet:text is a column of strings"),
     "no rows": ({"a": np.zeros(0)}, "holds no vectors"),
     "no lists": ({"v": pa.array([], pa.list_(pa.float32()))}, "holds no vectors"),
     "no dimensions": ({"label": [1]}, "no columns of numbers, only label"),

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from tieproof.errors import InputError
 from tieproof.identities import exact_below, is_column_of_classes, not_whole, stored_type
 from tieproof.rounded_integers import check_integers
+from tieproof.strings import check_widths
 from tieproof.tensors import from_tensor, is_tensor
 
 Embeddings = npt.NDArray[Any]
@@ -231,6 +232,8 @@ def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     values = array.ravel().tolist()
     for types, letters in LABEL_TYPES:
         if all(isinstance(value, types) for value in values):
+            if letters in ("U", "S"):
+                check_widths(values, f"The {name}")
             found = np.array(values).reshape(array.shape)
             if types is INTEGERS and found.dtype.kind not in letters:
                 raise InputError(

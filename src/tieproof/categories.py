@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tieproof.arrays import as_labels
 from tieproof.errors import InputError
+from tieproof.strings import check_code_points
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")
@@ -89,7 +90,7 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
     """
     check_average(average)
     if values is not None:
-        return as_labels(values, count, "categories", "queries", columns=False)
+        return with_names(as_labels(values, count, "categories", "queries", columns=False), "categories")
     if average == "micro":
         return None
     if labels is None:
@@ -102,4 +103,11 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
             "average='macro' is the mean over categories, and labels in columns put a query into several. Pass "
             "categories, one for each query."
         )
-    return own
+    return with_names(own, "labels")
+
+
+def with_names(values: Array, name: str) -> Array:
+    """The categories, refused if they are strings that cannot be shown."""
+    if values.dtype.kind == "U":
+        check_code_points(values, f"The {name}")
+    return values

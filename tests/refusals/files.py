@@ -1,5 +1,171 @@
 """Files that cannot be read, or not without guessing."""
 
-from refusals.case import Case
+import json
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-CASES: dict[str, Case] = {}
+import h5py
+import numpy as np
+
+import tieproof as tp
+from refusals.case import Case
+from tieproof import readers
+from tieproof.cli.evaluate import Files, from_files
+
+VECTORS = np.arange(12.0).reshape(6, 2)
+
+
+def array(name: str, values: Any, read: Callable[[Path], object] = readers.read_labels) -> Callable[[Path], object]:
+    """Read an array from a file of its own."""
+
+    def call(folder: Path) -> object:
+        np.save(folder / name, values)
+        return read(folder / name)
+
+    return call
+
+
+def archive(read: Callable[[Path], object], **arrays: Any) -> Callable[[Path], object]:
+    """Read from data.npz."""
+
+    def call(folder: Path) -> object:
+        np.savez(folder / "data.npz", **arrays)
+        return read(folder / "data.npz")
+
+    return call
+
+
+def text(name: str, content: str | bytes, read: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Read a file of these characters, or bytes."""
+
+    def call(folder: Path) -> object:
+        path = folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read(path)
+
+    return call
+
+
+def hdf5(write: Callable[[Any], object]) -> Callable[[Path], object]:
+    """Read embeddings from data.h5."""
+
+    def call(folder: Path) -> object:
+        with h5py.File(folder / "data.h5", "w") as file:
+            write(file)
+        return readers.read_embeddings(folder / "data.h5")
+
+    return call
+
+
+def virtual(file: Any) -> None:
+    """A data set that is put together of others, in another file, which is not there."""
+    layout = h5py.VirtualLayout((4, 3), "f4")
+    layout[:] = h5py.VirtualSource("train.h5", "x", (4, 3))
+    file.create_virtual_dataset("embeddings", layout)
+
+
+def evaluated(path: Path) -> object:
+    """Evaluate a file with labels.npy beside it, as the command line does."""
+    np.save(path.with_name("labels.npy"), [0, 0, 1, 1])
+    return from_files(tp.evaluate, [Files(str(path), str(path.with_name("labels.npy")), None)])
+
+
+def npy_of_nothing(folder: Path) -> object:
+    """128 bytes that claim to be a trillion labels."""
+    header = b"{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,), }".ljust(117) + b"\n"
+    path = folder / "labels.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+    return readers.read_labels(path)
+
+
+def npz_of_nothing(folder: Path) -> object:
+    """An archive of some hundred bytes whose array and directory both claim four gigabytes."""
+    header = b"{'descr': '|i1', 'fortran_order': False, 'shape': (4294967000,), }".ljust(117) + b"\n"
+    path = folder / "data.npz"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("labels.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+    raw = bytearray(path.read_bytes())
+    size = raw.rindex(b"PK\x01\x02") + 24
+    raw[size : size + 4] = struct.pack("<I", 2**32 - 2)
+    path.write_bytes(raw)
+    return readers.read_labels(path)
+
+
+CASES: dict[str, Case] = {
+    "a column that is the labels": Case(
+        text("data.csv", "f0,f1,species\n1,2,0\n3,4,0\n5,6,1\n7,8,1\n", evaluated),
+        r"has the labels themselves in column 'species'.*read the labels from '.*data.csv:species'",
+        in_folder=True,
+    ),
+    "coordinates without labels": Case(
+        text("data.csv", "x,y\n1,2\n3,4\n", readers.read_labels),
+        r"does not say which of its entries are the labels: it holds 'x' \(column 1\), 'y' \(column 2\)",
+        in_folder=True,
+    ),
+    "a first row of 0, 1, 2 above integers": Case(
+        text("data.csv", "0,1,2\n3,4,5\n", readers.read_embeddings),
+        r"counts 0, 1, 2 on line 1 above integers, which may be numbers or the header that pandas writes",
+        in_folder=True,
+    ),
+    "several arrays that may be meant": Case(
+        archive(readers.read_embeddings, count=6, train=VECTORS, test=VECTORS, kinds=np.arange(6)),
+        r"does not say which of its entries are the embeddings: it holds 'count'.* such as '.*data.npz:train'",
+        in_folder=True,
+    ),
+    "no array that may be meant": Case(
+        archive(readers.read_labels, train=VECTORS, test=VECTORS),
+        r"None of them has the shape \(n,\) of labels",
+        in_folder=True,
+    ),
+    "strings as embeddings": Case(
+        array("data.npy", np.full((6, 2), "a string of characters"), readers.read_embeddings),
+        r"data.npy holds strings; embeddings are numbers",
+        in_folder=True,
+    ),
+    "a virtual data set without its source": Case(
+        hdf5(virtual), r"not stored whole.*its source 'x' of 'train.h5' is absent", in_folder=True
+    ),
+    "a data set in another file": Case(
+        hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", external=[("raw.bin", 0, 48)])),
+        r"not stored whole.*it lies in the file 'raw.bin' beside",
+        in_folder=True,
+    ),
+    "chunks that were never written": Case(
+        hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", chunks=(1, 3)).__setitem__(0, 1)),
+        r"not stored whole.*1 of its 4 chunks were written",
+        in_folder=True,
+    ),
+    "a data set that was never written": Case(
+        hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4")),
+        r"not stored whole.*created and never filled",
+        in_folder=True,
+    ),
+    "labels in bytes that are no text": Case(
+        array("labels.npy", [b"cat", b"caf\xe9"]), r"has b'caf\\xe9' at \[1\], which is no UTF-8 text", in_folder=True
+    ),
+    "text that is not UTF-8": Case(
+        text("labels.txt", b"cat\ncaf\xe9\n", readers.read_labels), r"the byte 0xe9 is no UTF-8", in_folder=True
+    ),
+    "labels of numbers that are no letters": Case(
+        array("labels.npy", np.array([65, 0x110000], np.uint32).view("<U1")),
+        r"hold bytes at \[1\] that are no letters of Unicode",
+        in_folder=True,
+    ),
+    "one long label among many": Case(
+        text("labels.json", json.dumps(["a"] * 3000 + ["b" * 100_000]), readers.read_labels),
+        r"hold one of 100,000 characters at \[3000\] among 3,001, and would take 1.1 GiB",
+        in_folder=True,
+    ),
+    "a trillion labels in 128 bytes": Case(npy_of_nothing, r"1,000,000,000,000 strings of no length", in_folder=True),
+    "four gigabytes in an archive of some bytes": Case(
+        npz_of_nothing, r"data.npz:labels is cut short", in_folder=True
+    ),
+    "a run of one long line": Case(
+        text("run.txt", b"x" * (2**20 + 1), lambda path: tp.evaluate_run({"q": {"d": 1}}, path)),
+        r"has more than 1,048,576 bytes on line 1: 'xxx",
+        in_folder=True,
+    ),
+}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+
 import tieproof as tp
 from refusals.case import Case
 

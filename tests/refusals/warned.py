@@ -1,9 +1,12 @@
 """What looks right and is not: it is evaluated, with a warning."""
 
+from pathlib import Path
+
 import numpy as np
 
 import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate
+from tieproof.readers import read_embeddings
 
 MORE, CLASSES = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) // 4
 
@@ -12,6 +15,12 @@ BETWEEN = np.abs(MORE[:, None] - MORE).sum(axis=2)
 
 
 SIMILARITIES = np.array([[1.0, 0.9, 0.1, 0.0], [0.9, 1.0, 0.2, 0.1], [0.1, 0.2, 1.0, 0.7], [0.0, 0.1, 0.7, 1.0]])
+
+
+def table(folder: Path) -> object:
+    """Read embeddings from a table in which further columns lie beside them."""
+    (folder / "data.csv").write_text("id,f0,f1,split,label\n1,0.5,2,0,7\n2,1.5,4,1,8\n")
+    return read_embeddings(folder / "data.csv")
 
 
 CASES: dict[str, Case] = {
@@ -48,6 +57,12 @@ CASES: dict[str, Case] = {
     "a run for the qrels": Case(
         lambda: tp.evaluate_run({"q": {"a": 0.5}}, {"q": {"a": 1, "b": 0}}),
         r"fractional grades, such as 0\.5.*Pass the qrels first, then the run",
+        warns=True,
+    ),
+    "columns whose names do not count": Case(
+        table,
+        r"data.csv: 'split' is a dimension, beside 2 whose names count. Left out: 'id', 'label'.",
+        in_folder=True,
         warns=True,
     ),
 }

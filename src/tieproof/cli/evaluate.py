@@ -29,7 +29,17 @@ from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
 from tieproof.precision.formats import FORMATS as PRECISIONS
-from tieproof.readers import FORMATS, read_confidences, read_embeddings, read_labels
+from tieproof.readers import (
+    CONFIDENCES,
+    FORMATS,
+    LABELS,
+    column_of,
+    holds_labels,
+    is_single,
+    read_confidences,
+    read_embeddings,
+    read_labels,
+)
 from tieproof.readers.location import split
 from tieproof.reports.text import render
 from tieproof.scoring import parse_measures
@@ -140,9 +150,8 @@ class Files(NamedTuple):
 
     @property
     def unlabelled(self) -> bool:
-        """Whether there are no labels in any file."""
-        path = split(self.embeddings).path
-        return self.labels is None and len(FORMATS[path.suffix.lower()].entries(path, None)) == 1
+        """Whether there are no labels in any file, and none are needed."""
+        return self.labels is None and not self.needs_labels and not holds_labels(self.embeddings)
 
     @property
     def labels_read(self) -> str:
@@ -155,39 +164,43 @@ class Files(NamedTuple):
         wanted = (self.embeddings, self.labels_read, self.groups, self.categories, self.confidence)
         return [location for location in wanted if location]
 
-    def read(self) -> dict[str, Any]:
-        """Embeddings, labels, groups, categories and confidences, by the names of the arguments."""
-        embeddings = read_embeddings(self.embeddings, labels=self.labels)
-        self.check_apart(embeddings)
+    @property
+    def columns(self) -> list[str]:
+        """The columns of tables that are read as something else than embeddings."""
+        labels = None if self.unlabelled else self.labels_read
+        found = [column_of(location, LABELS) for location in (labels, self.groups, self.categories) if location]
+        found += [column_of(self.confidence, CONFIDENCES)] if self.confidence else []
+        return [column for column in found if column]
+
+    def read(self, apart: Sequence[str]) -> dict[str, Any]:
+        """Embeddings, labels, groups, categories and confidences, by the names of the arguments.
+
+        apart : the columns of this and of the other side that are no embeddings
+        """
+        labels = None if self.unlabelled else read_labels(self.labels_read)
         return {
-            "embeddings": embeddings,
-            "labels": None if not self.needs_labels and self.unlabelled else read_labels(self.labels_read),
+            "embeddings": read_embeddings(self.embeddings, apart=apart, labels=labels),
+            "labels": labels,
             "groups": self.groups and read_labels(self.groups),
             "categories": self.categories and read_labels(self.categories),
             "confidence": self.confidence and read_confidences(self.confidence),
         }
 
-    def check_apart(self, embeddings: Any) -> None:
-        """Refuse labels that would be read from the embeddings, and what was taken for a dimension."""
-        path = split(self.embeddings).path
-        if self.needs_labels and self.unlabelled:
+    def check_labels(self) -> None:
+        """Refuse embeddings that are alone in their file, and would be read as their own labels."""
+        if self.labels is None and self.needs_labels and is_single(self.embeddings):
             raise InputError(
-                f"{path} holds a single array and no labels; give them in a file of their own, "
-                "as LABELS or --gallery-labels."
+                f"{split(self.embeddings).path} holds a single array and no labels; give them in a file of their "
+                "own, as LABELS or --gallery-labels."
             )
-        columns = {"groups": self.groups, "categories": self.categories, "confidences": self.confidence}
-        for what, location in columns.items():
-            if location and split(location).path == path:
-                without = read_embeddings(self.embeddings, labels=location)
-                if without.shape != embeddings.shape:
-                    raise InputError(
-                        f"{location} would be one of the dimensions of {path}; put the {what} in a file of their own."
-                    )
 
 
 def from_files(function: Callable[..., Answer], sides: Sequence[Files], **options: Any) -> Answer:
     """Apply an evaluation to what is read; an error names the files that it speaks of."""
-    arrays = [side.read() for side in sides]
+    for side in sides:
+        side.check_labels()
+    apart = [column for side in sides for column in side.columns]
+    arrays = [side.read(apart) for side in sides]
     check_both_labelled(sides, arrays)
     options |= {name: values for name, values in arrays[0].items() if values is not None}
     for found in arrays[1:]:

@@ -1,24 +1,33 @@
 """What may be embeddings, and what may be labels."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.arrays import type_name
 from tieproof.errors import InputError
 from tieproof.identities import exact_below, is_column_of_classes, not_whole
 from tieproof.readers.location import Location
+from tieproof.strings import MOST_BYTES, check_code_points, check_widths
 
 Array = npt.NDArray[Any]
 
 NUMBERS = ("float16", "float32", "float64")
+MOST_SHOWN = 60
 MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbours
 
 
-def holds(dtype: object, shape: Sequence[int]) -> str:
+def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
     """Name a type and a shape, for people."""
-    return f"{dtype}, shape {tuple(shape)}"
+    return f"{dtype if isinstance(dtype, str) else name_of(dtype)}, shape {tuple(shape)}"
+
+
+def name_of(dtype: np.dtype[Any]) -> str:
+    """What messages call the type of a file's array."""
+    return {"V": "structured values", "O": "Python objects"}.get(dtype.kind) or type_name(dtype)
 
 
 def as_embeddings(array: Array, where: Location) -> Array:
@@ -73,7 +82,10 @@ def as_confidences(array: Array, where: Location) -> Array:
         array = array.reshape(-1)
     if array.ndim != 1:
         raise InputError(f"{where} has the shape {array.shape}; confidences have the shape (n,): give one a query.")
-    if array.dtype.kind in "US":
+    if array.dtype.kind == "S":
+        array = _bytes(array, where)
+    if array.dtype.kind == "U":
+        check_code_points(array, f"The confidences of {where}")
         return np.array([_as_float(str(cell), row, where) for row, cell in enumerate(array.tolist())])
     if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
         raise InputError(f"{where} holds {_type(array)}; confidences are numbers: convert them before saving.")
@@ -104,7 +116,26 @@ def from_strings(strings: Sequence[str], where: Location) -> Array:
     for row, string in enumerate(strings):
         if string.endswith("\0"):
             raise InputError(f"{where} has a label that ends in a zero character at [{row}]; remove the character.")
+    check_widths(strings, f"The labels of {where}")
     return np.array(strings, dtype=np.str_)
+
+
+def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
+    """Labels that are strings in UTF-8."""
+    strings = []
+    for row, cell in enumerate(cells):
+        try:
+            strings.append(cell.decode())
+        except UnicodeDecodeError:
+            raise not_utf8(cell, row, where) from None
+    return from_strings(strings, where)
+
+
+def not_utf8(cell: bytes, row: int, where: Location) -> InputError:
+    """What to say of bytes that are no text."""
+    return InputError(
+        f"{where} has {cell[:MOST_SHOWN]!r} at [{row}], which is no UTF-8 text; save strings in place of bytes."
+    )
 
 
 def _as_float(cell: str, row: int, where: Location) -> float:
@@ -112,6 +143,11 @@ def _as_float(cell: str, row: int, where: Location) -> float:
         return float(cell)
     except ValueError:
         raise InputError(f"{where} has '{cell}' at [{row}]; confidences are numbers: correct it.") from None
+
+
+def _strings(array: Array, where: Location) -> Array:
+    check_code_points(array, f"The labels of {where}")
+    return _as_stored(array, where)
 
 
 def _as_stored(array: Array, where: Location) -> Array:
@@ -143,16 +179,16 @@ def _check_whole(array: Array, where: Location, stored: str) -> None:
 
 
 def _bytes(array: Array, where: Location) -> Array:
-    try:
-        return np.strings.decode(array, "utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{where} holds labels in bytes that are no UTF-8 text; save them as strings.") from None
+    if array.nbytes <= MOST_BYTES // 4:
+        with suppress(UnicodeDecodeError):
+            return np.strings.decode(array, "utf-8")
+    return from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)  # which says what is wrong, and where
 
 
 CONVERSIONS = {
     "i": _as_stored,
     "u": _as_stored,
-    "U": _as_stored,
+    "U": _strings,
     "S": _bytes,
     "b": _bools,
     "f": _floats,
@@ -177,4 +213,4 @@ def _place(index: Array) -> str:
 
 
 def _type(array: Array) -> str:
-    return "Python objects" if array.dtype.hasobject else f"values of type {array.dtype}"
+    return name_of(array.dtype) if array.dtype.kind in "USOV" else f"values of type {name_of(array.dtype)}"

@@ -37,16 +37,34 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         yield
     except (InputError, MissingExtraError, MemoryError):
         raise
+    except UnicodeDecodeError as error:
+        raise InputError(not_text(path, kind, error)) from error
     except Exception as error:  # libraries raise of everything: OSError, ValueError, struct.error, zlib.error, …
         raise InputError(broken(path, kind)) from error
 
 
-def broken(path: Path, kind: str) -> str:
-    """Say that a file is not of its kind, and what it looks like."""
+def not_text(path: Path, kind: str, error: UnicodeDecodeError) -> str:
+    """Say that what should be text in UTF-8 is not."""
+    if looks_like(path):
+        return broken(path, kind)
+    byte = error.object[error.start]
+    return (
+        f"{path} cannot be read as {kind}: the byte 0x{byte:02x} is no UTF-8; convert it to UTF-8, or write it again."
+    )
+
+
+def looks_like(path: Path) -> str | None:
+    """The other kind of file that it begins like, if any."""
     with path.open("rb") as file:
         beginning = file.read(32)
     found = next((what for start, what in BEGINNINGS.items() if beginning.startswith(start)), None)
-    if found is None or path.suffix.lower() in found:
+    return None if found is None or path.suffix.lower() in found else found
+
+
+def broken(path: Path, kind: str) -> str:
+    """Say that a file is not of its kind, and what it looks like."""
+    found = looks_like(path)
+    if found is None:
         return f"{path} cannot be read as {kind}: it is damaged or cut short; write or copy it again."
     return f"{path} cannot be read as {kind}: it begins like {found}; give the right file or extension."
 

@@ -1,7 +1,8 @@
 """Tables in text (.csv, .tsv), read with NumPy and the standard library."""
 
 import csv
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,12 +11,12 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.readers.arrays import Array, from_text
 from tieproof.readers.damage import broken, reading
-from tieproof.readers.entries import COLUMN_LABEL_NAMES, ID_NAMES, Entry
+from tieproof.readers.entries import Entry
+from tieproof.readers.headers import ROWS, counts, is_header, is_integer, is_number
 from tieproof.readers.location import Location
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
 ENCODING = "utf-8-sig"
-NO_DIMENSION = {*COLUMN_LABEL_NAMES, *ID_NAMES}
 
 
 class Row(NamedTuple):
@@ -26,7 +27,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table, of which only the first row was read; `columns` are numbered from 1 where it has no header."""
+    """A table, of which only the first rows were read; `columns` are numbered from 1 where it has no header."""
 
     path: Path
     delimiter: str
@@ -47,24 +48,19 @@ class Table(NamedTuple):
             yield row
 
 
-def entries(delimiter: str, path: Path, entry: str | None) -> list[Entry]:
+def entries(delimiter: str, path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table."""
-    table = _open(path, delimiter, entry)
+    table = _open(path, delimiter, named)
     return [_entry(table, column) for column in range(len(table.columns))]
 
 
-def matrix(delimiter: str, path: Path, labels: str | None) -> Array:
-    """Return the columns that are dimensions, each number rounded correctly to float64.
+def matrix(delimiter: str, path: Path, named: Collection[str], taken: Sequence[int]) -> Array:
+    """Return the columns at some positions, each number rounded correctly to float64.
 
     NumPy's own reader parses correctly and fast. What it refuses is read again, slowly, to say where it is.
     """
-    table = _open(path, delimiter, labels)
-    left_out = [at for at, name in enumerate(table.columns) if name == labels or name.lower() in NO_DIMENSION]
-    if len(left_out) == len(table.columns):
-        raise InputError(
-            f"{path} has no columns of numbers, only {', '.join(table.columns)}; give a table with "
-            "one column a dimension."
-        )
+    table = _open(path, delimiter, named)
+    left_out = sorted(set(range(len(table.columns))).difference(taken))
     try:
         numbers = _parse(table, left_out)
     except ValueError as error:
@@ -75,7 +71,7 @@ def matrix(delimiter: str, path: Path, labels: str | None) -> Array:
     return np.delete(numbers, left_out, axis=1) if left_out else numbers
 
 
-def _open(path: Path, delimiter: str, named: str | None) -> Table:
+def _open(path: Path, delimiter: str, named: Collection[str]) -> Table:
     rows = _rows(path, delimiter)
     first = next(rows, None)
     if first is None:
@@ -83,28 +79,15 @@ def _open(path: Path, delimiter: str, named: str | None) -> Table:
     if any("\0" in cell for cell in first.cells):
         raise InputError(broken(path, KINDS[delimiter]))
     cells = [cell.strip() for cell in first.cells]
-    header = _is_header(cells, named)
-    if header and next(rows, None) is None:
-        raise InputError(f"{path} has no rows under its header; give a table with at least one.")
+    below = [row.cells for row in islice(rows, ROWS if counts(cells) else 1)]
     rows.close()
+    header = is_header(cells, below, named, path)
+    if header and not below:
+        raise InputError(f"{path} has no rows under its header; give a table with at least one.")
     columns = [name if header and name else str(at) for at, name in enumerate(cells, 1)]
     if header and not cells[0]:
         columns[0] = "index"  # to which pandas gives no name
     return Table(path, delimiter, columns, header)
-
-
-def _is_header(cells: Sequence[str], named: str | None) -> bool:
-    """Tell a header from data: it has a known name, or several cells without a number, or counts from 0.
-
-    To count is how pandas names columns that have no names, after an empty cell for its index.
-    """
-    names = [cell.lower() for cell in cells]
-    if any(name in NO_DIMENSION for name in names) or (named and named in cells and not _is_number(named)):
-        return True
-    counted = names[1:] if names[0] == "" else names
-    return len(names) > 1 and (
-        not any(_is_number(name) for name in names) or counted == [str(at) for at in range(len(counted))]
-    )
 
 
 def _rows(path: Path, delimiter: str) -> Generator[Row, None, None]:
@@ -142,7 +125,7 @@ def _find_fault(table: Table, left_out: Sequence[int]) -> None:
     """Raise for the first row that is ragged and the first cell that is no number."""
     for row in table.rows():
         for at, cell in enumerate(row.cells):
-            if at not in left_out and not _is_number(cell):
+            if at not in left_out and not is_number(cell):
                 raise InputError(
                     f"{table.path} has {_shown(cell)} on line {row.line} in column {_name(table, at)}, where "
                     "a number is expected; correct it, or call a column that is no dimension 'id' or 'label'."
@@ -163,12 +146,12 @@ def _entry(table: Table, at: int) -> Entry:
         _check_labels(table, at, labels)
         return from_text(labels, Location(table.path, table.columns[at]))
 
-    return Entry(table.columns[at], 1, f"column {at + 1}", load)
+    return Entry(table.columns[at], (None,), f"column {at + 1}", load)
 
 
 def _check_labels(table: Table, at: int, labels: Sequence[str]) -> None:
     """Refuse NaN among numbers, and a first label among integers that must be a header."""
-    if all(_is_number(label) for label in labels):
+    if all(is_number(label) for label in labels):
         missing = [row for row, label in enumerate(labels, 1) if label.lower().lstrip("+-") == "nan"]
         if missing:
             raise InputError(
@@ -176,26 +159,11 @@ def _check_labels(table: Table, at: int, labels: Sequence[str]) -> None:
                 "give every item a label, or leave the item out."
             )
     first, rest = labels[0], labels[1:]
-    if not table.header and rest and not _is_number(first) and all(_is_integer(label) for label in rest):
+    if not table.header and rest and not is_number(first) and all(is_integer(label) for label in rest):
         raise InputError(
             f"{table.path} has {_shown(first)} on line 1 above integers, which may be a header or a label; "
             f"if it is a header, choose '{table.path}:{first}' or write 'label' instead."
         )
-
-
-def _is_number(cell: str) -> bool:
-    """Whether NumPy's reader takes it; Python's also takes 1_000 and the digits of other scripts."""
-    if "_" in cell or not cell.isascii():
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_integer(label: str) -> bool:
-    return label.isascii() and label.removeprefix("-").isdigit()
 
 
 def _name(table: Table, at: int) -> str:

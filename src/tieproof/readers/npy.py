@@ -1,6 +1,7 @@
 """NumPy arrays (.npy), memory-mapped."""
 
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -35,6 +36,8 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
             f"{where} holds Python objects, which are never unpickled; "
             "save an array of numbers or strings, such as np.array(values, dtype=np.float32)."
         )
+    if dtype.itemsize == 0 and math.prod(shape) > 0:
+        raise InputError(f"{where} holds {math.prod(shape):,} strings of no length; save them again.")
     promised, present = math.prod(shape) * dtype.itemsize, size - stream.tell()
     if present < promised:
         raise InputError(
@@ -44,7 +47,7 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
     return Header(shape, dtype)
 
 
-def entries(path: Path, entry: str | None) -> list[Entry]:
+def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the array as the only, unnamed entry."""
     with reading(path, KIND), path.open("rb") as file:
         header = read_header(file, path.stat().st_size, Location(path))
@@ -56,4 +59,4 @@ def entries(path: Path, entry: str | None) -> list[Entry]:
             array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
             return array
 
-    return [Entry("", len(header.shape), holds(header.dtype, header.shape), load)]
+    return [Entry("", header.shape, holds(header.dtype, header.shape), load)]

@@ -1,7 +1,8 @@
 """Archives of NumPy arrays (.npz)."""
 
+from collections.abc import Collection
 from pathlib import Path
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from tieproof.readers.npy import read_header
 
 KIND = "an archive of NumPy arrays (.npz)"
 
+MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
+"""How many bytes a byte of an archive can become, whatever its headers say."""
 
-def entries(path: Path, entry: str | None) -> list[Entry]:
+
+def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the arrays of the archive; only their headers are read."""
     with reading(path, KIND), ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.endswith(".npy")]
@@ -23,12 +27,15 @@ def entries(path: Path, entry: str | None) -> list[Entry]:
 
 def _entry(path: Path, archive: ZipFile, member: str) -> Entry:
     name = member.removesuffix(".npy")
+    info = archive.getinfo(member)
+    packed = min(info.compress_size, path.stat().st_size)
     with archive.open(member) as stream:
-        header = read_header(stream, archive.getinfo(member).file_size, Location(path, name))
+        size = min(info.file_size, packed * MOST_UNPACKED.get(info.compress_type, 2**20))
+        header = read_header(stream, size, Location(path, name))
 
     def load() -> Array:
         with reading(path, KIND), ZipFile(path) as archive, archive.open(member) as stream:
             array: Array = np.lib.format.read_array(stream, allow_pickle=False)
             return array
 
-    return Entry(name, len(header.shape), holds(header.dtype, header.shape), load)
+    return Entry(name, header.shape, holds(header.dtype, header.shape), load)

@@ -1,63 +1,47 @@
 """Parquet files (.parquet): a column a dimension, or one column of lists."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.readers.arrays import MOST_EXACT, Array, from_strings
+from tieproof.readers.arrays import MOST_EXACT, Array, from_bytes, from_strings, name_of
 from tieproof.readers.damage import library, reading
-from tieproof.readers.entries import COLUMN_LABEL_NAMES, ID_NAMES, Entry
+from tieproof.readers.entries import Entry
 from tieproof.readers.location import Location
 
 KIND = "a Parquet file (.parquet)"
-NO_DIMENSION = {*COLUMN_LABEL_NAMES, *ID_NAMES}
 
 
-def entries(path: Path, entry: str | None) -> list[Entry]:
+def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table; one of lists has two axes."""
-    return [_entry(path, field) for field in _fields(path)]
+    parquet = library("pyarrow.parquet", path, "parquet")
+    with reading(path, KIND), parquet.ParquetFile(path) as file:
+        return [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
 
 
-def matrix(path: Path, labels: str | None) -> Array | None:
-    """Return the columns that are dimensions; None where the table has a column of lists."""
-    fields = _fields(path)
-    dimensions = [field.name for field in fields if not _is_left_out(field.name, labels)]
-    if any(_is_list(path, field) for field in fields):
-        return None
-    if not dimensions:
-        raise InputError(
-            f"{path} has no columns of numbers, only {', '.join(field.name for field in fields)}; "
-            "give a table with one column a dimension, or a column of lists."
-        )
+def matrix(path: Path, named: Collection[str], taken: Sequence[int]) -> Array:
+    """Return the columns at some positions, side by side."""
     parquet = library("pyarrow.parquet", path, "parquet")
     with reading(path, KIND), parquet.ParquetFile(path) as file:
         table = file.read()
-        columns = [
-            _numbers(_as_numpy(path, table.column(at), name), Location(path, name))
-            for at, name in enumerate(table.column_names)
-            if name in dimensions
-        ]
+        named_columns = [(table.column_names[at], table.column(at)) for at in taken]
+        columns = [_numbers(_as_numpy(path, column, name), Location(path, name)) for name, column in named_columns]
     return _stack(columns, path)
 
 
-def _fields(path: Path) -> list[Any]:
-    parquet = library("pyarrow.parquet", path, "parquet")
-    with reading(path, KIND), parquet.ParquetFile(path) as file:
-        return list(file.schema_arrow)
-
-
-def _entry(path: Path, field: Any) -> Entry:
+def _entry(path: Path, field: Any, rows: int) -> Entry:
     def load() -> Array:
         parquet = library("pyarrow.parquet", path, "parquet")
         with reading(path, KIND), parquet.ParquetFile(path) as file:
             column = file.read(columns=[field.name]).column(field.name)
             return convert(path, column, field.name)
 
-    axes, convert = (2, _from_lists) if _is_list(path, field) else (1, _as_numpy)
-    return Entry(field.name, axes, str(field.type), load)
+    is_list = _is_list(path, field)
+    convert = _from_lists if is_list else _as_numpy
+    return Entry(field.name, (rows, None) if is_list else (rows,), str(field.type), load)
 
 
 def _as_numpy(path: Path, column: Any, name: str) -> Array:
@@ -66,7 +50,12 @@ def _as_numpy(path: Path, column: Any, name: str) -> Array:
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_string(column.type) or types.is_large_string(column.type):
-        return from_strings(column.to_pylist(), Location(path, name))
+        try:
+            strings = column.to_pylist()
+        except UnicodeDecodeError:
+            binary = library("pyarrow", path, "parquet").large_binary()
+            return from_bytes(column.cast(binary).to_pylist(), Location(path, name))
+        return from_strings(strings, Location(path, name))
     array: Array = column.to_numpy()
     return array
 
@@ -96,7 +85,7 @@ def _check_nulls(path: Path, column: Any, name: str) -> None:
 def _numbers(column: Array, where: Location) -> Array:
     if column.dtype.kind not in "biuf":
         raise InputError(
-            f"{where} is a column of type {column.dtype}, where numbers are expected; "
+            f"{where} is a column of {name_of(column.dtype)}, where numbers are expected; "
             "leave the column out, or call it 'id' or 'label'."
         )
     return column
@@ -113,10 +102,6 @@ def _stack(columns: Sequence[Array], path: Path) -> Array:
                 "save all columns as one type."
             )
     return np.stack([column.astype(common) for column in columns], axis=1)
-
-
-def _is_left_out(name: str, labels: str | None) -> bool:
-    return name == labels or name.strip().lower() in NO_DIMENSION
 
 
 def _is_list(path: Path, field: Any) -> bool:

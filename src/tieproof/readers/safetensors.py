@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ DTYPES = {
 }
 
 
-def entries(path: Path, entry: str | None) -> list[Entry]:
+def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the tensors of the file; the library checks its header."""
     safetensors = library("safetensors", path, "safetensors")
     with reading(path, KIND), safetensors.safe_open(path, framework="numpy") as file:
@@ -49,7 +50,7 @@ def _entry(path: Path, name: str, dtype: str, shape: list[int]) -> Entry:
             values = np.fromfile(path, DTYPES[dtype], math.prod(shape), offset=_start(path, name)).reshape(shape)
             return _from_bfloat16(values) if dtype == "BF16" else values
 
-    return Entry(name, len(shape), holds(dtype, shape), load, "bfloat16" if dtype == "BF16" else None)
+    return Entry(name, tuple(shape), holds(dtype, shape), load, "bfloat16" if dtype == "BF16" else None)
 
 
 def _start(path: Path, name: str) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ LIST = "a JSON list of labels (.json)"
 ENCODING = "utf-8-sig"  # UTF-8, with or without the mark that some editors put first
 
 
-def lines(path: Path, entry: str | None) -> list[Entry]:
+def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the lines of the file as the only, unnamed entry."""
     with reading(path, LINES), path.open(encoding=ENCODING) as file:
         labels = [line.strip() for line in file]
@@ -33,7 +33,7 @@ def lines(path: Path, entry: str | None) -> list[Entry]:
     return [_single(from_text(labels, Location(path)) if labels else np.array([]))]
 
 
-def json_list(path: Path, entry: str | None) -> list[Entry]:
+def json_list(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the list of the file as the only, unnamed entry."""
     with reading(path, LIST):
         labels = json.loads(path.read_text(encoding=ENCODING))
@@ -54,7 +54,7 @@ def json_list(path: Path, entry: str | None) -> list[Entry]:
 
 
 def _single(labels: Array) -> Entry:
-    return Entry("", labels.ndim, holds(labels.dtype, labels.shape), lambda: labels)
+    return Entry("", labels.shape, holds(labels.dtype, labels.shape), lambda: labels)
 
 
 KINDS: dict[type, str] = {

@@ -20,6 +20,8 @@ from tieproof.readers.damage import broken
 from tieproof.readers.location import check
 
 BLOCK_BYTES = 2**18
+LONGEST_LINE = 2**20
+MOST_SHOWN = 60
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that some editors put first
 
@@ -154,15 +156,22 @@ def opened(path: Path) -> IO[bytes]:
 
 def blocks(file: IO[bytes], path: Path, layout: Layout) -> Iterator[tuple[int, bytes]]:
     """Whole lines, some at a time, each time with the number of the first."""
-    line, rest = 1, next_block(file, path, layout).removeprefix(BYTE_ORDER_MARK)
-    while more := next_block(file, path, layout):
-        head, newline, tail = more.rpartition(b"\n")
+    line, begun = 1, [b""]  # the parts of a line whose end is not read yet
+    block = next_block(file, path, layout).removeprefix(BYTE_ORDER_MARK)
+    while block:
+        head, newline, tail = block.rpartition(b"\n")
         if newline:
-            yield line, rest + head
-            line, rest = line + rest.count(b"\n") + head.count(b"\n") + 1, tail
-        else:
-            rest += tail
-    yield line, rest
+            whole = b"".join([*begun, head])
+            yield line, whole
+            line, begun = line + whole.count(b"\n") + 1, []
+        begun.append(tail)
+        if sum(map(len, begun)) > LONGEST_LINE:
+            raise InputError(
+                f"{path} has more than {LONGEST_LINE:,} bytes on line {line}: '{shown(b''.join(begun))}'. "
+                f"{expected(layout)}"
+            )
+        block = next_block(file, path, layout)
+    yield line, b"".join(begun)
 
 
 def next_block(file: IO[bytes], path: Path, layout: Layout) -> bytes:
@@ -214,4 +223,4 @@ def is_number(cell: bytes) -> bool:
 def shown(line: bytes) -> str:
     """The beginning of a line."""
     text = line.strip().decode(errors="replace")
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

@@ -1,0 +1,220 @@
+"""Files that claim to hold more than they do: refused by name, in little memory and time."""
+
+import json
+import struct
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tieproof as tp
+from tieproof.readers import read_embeddings, read_labels
+from tieproof.readers.trec import LONGEST_LINE
+
+MIB = 2**20
+
+LIMITED = """
+import json, resource, sys
+import tieproof as tp
+from tieproof.readers import read_embeddings, read_labels
+{imports}
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + {mib} * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+said = []
+for call in {calls}:
+    try:
+        eval(call)
+    except tp.InputError as error:
+        said.append(str(error))
+    except MemoryError as error:
+        said.append("out of memory")
+print(json.dumps(said))
+"""
+
+
+def refused(*calls: str, imports: str = "", mib: int = 400) -> list[str]:
+    """What calls say that are refused in a process that may take only so much memory beside the libraries."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the size of a process is read from /proc")
+    script = LIMITED.format(calls=calls, imports=imports, mib=mib)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stderr == ""
+    said = json.loads(done.stdout)
+    assert len(said) == len(calls)
+    return list(said)
+
+
+def reading(path: Path) -> str:
+    """The call that reads labels."""
+    return f"read_labels({str(path)!r})"
+
+
+def npy(claimed: str, dtype: str, data: bytes = b"") -> bytes:
+    """A NumPy array that says of itself what it will."""
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {claimed}, }}".encode()
+    header += b" " * (117 - len(header)) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+def npz(path: Path, member: bytes, method: int = zipfile.ZIP_DEFLATED, size: int | None = None) -> None:
+    """An archive with one array, whose directory may claim another size."""
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("labels.npy", member)
+    if size is not None:
+        raw = bytearray(path.read_bytes())
+        directory = raw.rindex(b"PK\x01\x02")
+        raw[directory + 24 : directory + 28] = struct.pack("<I", size)
+        path.write_bytes(raw)
+
+
+CLAIMS = ["(1000000000000,)", "(1000000, 1000000)"]
+METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+
+
+def test_a_tiny_npy_that_claims_a_trillion_entries(tmp_path: Path) -> None:
+    cases = [(claimed, dtype) for claimed in CLAIMS for dtype in ("<U0", "|S0", "<U1", "<i8")]
+    paths = [tmp_path / f"labels{at}.npy" for at in range(len(cases))]
+    for path, case in zip(paths, cases, strict=True):
+        path.write_bytes(npy(*case))
+        assert path.stat().st_size == 128
+    for said, (_, dtype) in zip(refused(*map(reading, paths)), cases, strict=True):
+        assert ("holds 1,000,000,000,000 strings of no length" if "0" in dtype else "is cut short") in said
+
+
+def test_a_tiny_npz_that_claims_a_trillion_entries(tmp_path: Path) -> None:
+    cases = [(dtype, method, size) for dtype in ("<U0", "<i8") for method in METHODS for size in (None, 2**32 - 2)]
+    paths = [tmp_path / f"{at}.npz" for at in range(len(cases))]
+    for path, (dtype, method, size) in zip(paths, cases, strict=True):
+        npz(path, npy("(1000000000000,)", dtype, bytes(64)), method, size)
+    for said, (dtype, *_) in zip(refused(*map(reading, paths)), cases, strict=True):
+        assert (".npz:labels holds" if dtype == "<U0" else ".npz:labels is cut short") in said
+
+
+def test_a_small_npz_whose_directory_claims_what_its_array_does(tmp_path: Path) -> None:
+    """Four gigabytes from a hundred bytes: more than any packing gives."""
+    path = tmp_path / "data.npz"
+    npz(path, npy(f"({2**29 - 100},)", "<i8", bytes(64)), size=2**32 - 2)
+    (said,) = refused(reading(path))
+    assert "data.npz:labels is cut short" in said
+
+
+def test_what_packing_gives_is_read(tmp_path: Path) -> None:
+    zeros = np.zeros((300, 3000), np.int64)
+    np.savez_compressed(tmp_path / "data.npz", embeddings=zeros)
+    assert (tmp_path / "data.npz").stat().st_size * 900 < zeros.nbytes
+    assert np.array_equal(read_embeddings(tmp_path / "data.npz"), zeros)
+
+
+def test_a_tiny_safetensors_that_claims_a_trillion_entries(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.safetensors", tmp_path / "other.safetensors"]
+    for path, end in zip(paths, (8, 8 * 10**12), strict=True):
+        text = json.dumps({"labels": {"dtype": "I64", "shape": [10**12], "data_offsets": [0, end]}}).encode()
+        path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(8))
+    for said in refused(*map(reading, paths), imports="import safetensors"):
+        assert ".safetensors cannot be read" in said
+
+
+def test_a_small_h5_that_claims_a_trillion_entries(tmp_path: Path) -> None:
+    paths: list[Path] = []
+    kinds: list[dict[str, Any]] = [{}, {"chunks": (1000,)}, {"chunks": (1000,), "compression": "gzip"}]
+    for options in kinds:
+        paths.append(tmp_path / f"{len(paths)}.h5")
+        with h5py.File(paths[-1], "w") as file:
+            labels = file.create_dataset("labels", (10**12,), "i8", **options)
+            if options:
+                labels[:5000] = 1
+    for said in refused(*map(reading, paths), imports="import h5py"):
+        assert ".h5:labels is not stored whole" in said
+
+
+@pytest.mark.heavy
+def test_a_small_pt_that_repeats_one_entry_a_trillion_times(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    path = tmp_path / "data.pt"
+    torch.save({"labels": torch.zeros(1, dtype=torch.int64).expand(10**12)}, path)
+    (said,) = refused(reading(path), imports="import torch")
+    assert "data.pt:labels would take 7450.6 GiB" in said
+    torch.save(torch.tensor([1.0, 2.0]).expand(3, 2), path)
+    assert read_embeddings(path).tolist() == [[1, 2]] * 3
+
+
+LONG = 100_000
+LABELS = ["a", "b"] * 25_000 + ["x" * LONG]
+
+
+def write_h5(path: Path) -> None:
+    with h5py.File(path, "w") as file:
+        file["labels"] = LABELS
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    ".txt": lambda path: path.write_text("\n".join(LABELS)),
+    ".csv": lambda path: path.write_text("\n".join(["label", *LABELS])),
+    ".json": lambda path: path.write_text(json.dumps(LABELS)),
+    ".parquet": lambda path: pq.write_table(pa.table({"label": LABELS}), path),
+    ".h5": write_h5,
+}
+
+
+def test_one_long_label(tmp_path: Path) -> None:
+    """Every label takes the space of the longest in an array of strings."""
+    paths = [tmp_path / f"labels{extension}" for extension in WRITERS]
+    for path in paths:
+        WRITERS[path.suffix](path)
+    said = refused(*map(reading, paths), imports="import h5py, pyarrow.parquet", mib=1000)
+    for message, path in zip(said, paths, strict=True):
+        assert f"The labels of {path}" in message
+        assert "hold one of 100,000 characters at [50000] among 50,001, and would take 18.6 GiB" in message
+
+
+def test_one_long_label_in_a_list() -> None:
+    for letter in ("'x'", "b'x'"):
+        call = f"tp.evaluate([[1.0]] * 50_001, [{letter}] * 50_000 + [{letter} * {LONG}])"
+        (said,) = refused(call)
+        assert "The labels hold one of 100,000 characters at [50000]" in said
+
+
+def test_long_labels_among_others_as_long_are_read(tmp_path: Path) -> None:
+    labels = ["x" * 5000 + str(at) for at in range(20)]
+    (tmp_path / "labels.txt").write_text("\n".join([*labels, "a"]))
+    assert read_labels(tmp_path / "labels.txt").tolist() == [*labels, "a"]
+
+
+def test_a_trec_file_of_one_long_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_bytes(b"q1 Q0 d1 1 0.5 t\n" + b"x" * (64 * MIB))
+    start = time.perf_counter()
+    with pytest.raises(tp.InputError, match=r"run.txt has more than 1,048,576 bytes on line 2: 'xxx"):
+        tp.evaluate_run({"q1": {"d1": 1}}, path)
+    assert time.perf_counter() - start < 5
+    (said,) = refused(f"tp.evaluate_run({{'q1': {{'d1': 1}}}}, {str(path)!r})", mib=100)
+    assert "more than 1,048,576 bytes on line 2" in said
+
+
+def test_a_trec_file_of_lines_that_are_long(tmp_path: Path) -> None:
+    """As long as a line may be, and across the blocks in which a file is read."""
+    name = "x" * (LONGEST_LINE - 100)
+    lines = [f"q{at} Q0 {name}{at} 1 0.5 t" for at in range(5)]
+    (tmp_path / "run.txt").write_text("\ufeff" + "\n\n".join(lines) + "\n", encoding="utf-8")
+    qrels = {f"q{at}": {f"{name}{at}": 1} for at in range(5)}
+    assert tp.evaluate_run(qrels, tmp_path / "run.txt", measures=["AP"])["AP"].lower == 1
+    lines[3] += " tail"
+    (tmp_path / "run.txt").write_text("\n\n".join(lines))
+    with pytest.raises(tp.InputError, match="has 7 columns on line 7"):
+        tp.evaluate_run(qrels, tmp_path / "run.txt")
+
+
+def test_categories_of_numbers_that_are_no_letters() -> None:
+    codes: Any = np.array([65, 65, 0x110005, 66], np.uint32).view("<U1")
+    with pytest.raises(tp.InputError, match=r"The categories hold bytes at \[2\] that are no letters"):
+        tp.evaluate(np.eye(4), [0, 0, 1, 1], categories=codes)
