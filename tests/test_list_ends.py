@@ -40,7 +40,7 @@ def queries(count: int, seed: int) -> list[Query]:
 
 def judged(query: Query) -> tuple[dict[str, float], dict[str, float]]:
     """The query's judgments and its list."""
-    scores = {f"d{place}": score for place, score in enumerate(query.scores)}
+    scores = {f"d{place}": score - 0.5 for place, score in enumerate(query.scores)}
     grades = dict(zip(scores, query.relevance, strict=True))
     return grades | {f"m{place}": float(grade) for place, grade in enumerate(query.missing)}, scores
 

@@ -92,6 +92,8 @@ def test_a_run_passed_for_the_qrels_is_warned_about() -> None:
         ({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.75, "b": 2.5}}),
         ({"q": {"a": 1, "b": 0}}, {"q": {"a": 2, "b": 1}}),
         ({"q": {"a": 0.5, "b": 0}}, {"q": {"a": 0.75, "b": 1}}),
+        ({"q": {"a": 0.5, "b": 0}}, {"q": {"a": 1000, "b": 999}}),
+        ({"q": {"a": 0.5, "b": 0}}, {"q": {"a": -1, "b": -64}}),
     ],
 )
 def test_honest_grades_are_not_warned_about(qrels: Any, run: Any) -> None:
@@ -112,10 +114,18 @@ def test_a_result_says_what_the_run_leaves_out(missing: Any, empty: Any) -> None
     result = evaluate_run(QRELS, RUN, measures=["AP"], missing=missing, empty=empty)
     assert result.not_in_run.tolist() == ["q2", "q3"]
     assert result.to_dict()["not_in_run"] == 2
-    becomes = ", 1 of which counts as 0" if missing == "zero" else ""
+    becomes = "; 1 of them counts as 0" if missing == "zero" else ""
     text = " ".join(str(result).split())
     assert f"The run has no document for 2 of 4 judged queries{becomes}." in text
     assert "Left out: 2 queries, with no judgment in the qrels." in text
+
+
+def test_one_and_several_queries_that_count_as_zero() -> None:
+    qrels = {name: {"d1": 1} for name in ("q1", "q2", "q3")}
+    one = evaluate_run(qrels, {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}})
+    assert "The run has no document for 1 of 3 judged queries; it counts as 0." in " ".join(str(one).split())
+    two = evaluate_run(qrels, {"q1": {"d1": 1.0}})
+    assert "The run has no document for 2 of 3 judged queries; they count as 0." in " ".join(str(two).split())
 
 
 def test_a_run_that_answers_everything_leaves_out_nothing() -> None:

@@ -29,6 +29,9 @@ Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
 """What becomes of a query that has relevant documents and none in the run."""
 
+USUAL_GRADES = -2, 10
+"""The whole numbers that assessors give."""
+
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
 
 IntArray = npt.NDArray[np.int64]
@@ -98,7 +101,7 @@ def evaluate_run(
     Warns
     -----
     InputWarning
-        Fractional grades, and a run of whole numbers: probably one was passed for the other.
+        Fractional grades, and a run of small whole numbers: probably one was passed for the other.
 
     Notes
     -----
@@ -163,11 +166,12 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
 
 def check_sides(judged: Columns, ranked: Columns) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
-    fractions = judged.value[judged.value != np.rint(judged.value)]
-    if len(fractions) and (ranked.value == np.rint(ranked.value)).all():
+    fractions, scores = judged.value[judged.value != np.rint(judged.value)], ranked.value
+    like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
+    if len(fractions) and like_grades.all():
         warn(
-            f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are whole "
-            "numbers: probably one was passed for the other. Pass the qrels first, then the run."
+            f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
+            "whole numbers: probably one was passed for the other. Pass the qrels first, then the run."
         )
 
 

@@ -14,12 +14,14 @@ def about_run(result: Result) -> Iterator[str]:
     >>> import tieproof as tp
     >>> qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 0.5}}
     >>> list(about_run(tp.evaluate_run(qrels, run, measures=["RR"])))
-    ['The run has no document for 1 of 2 judged queries, 1 of which counts as 0.']
+    ['The run has no document for 1 of 2 judged queries; it counts as 0.']
     """
     absent = result.not_in_run
     if not len(absent):
         return
     judged = result.setting.queries - len(result.skipped.get(NOT_JUDGED, ()))
     zeros = int((np.isin(absent, result.query_ids) & ~np.isin(absent, result.empty_ids)).sum())
-    becomes = f", {zeros:,} of which {'counts' if zeros == 1 else 'count'} as 0" if zeros else ""
+    whole = "it" if zeros == 1 else "they"
+    which = whole if zeros == len(absent) else f"{zeros:,} of them"
+    becomes = f"; {which} {'counts' if zeros == 1 else 'count'} as 0" if zeros else ""
     yield f"The run has no document for {len(absent):,} of {judged:,} judged queries{becomes}."
