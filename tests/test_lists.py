@@ -231,7 +231,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "words": (
         {"n_relevant": ["1", "2"]},
-        "The n_relevant must be real numbers, not str32. Convert them to floats first.",
+        "The n_relevant must be real numbers, not strings. Convert them to floats first.",
     ),
     "items alone": (
         {"n_items": [3, 3]},

@@ -77,6 +77,7 @@ def test_lists_of_tensors() -> None:
     columns = [torch().tensor(row) for row in ([1, 0], [0, 1], [1, 1])]
     by_columns = tp.evaluate(vectors, [[1, 0], [0, 1], [1, 1]]).to_json()
     assert tp.evaluate(vectors, columns).to_json() == by_columns
+    assert tp.evaluate(vectors, [list(column) for column in columns]).to_json() == by_columns
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -117,6 +118,13 @@ def test_bfloat16_labels_of_ml_dtypes() -> None:
     assert tp.evaluate([[0.0], [1.0], [3.0]], labels).query_ids.tolist() == [0, 1]
     with pytest.raises(tp.InputError, match="below 256"):
         tp.evaluate([[0.0], [1.0], [3.0]], labels + labels)
+
+
+def test_integers_beside_floats_in_tensors() -> None:
+    whole = torch().tensor([2**60 + 1, 1])
+    for rows in ([whole, torch().tensor([0.5, 0.5], requires_grad=True)], [[whole[0], 0.5], [whole[1], 0.5]]):
+        with pytest.raises(tp.InputError, match="integers that float64 does not hold exactly"):
+            tp.evaluate(rows, [0, 0])
 
 
 def test_sparse_matrices() -> None:

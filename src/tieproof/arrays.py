@@ -31,18 +31,17 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         return from_tensor(values, name)
     if hasattr(values, "toarray"):
         raise InputError(f"The {name} are a sparse matrix ({type(values).__name__}). Convert it with .toarray().")
+    given = with_arrays(values, name)
     try:
-        if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-            return np.from_dlpack(values)
-        array = np.asarray(with_arrays(values, name))
-    except InputError:
-        raise
+        if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
+            return np.from_dlpack(given)
+        array = np.asarray(given)
     except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
         raise InputError(
             f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor or rows "
             "of equal length."
         ) from None
-    check_integers(values, array, name)
+    check_integers(given, array, name)
     return array
 
 
@@ -164,7 +163,7 @@ def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
         limit = limits_of(array)
         array = from_objects(array, name)
     stored = stored_type(values, array)
-    if stored == array.dtype.name == "bfloat16":
+    if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.kind == "f":
         check_whole(array, exact_below(stored) if limit is None else limit, name)
@@ -180,12 +179,14 @@ def with_labels(values: Any, name: str) -> list[Any]:
     """Labels as a list, in which arrays and tensors are lists of labels, checked in their own type."""
     if all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
         return list(values)
-    return [
-        as_label_array(each, f"{name} at [{place}]").tolist()
-        if isinstance(each, np.ndarray) or is_tensor(each)
-        else each
-        for place, each in enumerate(values)
-    ]
+
+    def labels_of(each: Any, place: int) -> Any:
+        if isinstance(each, list | tuple):
+            return with_labels(each, name)
+        is_array = isinstance(each, np.ndarray) or is_tensor(each)
+        return as_label_array(each, f"{name} at [{place}]").tolist() if is_array else each
+
+    return [labels_of(each, place) for place, each in enumerate(values)]
 
 
 def limits_of(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

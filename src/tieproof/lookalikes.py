@@ -15,7 +15,7 @@ from tieproof.measures import Measure
 from tieproof.relevance import IntArray, Relevance
 
 FEWEST = 10
-"""Rows of an array that a warning may speak of."""
+"""Rows that there must be: with fewer, an example may well be meant as it is."""
 
 SOME = 16
 """Rows that are looked at first, or in place of all where all are too many."""
@@ -51,7 +51,7 @@ def warn_of_similarities(array: Embeddings, name: str) -> None:
 
 
 def warn_of_recall(measures: Sequence[Measure], n_relevant: IntArray) -> None:
-    """R@k where it cannot reach 1, while metric learning means Success@k by it."""
+    """R@k is asked for where it cannot reach 1, and Success@k, which metric learning means by it, is not."""
     counted = n_relevant[n_relevant > 0]
     wanted = {str(measure) for measure in measures}
     cut = [

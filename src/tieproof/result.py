@@ -41,7 +41,10 @@ class Estimate(Generic[Number]):
 
 @dataclass(frozen=True)
 class Setting:
-    """What was evaluated: the same for any order, tile, budget or number of threads."""
+    """What was evaluated: the same for any order, tile, budget or number of threads.
+
+    distance : our name of it, or "function" and the name of a function; "scores" or "distances" if given
+    """
 
     distance: str
     leave_one_out: bool
