@@ -204,9 +204,9 @@ def from_files(function: Callable[..., Answer], sides: Sequence[Files], **option
     for side in sides:
         side.check_labels()
     apart = [column for side in sides for column in side.columns]
-    options |= {name: values for name, values in sides[0].read(apart).items() if values is not None}
-    for side in sides[1:]:
-        found = side.read(apart)
+    arrays = [side.read(apart) for side in sides]
+    options |= {name: values for name, values in arrays[0].items() if values is not None}
+    for found in arrays[1:]:
         options |= {
             "gallery": found["embeddings"],
             "gallery_labels": found["labels"],
