@@ -17,6 +17,7 @@ COUNTED = {
     "rows that go on": "\n".join(",".join(map(str, row)) for row in np.arange(48).reshape(3, 16).tolist()),
     "rows that are alike": "\n".join([",".join(map(str, range(16)))] * 3),
     "negative integers": "0,1\n-3,-4\n",
+    "floats and labels": "0,1\n0.5,0\n0.25,1\n",
 }
 
 
@@ -42,7 +43,7 @@ RANDOM = np.random.default_rng(4)
 FRAMES = {
     "floats": pd.DataFrame(RANDOM.normal(size=(9, 2))),
     "whole floats": pd.DataFrame(RANDOM.integers(0, 3, size=(9, 2)).astype(float)),
-    "floats beside integers": pd.DataFrame({"0": [0.5, 2.0], "1": [1, 0]}),
+    "many floats beside integers": pd.DataFrame(RANDOM.normal(size=(9, 8))).assign(**{"8": np.arange(9) % 2}),
     "bytes": pd.DataFrame(RANDOM.integers(-128, 128, size=(50, 16))),
     "bits": pd.DataFrame(RANDOM.integers(0, 2, size=(50, 16))),
 }

@@ -12,7 +12,7 @@ ROWS = 1000
 """How many rows are looked at."""
 
 FEW = 8
-"""Rows of fewer integers may count by chance; of more, only where others do, too."""
+"""Rows of fewer numbers may count by chance; of more, only where others do, too."""
 
 
 def is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Collection[str], path: Path) -> bool:
@@ -66,10 +66,11 @@ def is_integer(cell: str) -> bool:
 
 
 def _may_be_data(width: int, below: Sequence[Sequence[str]]) -> bool:
-    """Whether every column below holds integers, as the first row does; pandas writes floats with a point."""
+    """Whether there are integers below, too (pandas writes floats with a point); for long rows, others that count."""
     rows = [[cell.strip() for cell in cells] for cells in below]
-    integers = all(any(is_integer(cells[at]) for cells in rows if at < len(cells)) for at in range(width))
-    return integers and (width < FEW or any(_counts_on(cells) for cells in rows))
+    if width < FEW:
+        return any(is_integer(cell) for cells in rows for cell in cells)
+    return any(_counts_on(cells) for cells in rows)
 
 
 def _counts_on(cells: Sequence[str]) -> bool:
