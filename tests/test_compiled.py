@@ -234,6 +234,16 @@ def test_compiling_is_such_a_wait(folder: Path, monkeypatch: Patch) -> None:
     assert not terminal.getvalue()
 
 
+def test_where_nothing_can_be_kept_it_says_what_to_do(folder: Path, monkeypatch: Patch) -> None:
+    terminal = at_a_terminal(monkeypatch)
+    monkeypatch.setattr(waiting, "SECONDS", 0.0)
+    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.WAIT.what))
+    monkeypatch.setattr(KernelCache._impl_class, "_locator_classes", [])
+    with shown_waits(True):
+        checked(triple())
+    assert "in every process; let NUMBA_CACHE_DIR name a folder" in terminal.getvalue()
+
+
 CALLS: dict[str, Callable[..., Any]] = {
     "evaluate": tp.evaluate,
     "collisions": tp.collisions,

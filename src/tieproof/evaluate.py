@@ -82,7 +82,8 @@ def evaluate(
     threads : int
         Default: all processors.
     progress : bool
-        Show a bar on standard error where it takes longer than two seconds.
+        Show a bar on standard error where it takes longer than two seconds; and say, at a terminal, where the first
+        evaluation on a machine waits for the compiler.
     bits : int
         Bits of a packed Hamming code.
     precision : "float32", "float16" or "bfloat16"
