@@ -203,6 +203,7 @@ def test_pieces_within_pieces_are_one_wait(monkeypatch: Patch) -> None:
 
 @pytest.mark.parametrize(("shown", "is_terminal"), [(False, True), (True, False), (False, False)])
 def test_nobody_who_does_not_look_is_told(shown: bool, is_terminal: bool, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(waiting, "_asked", False)
     stream = Terminal() if is_terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     with shown_waits(shown):

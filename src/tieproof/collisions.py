@@ -13,10 +13,9 @@ from tieproof.errors import InputError
 from tieproof.inputs import as_inputs, make_relevance
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
-from tieproof.waiting import explains_waits
+from tieproof.waiting import explain_waits
 
 
-@explains_waits
 def collisions(
     embeddings: Any,
     labels: Any = None,
@@ -78,6 +77,7 @@ def collisions(
     array([0.5, 0. , 0. , 0. ])
 
     """
+    explain_waits(progress)
     limits = parse_memory(memory), parse_threads(threads)
     threshold = as_epsilon(epsilon)
     vectors, gallery_vectors, kind, dimensions = as_inputs(embeddings, gallery, distance, bits)

@@ -18,10 +18,9 @@ from tieproof.result import Result, Setting
 from tieproof.scoring import Empty, Parts, check_empty, parse_measures, score
 from tieproof.settings import parse_memory, parse_threads
 from tieproof.ties import Ties
-from tieproof.waiting import explains_waits
+from tieproof.waiting import explain_waits
 
 
-@explains_waits
 def evaluate(
     embeddings: Any,
     labels: Any = None,
@@ -115,6 +114,7 @@ def evaluate(
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.1767766952966369)
 
     """
+    explain_waits(progress)
     wanted = parse_measures(measures)
     check_empty(empty)
     wanted_format = find_format(precision)
