@@ -203,6 +203,7 @@ def test_pieces_within_pieces_are_one_wait(monkeypatch: Patch) -> None:
 
 @pytest.mark.parametrize(("shown", "is_terminal"), [(False, True), (True, False), (False, False)])
 def test_nobody_who_does_not_look_is_told(shown: bool, is_terminal: bool, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(waiting, "_asked", False)
     stream = Terminal() if is_terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     with shown_waits(shown):
@@ -232,6 +233,16 @@ def test_compiling_is_such_a_wait(folder: Path, monkeypatch: Patch) -> None:
         assert checked(triple()) == 2  # read from disk: nobody waits
         numba.njit(lambda x: x + 1)(1)  # somebody else's
     assert not terminal.getvalue()
+
+
+def test_where_nothing_can_be_kept_it_says_what_to_do(folder: Path, monkeypatch: Patch) -> None:
+    terminal = at_a_terminal(monkeypatch)
+    monkeypatch.setattr(waiting, "SECONDS", 0.0)
+    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.WAIT.what))
+    monkeypatch.setattr(KernelCache._impl_class, "_locator_classes", [])
+    with shown_waits(True):
+        checked(triple())
+    assert "in every process; let NUMBA_CACHE_DIR name a folder" in terminal.getvalue()
 
 
 CALLS: dict[str, Callable[..., Any]] = {

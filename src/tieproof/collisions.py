@@ -14,11 +14,10 @@ from tieproof.inputs import as_inputs, make_relevance
 from tieproof.mapped import unchanged_files
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
-from tieproof.waiting import explains_waits
+from tieproof.waiting import explain_waits
 
 
 @unchanged_files
-@explains_waits
 def collisions(
     embeddings: Any,
     labels: Any = None,
@@ -80,6 +79,7 @@ def collisions(
     array([0.5, 0. , 0. , 0. ])
 
     """
+    explain_waits(progress)
     limits = parse_memory(memory), parse_threads(threads)
     threshold = as_epsilon(epsilon)
     vectors, gallery_vectors, kind, dimensions = as_inputs(embeddings, gallery, distance, bits)

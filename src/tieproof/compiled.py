@@ -22,6 +22,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 WAIT = Wait("tieproof: compiling kernels, once on this machine; about 10 s")
+NOT_KEPT = (
+    "tieproof: compiling kernels, about 10 s in every process; let NUMBA_CACHE_DIR name a folder to keep them in"
+)
 
 _ours: "WeakSet[Any]" = WeakSet()
 
@@ -105,6 +108,8 @@ class Compiling(event.Listener):  # type: ignore[misc]
     def on_start(self, happening: Any) -> None:
         """One begins."""
         if happening.data["dispatcher"] in _ours:
+            if not isinstance(happening.data["dispatcher"]._cache, KernelCache):
+                WAIT.what = NOT_KEPT
             WAIT.begin()
 
     def on_end(self, happening: Any) -> None:

@@ -20,11 +20,10 @@ from tieproof.result import Result, Setting
 from tieproof.scoring import Empty, Parts, check_empty, parse_measures, score
 from tieproof.settings import parse_memory, parse_threads
 from tieproof.ties import Ties
-from tieproof.waiting import explains_waits
+from tieproof.waiting import explain_waits
 
 
 @unchanged_files
-@explains_waits
 def evaluate(
     embeddings: Any,
     labels: Any = None,
@@ -88,7 +87,8 @@ def evaluate(
     threads : int
         Default: all processors.
     progress : bool
-        Show a bar on standard error where it takes longer than two seconds.
+        Show a bar on standard error where it takes longer than two seconds; and say, at a terminal, where the first
+        evaluation on a machine waits for the compiler.
     bits : int
         Bits of a packed Hamming code.
     precision : "float32", "float16" or "bfloat16"
@@ -131,6 +131,7 @@ def evaluate(
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.1767766952966369)
 
     """
+    explain_waits(progress)
     wanted = parse_measures(measures)
     check_empty(empty)
     wanted_format = find_format(precision)

@@ -26,11 +26,10 @@ from tieproof.pooled.rates import (
 )
 from tieproof.progress import progress_bar
 from tieproof.settings import parse_memory, parse_threads
-from tieproof.waiting import explains_waits
+from tieproof.waiting import explain_waits
 
 
 @unchanged_files
-@explains_waits
 def fnmr_at_fmr(
     embeddings: Any,
     labels: Any = None,
@@ -96,6 +95,7 @@ def fnmr_at_fmr(
     Estimate(lower=0.0, expected=0.8, upper=1.0, std=0.30550504633038933)
 
     """
+    explain_waits(progress)
     rates = checked_rates(fmr)
     check_method(method)
     budget, workers = parse_memory(memory), parse_threads(threads)

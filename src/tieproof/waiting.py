@@ -1,22 +1,18 @@
 """What everything waits for before an evaluation goes on: said once, where it takes longer than a second."""
 
-import functools
 import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 SECONDS = 1.0
 """What people wait for without being told why; pieces of a wait add up."""
 
 _lock = threading.Lock()
 _shown = 0
+_asked = False
 
 
 @contextmanager
@@ -32,15 +28,14 @@ def shown_waits(shown: bool) -> Iterator[None]:
             _shown -= shown
 
 
-def explains_waits(function: Callable[P, R]) -> Callable[P, R]:
-    """Explain the waits of a function with an argument `progress`, where that is True."""
+def explain_waits(progress: bool) -> None:
+    """Let waits be explained in the same way, or not, until the next call that has an argument `progress`.
 
-    @functools.wraps(function)
-    def explained(*args: P.args, **options: P.kwargs) -> R:
-        with shown_waits(bool(options.get("progress"))):
-            return function(*args, **options)
-
-    return explained
+    A function, called at the beginning of such a call: a wrapper would stand between its warnings and the line of the
+    user that they point to.
+    """
+    global _asked
+    _asked = bool(progress)
 
 
 class Wait:
@@ -83,5 +78,5 @@ class Wait:
         if said:
             return
         logging.getLogger("tieproof").info(self.what)
-        if _shown and sys.stderr is not None and sys.stderr.isatty():
+        if (_shown or _asked) and sys.stderr is not None and sys.stderr.isatty():
             print(self.what, file=sys.stderr, flush=True)
