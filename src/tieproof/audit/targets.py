@@ -95,14 +95,14 @@ class Command:
         return numbers_of(text)
 
     def start(self, words: list[str], printed: Any) -> "subprocess.Popen[bytes]":
-        """The process."""
+        """Start the command as a process that prints into a file."""
         try:
             return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT)
         except OSError as error:
             raise InputError(f"The command cannot be run: {words[0]}: {error.strerror}.") from error
 
     def wait(self, process: "subprocess.Popen[bytes]", printed: Any) -> int:
-        """Its exit status, unless it prints too much; the alarm of the call ends what takes too long."""
+        """The exit status of a process, unless it prints too much; the alarm of the call ends what takes too long."""
         while True:
             try:
                 return process.wait(timeout=0.1)
