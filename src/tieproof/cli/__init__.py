@@ -22,6 +22,6 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     1 : a defect of tieproof
     130 : interrupted from the keyboard; 128 + n: ended by the signal n, such as 143 by SIGTERM
 
-    A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has statuses of its own, too.
+    A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has two more of its own.
     """
     sys.exit(status_of(app, sys.argv[1:] if args is None else list(args)))
