@@ -102,9 +102,10 @@ def complain(line: str) -> None:
         discard(sys.stderr)
 
 
-def discard(stream: TextIO) -> None:
-    """Send what is still unwritten nowhere, or the interpreter would complain at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def discard(stream: TextIO | None) -> None:
+    """Send what is still unwritten nowhere, or the interpreter would complain at its end; a closed stream is None."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_terminal(stream: TextIO | None) -> bool:
