@@ -8,6 +8,6 @@ import numba
 
 
 def entered(part: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function with an entry; not cached, for it would be taken for the part itself."""
+    """A part as a function with an entry; not cached, for it would be taken for the part itself."""
     function: Callable[..., Any] = numba.njit(nogil=True, fastmath=False)(inspect.unwrap(part))
     return function

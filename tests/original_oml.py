@@ -66,7 +66,7 @@ def placeholders() -> Iterator[None]:
 
 
 def load() -> types.SimpleNamespace:
-    """Its functions and classes; skips the test where it is not installed."""
+    """The functions and classes of open-metric-learning; skips the test where it is not installed."""
     pytest.importorskip("oml", reason="install it: pip install --no-deps open-metric-learning==4.0.0")
     with placeholders():
         functional = import_module("oml.functional.metrics")

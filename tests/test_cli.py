@@ -652,6 +652,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "qrels.txt: document 'd1' occurs twice for query 'q1', on",
     ),
     "no file": ({}, "qrels.txt nowhere.txt", "nowhere.txt does not exist; check the path"),
+    "no file there": ({}, "./qrels.txt ./nowhere.txt", "nowhere.txt does not exist; check the path"),
     "strangers": (
         {"run": "q8 Q0 d1 1 0.5 t\n"},
         "qrels.txt run",

@@ -29,7 +29,7 @@ def plain(found: Any) -> Any:
 
 
 def compare(mine: Any, theirs: Any, *, path: str = "") -> None:
-    """The same keys in the same order, and values equal up to float32."""
+    """Check that both have equal keys in one order, and values equal up to float32."""
     if isinstance(theirs, dict):
         assert list(mine) == list(theirs), path
         for key in theirs:

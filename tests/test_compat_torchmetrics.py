@@ -215,7 +215,7 @@ def test_two_processes(tmp_path: Path) -> None:
 
 
 def alone() -> dict[str, Any]:
-    """The same in one process."""
+    """What one process computes of everything that the two processes share."""
     from tieproof.compat.oml import EmbeddingMetrics, QueryGalleryLabeledDataset
 
     random = np.random.default_rng(0)

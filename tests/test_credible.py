@@ -108,7 +108,7 @@ def test_shortest_interval(mass: float) -> None:
 
 
 def squared_distance(point: Array, centre: Array, scale: Array) -> Fraction:
-    """In fractions."""
+    """The squared distance from a centre, in units of the scale, in fractions."""
     rows = zip(point.tolist(), centre.tolist(), np.broadcast_to(scale, point.shape).tolist(), strict=True)
     return sum((((Fraction(x) - Fraction(m)) / Fraction(s)) ** 2 for x, m, s in rows), Fraction())
 

@@ -320,6 +320,13 @@ def test_every_output_has_a_file_of_its_own(
     assert Path("result.csv").read_text() == Path("report.md").read_text() == "old"
 
 
+def test_an_output_is_not_where_standard_output_goes(folder: Path) -> None:
+    code = f"{sys.executable} -m tieproof evaluate data.npz --json - --per-query ./queries.csv > queries.csv"
+    ended = subprocess.run(["sh", "-c", code], capture_output=True, text=True)
+    said = "Error: ./queries.csv is where standard output goes; give the result a file of its own."
+    assert the_line(Outcome(ended.returncode, "", ended.stderr)) == said
+
+
 def test_the_empty_text_is_no_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (
         ["evaluate", ""],

@@ -78,7 +78,7 @@ def lower_of_gallery(queries: Array, query_labels: Array, gallery: Array, galler
 
 
 def lower_error(embeddings: Array, labels: Array) -> float:
-    """Smaller is better."""
+    """An error, of which smaller is better: 1 - the lower bound of AP."""
     return 1 - lower(embeddings, labels)
 
 

@@ -178,7 +178,7 @@ class Painter:
         )
 
     def paint(self, found: "FoundTies") -> None:
-        """Add ties."""
+        """Add ties to the cells of the picture."""
         from tieproof.gaps.kernels import paint
 
         row = self.row_of[found.queries[found.place]]

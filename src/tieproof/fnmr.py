@@ -119,7 +119,7 @@ def fnmr_at_fmr(
 def fnmr_at_fmr_of_distances(
     relevant: Any, others: Any, *, fmr: float | Iterable[float] = (0.1,), method: Method = "linear"
 ) -> ErrorRates:
-    """The same for distances that are given: one array of the relevant pairs' and one of the other pairs'.
+    """The false non-match rate at false match rates, of given distances: of the relevant and of the other pairs.
 
     Parameters
     ----------

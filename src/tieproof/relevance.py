@@ -150,7 +150,7 @@ class Labels(Relevance):
             yield members, self.members[self.start[known] : self.start[known] + self.size[known]]
 
     def order(self) -> tuple[IntArray, IntArray]:
-        """Class by class."""
+        """The queries and the items, each sorted by their class."""
         return np.argsort(self.query_class, kind="stable"), self.members
 
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:

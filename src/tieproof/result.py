@@ -203,7 +203,7 @@ class Result(Mapping[str, Estimate[float]]):
         return found
 
     def named(self, names: npt.NDArray[Any]) -> "Result":
-        """The same result, whose queries are called names[0], names[1], … instead of 0, 1, …."""
+        """This result with queries that are called names[0], names[1], … instead of 0, 1, …."""
         left_out = {reason: names[ids] for reason, ids in self._found.left_out.items()}
         return Result(
             self._found._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)

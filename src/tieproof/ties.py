@@ -14,7 +14,7 @@ TOP = 128
 """Measures whose cutoff is at most this look for their ties among those that begin above it."""
 
 NO_RANK = np.iinfo(np.int64).max
-"""Beyond every rank."""
+"""A number beyond every rank."""
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def pytrec_eval_map(qrels: Dicts, run: Dicts) -> float:
 
 
 def ir_measures_ap(qrels: Dicts, run: Dicts) -> float:
-    """calc_aggregate."""
+    """AP by `calc_aggregate` of ir_measures."""
     import ir_measures
 
     return float(ir_measures.calc_aggregate([ir_measures.AP], qrels, run)[ir_measures.AP])

@@ -38,7 +38,7 @@ class Subject(NamedTuple):
 
     @property
     def version(self) -> str:
-        """That of its package."""
+        """The version of the package of the subject."""
         return importlib.metadata.version(self.package) if self.package else "as in the study"
 
 

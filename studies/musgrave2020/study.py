@@ -24,7 +24,7 @@ POINTS, QUICK = 2000, 200
 SEEDS = 20
 
 MEASURES = {"Success@1": "recall@1", "Rprec": "R-precision", "AP@R": "MAP@R"}
-"""And what the paper calls their means."""
+"""Measures, and what the paper calls their means."""
 
 EXAMPLES: dict[str, tuple[tuple[Strip, ...], tuple[Strip, ...]]] = {
     "Example 1": (((-3, -2), (-1, 0)), ((0, 1), (2, 3))),

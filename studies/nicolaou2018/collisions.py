@@ -18,7 +18,7 @@ DISTANCES = ("cosine", "euclidean", "cityblock")
 PHOCNET, NOISE = "PHOCNet", "white noise"
 
 EPSILON = {PHOCNET: (1e-10,), NOISE: (1e-6, 1e-5)}
-"""Those of the paper; for white noise section 3.2 has the one and section 3.3 (and the published code) the other."""
+"""Epsilons of the paper; for white noise section 3.2 has the one, section 3.3 (and the published code) the other."""
 
 FIRST = {PHOCNET: 650, NOISE: 900}
 """The first item that the pictures show (section 3.1, and for white noise the published code)."""
@@ -248,7 +248,7 @@ def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
 
 
 def count_table(rows: Sequence[Row]) -> str:
-    """All counts."""
+    """The table of all counts."""
 
     def cell(found: Collisions) -> str:
         return f"{found.number:,} ({found.right:.0%})" if found.number else "0"

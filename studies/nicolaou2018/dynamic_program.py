@@ -98,7 +98,7 @@ class Row(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Relative."""
+        """The relative difference of program and closed form."""
         return abs(self.program - self.closed) / self.program
 
 

@@ -21,7 +21,7 @@ def matrices(distances: FloatArray, labels: npt.NDArray[Any], first: int = FIRST
 
 
 def draw(distances: FloatArray, epsilons: BoolArray, path: Path) -> None:
-    """Both, side by side."""
+    """Draw the distances and what collides in them, side by side."""
     drawn, axes = figure("This study", width=9.0, height=4.2, columns=2)
     shown = axes[0].imshow(distances, cmap="viridis", interpolation="nearest", vmin=0)
     drawn.colorbar(shown, ax=axes[0], shrink=0.8, label="cosine distance")

@@ -18,7 +18,7 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 CONSTANT = 1e-20
-"""Of the published code."""
+"""The small number of the published code, added to both sides of a fraction and, by its modes, to distances."""
 
 SHIFTS = {"optimistic": -CONSTANT, "unspecified": 0.0, "pessimistic": CONSTANT}
 """What its modes add to relevant distances."""
@@ -116,7 +116,7 @@ def mean_average_precision(
 
 
 def one_ranking(order: IntArray, labels: npt.NDArray[Any], *, by_index: bool = False, constant: float = 0.0) -> Score:
-    """The same where everything is at the same distance, and sorting gives every query the same `order` (n,)."""
+    """The score where everything is at one distance, and sorting gives every query the same `order` (n,)."""
     relevant = relevance_matrix(labels)
     if not by_index:
         return mean_score(average_precisions(relevant[:, order[1:]], constant))

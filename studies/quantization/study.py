@@ -26,7 +26,7 @@ Results = dict[str, tp.Result]
 DATA = "package-sections.npz"
 QUICK = 200
 MEASURES = {"AP": "mAP", "P@1": "P@1", "nDCG@10": "nDCG@10"}
-"""And what the tables call their means."""
+"""Measures, and what the tables call their means."""
 
 SHUFFLES = 20
 AS_IT_IS, BY_CLASS, SHUFFLED = "as it is", "sorted by class", f"shuffled {SHUFFLES} times"

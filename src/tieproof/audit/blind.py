@@ -37,7 +37,7 @@ def attempt_blindly(name: str, rows: Rows, fixed: bool, examination: Examination
 
 
 def filled(value: float) -> Rows:
-    """Every number the same."""
+    """Rows in which every number is `value`."""
     return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
 
 

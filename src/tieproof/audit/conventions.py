@@ -54,7 +54,7 @@ class Convention:
 
 
 def vectors(case: Case) -> tuple[Array, Array]:
-    """Embeddings and labels."""
+    """The embeddings and labels of a case, as copies."""
     return case.items.copy(), case.labels.copy()
 
 
@@ -66,7 +66,7 @@ def sides(case: Case) -> tuple[Array | None, ...]:
 
 
 def matrix(case: Case) -> Array:
-    """Scores (q, n)."""
+    """The scores (q, n) of a case: larger is nearer."""
     return np.ascontiguousarray(case.items.T)
 
 
@@ -101,7 +101,7 @@ def document_names(case: Case) -> list[str]:
 
 
 def in_line_order(count: int, case: Case) -> list[int]:
-    """The order of the lines."""
+    """The order in which the lines of a file are written."""
     seed = case.writing.lines
     order: list[int] = (np.random.default_rng(seed).permutation(count) if seed else np.arange(count)).tolist()
     return order

@@ -160,12 +160,12 @@ def halves(examination: Examination, case: Case, random: Random) -> Iterator[tup
 
 
 def again(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
-    """The same, once more."""
+    """The score of the same case, called again."""
     yield "called again", examination.score(case)
 
 
 def other_settings(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
-    """The same with other keyword arguments, one of them at a time."""
+    """The scores of the same case with other keyword arguments, one of them at a time."""
     for name, values in (examination.options.vary or {}).items():
         for value in values:
             yield f"{name}={value!r}", examination.score(case, **{name: value})

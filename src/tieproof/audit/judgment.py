@@ -68,7 +68,7 @@ def compare(
 def compare_one(
     examination: Examination, trial: Trial, outcomes: list[Outcome], measure: str, luck: Luck | None
 ) -> Finding:
-    """The same for one measure; `outcomes` holds the first try, and gets those that a suspicion asks for."""
+    """The finding on one measure of a trial; `outcomes` holds its first try, and gets what a suspicion asks for."""
     score = outcomes[0].values[measure]
     if luck is None or math.isnan(luck.mean):
         return unlike_random(trial, measure, score)

@@ -40,7 +40,7 @@ class Luck(NamedTuple):
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> "Luck":
-        """Those of these scores; the deviation is that of a sample.
+        """Mean, deviation and number of these scores; the deviation is that of a sample.
 
         >>> Luck.of([1.0, 2.0, 3.0])
         Luck(mean=2.0, std=1.0, size=3)

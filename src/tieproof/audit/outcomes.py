@@ -71,11 +71,11 @@ class Sink(io.TextIOBase):
         self.letters = 0
 
     def writable(self) -> bool:
-        """It is."""
+        """Whether it can be written to: always."""
         return True
 
     def write(self, text: str) -> int:
-        """Count, and forget."""
+        """Count the letters, and forget them."""
         self.letters += len(text)
         if self.letters > MOST_LETTERS:
             raise too_much_printed()

@@ -74,6 +74,6 @@ class AuditReport:
         return render(self)
 
     def __repr__(self) -> str:
-        """How it ended, in short."""
+        """How many findings of the audit are bad, in short."""
         bad = sum(not finding.verdict.harmless for finding in self.findings)
         return f"<AuditReport of {self.evaluator}: {bad} of {len(self.findings)} findings are bad>"

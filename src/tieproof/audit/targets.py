@@ -111,7 +111,7 @@ class Command:
         return numbers_of(text)
 
     def start(self, words: list[str], printed: IO[bytes]) -> ProcessTree:
-        """The process."""
+        """Start the command as a process that prints into a file."""
         try:
             return ProcessTree(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT)
         except OSError as error:

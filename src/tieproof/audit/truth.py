@@ -45,7 +45,7 @@ def compare(examination: Examination) -> Iterator[Finding]:
 
 
 def truth(examination: Examination, case: Case, measure: Measure) -> Estimate[float]:
-    """Our interval."""
+    """The interval that tieproof gives for a measure of a case."""
     return result_of(examination, case, measure)[measure]
 
 
@@ -63,7 +63,7 @@ def result_of(examination: Examination, case: Case, measure: Measure) -> Result:
 
 
 def placed(name: str, value: float, estimate: Estimate[float], where: str) -> Finding:
-    """Where the value lies."""
+    """The finding on where a value lies: inside the interval or outside."""
     lower, expected, upper = estimate.lower, estimate.expected, estimate.upper
     place = place_of(value, estimate)
     verdict = {"outside": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}.get(place, Verdict.HELD)

@@ -21,7 +21,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     0 : all is well
     2 : bad input or usage; one line on standard error says what is wrong
     1 : a defect of tieproof
-    130 : interrupted from the keyboard
+    130 : interrupted from the keyboard; 128 + n: ended by the signal n, such as 143 by SIGTERM
+
+    A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has two more of its own.
     """
     with shown_waits(True):
         status = status_of(app, sys.argv[1:] if args is None else list(args))

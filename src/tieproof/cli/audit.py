@@ -101,7 +101,7 @@ def command(
     json: Json = None,
     markdown: Annotated[Text, file_option("--markdown", text="Write the report as Markdown, for an issue.")] = None,
 ) -> None:
-    """Attack, write, show."""
+    """Attack the evaluator, write the report, show it."""
     if (evaluator is None) == (command_line is None):
         raise InputError("Give an evaluator as package.module:function, or a program by --command, and not both.")
     check_options({"--distance": lambda: find_distance(distance), "--measure": lambda: parse(measure or "AP")})
@@ -131,7 +131,7 @@ def status_of(report: AuditReport) -> int:
 
 
 def as_limits(text: str) -> tuple[float, float] | None:
-    """Two numbers, or none."""
+    """The limits in a text: two numbers, or none."""
     if text == "none":
         return None
     try:

@@ -33,6 +33,8 @@ def outputs(
     for place, (path, _) in enumerate(files):
         if any(same_file(path, file) for file in read):
             raise InputError(f"{path} is read in this evaluation; give the result a file of its own.")
+        if is_standard_output(path):
+            raise InputError(f"{path} is where standard output goes; give the result a file of its own.")
         for other, _ in files[:place]:
             if same_file(path, other):
                 both = path if path == other else f"{other} and {path}, which are the same file,"
@@ -52,6 +54,14 @@ def same_file(path: str, other: str | Path) -> bool:
     if os.path.realpath(path) == os.path.realpath(other):
         return True
     return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+
+
+def is_standard_output(path: str) -> bool:
+    """Whether the shell sends what is printed to this file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (AttributeError, OSError, ValueError):
+        return False  # no such file yet, or no file behind standard output
 
 
 def answer(json: Text, render: Callable[[Any, int | None, bool], str], what: Any) -> None:
@@ -92,9 +102,10 @@ def complain(line: str) -> None:
         discard(sys.stderr)
 
 
-def discard(stream: TextIO) -> None:
-    """Send what is still unwritten nowhere, or the interpreter would complain at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def discard(stream: TextIO | None) -> None:
+    """Send what is still unwritten nowhere, or the interpreter would complain at its end; a closed stream is None."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -33,7 +33,7 @@ class Fractions(NamedTuple):
     pcf: list[float]
 
     def to_json(self) -> str:
-        """Both lists."""
+        """Shares and fractions as JSON."""
         return json_format.dumps(self._asdict(), indent=2)
 
 

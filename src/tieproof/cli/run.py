@@ -148,7 +148,7 @@ def evaluate_files(qrels: str, run: str, **options: Any) -> tieproof.Result:
         return tieproof.evaluate_run(qrels, run, **options)
     except InputError as error:
         message, categories = str(error), options["categories"]
-        files = [path for path in (qrels, run, categories) if path]
+        files = [str(Path(path)) for path in (qrels, run, categories) if path]  # as readers write them
         if message.startswith(tuple(f"{path}{end}" for path in files for end in (" ", ":"))):
             raise
         of_categories = categories and message.startswith("The categor")

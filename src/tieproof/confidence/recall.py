@@ -90,7 +90,7 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
 
 
 def as_hits(values: Any) -> npt.NDArray[np.bool_]:
-    """Hits as bools."""
+    """Hits, given as bools or as 0 and 1, as bools."""
     array = as_column(values, "hits")
     wrong = ~np.isin(array, (0, 1))
     if wrong.any():

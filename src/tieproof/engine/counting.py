@@ -33,7 +33,7 @@ DENSE = 0.4
 """Items per threshold and row of a tile from which buckets pay (measured)."""
 
 FEW = 8
-"""So many items of a row are placed one by one in any case."""
+"""How many items of a row are placed one by one in any case."""
 
 
 def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limits:
@@ -107,7 +107,7 @@ def count_many(tile: Tile, error: Error, work: Work, crowded: IntArray, room: Ro
 
 
 def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
-    """The same for a transposed tile, whose rows are items and whose columns are the queries' rows."""
+    """Count in a transposed tile: its rows are items, its columns the queries' rows; yields the number undecided."""
     room = room_for(tile, room)
 
     def listed() -> Iterator[int]:

@@ -78,7 +78,7 @@ class CityBlock(Space):
 
     @property
     def tile_type(self) -> np.dtype[Any]:
-        """That of the tile."""
+        """The number type of tiles."""
         return self.dtype
 
     def error(self, rows: slice, columns: slice) -> Error:

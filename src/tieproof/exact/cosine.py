@@ -89,9 +89,9 @@ class Cosine(InnerSpace):
 
     @property
     def key_length(self) -> int:
-        """Digits of a ratio."""
+        """How many digits an exact key has, which is a ratio."""
         return sines.ratio_length(self.exact_rows)
 
     def keys_of_batch(self, batch: Batch) -> Digits:
-        """Ratios of integers."""
+        """The exact keys of a batch, as digits of ratios of integers."""
         return sines.ratios(self.exact_rows, batch)

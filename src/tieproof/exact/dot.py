@@ -44,7 +44,7 @@ class Dot(InnerSpace):
         )
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """The product."""
+        """The inner products in float64, and bounds on their errors."""
         keys = inner_products(self.queries, self.items, rows, columns)
         if self.integers:
             return keys, np.zeros(len(keys))

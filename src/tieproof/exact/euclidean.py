@@ -31,7 +31,7 @@ class Euclidean(InnerSpace):
         return bool(largest * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
 
     def make_form(self) -> Form:
-        """2 x.y - |y|^2."""
+        """How a tile of inner products becomes nearness: 2 x.y - |y|^2."""
         form = super().make_form()
         return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.dtype))
 
@@ -59,7 +59,7 @@ class Euclidean(InnerSpace):
         return 4 * bounds.norm(self.items.dimensions)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """The key in float64."""
+        """The nearness 2 x.y - |y|^2 in float64, and bounds on its errors."""
         square = self.items.square[columns]
         keys = 2 * inner_products(self.queries, self.items, rows, columns) - square
         if self.integers:

@@ -47,7 +47,7 @@ class Hamming(Space):
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
-        """Minus the distances."""
+        """Minus the Hamming distances."""
         x, y = self.query_words[rows], self.item_words[columns]
         out = np.empty((len(x), len(y)), dtype=self.tile_type)
         hamming_tile(x, y, out)
@@ -60,11 +60,11 @@ class Hamming(Space):
         return np.dtype(np.float32 if bits <= EXACT_INTEGERS[np.dtype(np.float32)] else np.float64)
 
     def error(self, rows: slice, columns: slice) -> Error:
-        """None."""
+        """No error: numbers of bits are exact in the tile."""
         return make_error(rows, columns)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Minus the distance."""
+        """Minus the Hamming distances, which are exact."""
         differing = np.bitwise_count(self.query_words[rows] ^ self.item_words[columns])
         return -(differing.sum(axis=1).astype(np.float64)), np.zeros(len(rows))
 

@@ -50,7 +50,7 @@ class InnerSpace(Space):
 
     @property
     def tile_type(self) -> np.dtype[Any]:
-        """That of the tile."""
+        """The number type of tiles."""
         return self.dtype
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
@@ -63,7 +63,7 @@ class InnerSpace(Space):
 
     @property
     def key_length(self) -> int:
-        """Digits of an exact key."""
+        """How many digits an exact key has."""
         return digits.count(self.exact_rows.product_bits)
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:

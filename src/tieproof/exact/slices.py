@@ -133,12 +133,12 @@ def dots_with(x: Slices, one: Slices) -> Sums:
 
 
 def nothing(x: Slices) -> Sums:
-    """Zeros for each row."""
+    """A sum of 0 for each row, which no digit changes."""
     return np.zeros((x.shape[1], 1), dtype=np.int64)
 
 
 def squares(x: Slices) -> Sums:
-    """Exact squared norms."""
+    """The exact squared norm of each row."""
     total = np.zeros((x.shape[1], 2 * len(x) - 1), dtype=np.int64)
     for place, piece in enumerate(x):
         for other, other_piece in enumerate(x[: place + 1]):

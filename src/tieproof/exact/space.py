@@ -183,13 +183,13 @@ class Space(ABC):
         return absolute + (relative + rounding) * largest
 
     def fine(self) -> "Space":
-        """The same space with tiles that are exact or float64: itself, or a new one."""
+        """This space with tiles that are exact or float64: itself, or a new one."""
         if self.integers or self.tile_type == np.float64:
             return self
         return self.variant(np.dtype(np.float64), self.items.dimensions)
 
     def variant(self, dtype: np.dtype[Any], chunk: int, **resources: Any) -> "Space":
-        """The same space with other tiles, where they are not exact anyway, and other resources."""
+        """This space with tiles of another type, unless they are exact, and with other resources."""
         return type(self)(self.queries, self.items, self.resources._replace(dtype=dtype, chunk=chunk, **resources))
 
     def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:

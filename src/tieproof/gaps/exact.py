@@ -65,7 +65,7 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
 
 
 def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
-    """Exact ties."""
+    """Which links are exact ties, by the digits of exact keys."""
     assert isinstance(gauge, SpaceGauge)  # the values of others have no error
     digits = gauge.space.exact_keys(links.rows, links.columns)
     varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
@@ -75,7 +75,7 @@ def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
 
 
 def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | None:
-    """Values whose errors are relative to small distances, too, so that near-duplicates are mostly decided."""
+    """Which links are close, by values whose errors are small for small distances, too, as of near-duplicates."""
     sharp = gauge.sharp(links.rows, links.columns)
     if sharp is None:
         return None
@@ -85,7 +85,7 @@ def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | Non
 
 
 def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
-    """Everything that is left."""
+    """Which links are close, by fractions, which decide everything that is left."""
     exact_epsilon, chain = Fraction(epsilon), links.chain.tolist()
     keys = [key * gauge.unit for key in gauge.exact(links.values, links.rows, links.columns)]
     sorting = sorted(range(len(keys)), key=lambda i: (chain[i], keys[i]))
@@ -121,5 +121,5 @@ def root_is_less(first: Fraction, second: Fraction, epsilon: Fraction) -> bool:
 
 
 def signed_square(number: Fraction) -> Fraction:
-    """X |x|."""
+    """The square of a number with the sign of the number."""
     return number * abs(number)

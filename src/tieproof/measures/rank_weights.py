@@ -174,7 +174,7 @@ HARMONIC = Tabled(
     RunningSums(lambda i: 1.0 / Pair.of(i)),
     RunningSums(lambda i: _square(1.0 / Pair.of(i))),
 )
-"""Weights 1/r."""
+"""The weight 1/r of rank r."""
 
 LOGARITHMIC = Tabled(
     RunningSums(lambda i: 1.0 / _LOG2_OF_NEXT.at(i)),
@@ -183,7 +183,7 @@ LOGARITHMIC = Tabled(
 """Weights 1/log2(r + 1), the discounts of nDCG."""
 
 UNIFORM = Uniform()
-"""Weights 1."""
+"""The weight 1 of every rank."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ SAMPLE_MARGIN = 0.01
 """The share of a sample by which a rank may be off; where it is off by more, that costs another pass."""
 
 SAMPLE_ENDS = 100
-"""So many pairs at either end of a sample say nothing of where the ends are."""
+"""How many pairs at either end of a sample say nothing of where the ends are."""
 
 MANY = 2**62
 """As many pairs as nobody has counted."""
@@ -183,7 +183,7 @@ def widen(gauge: Gauge, window: Window) -> Window:
 
 
 def check(gauge: Gauge, order: Order, window: Window) -> None:
-    """That the pairs outside the window are what their values say: on their side of the order statistic."""
+    """Check that pairs outside the window are on the side of the order statistic that their values say."""
     if gauge.certain:
         return
     low, high = floats(np.array(window)).tolist()

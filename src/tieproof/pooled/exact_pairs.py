@@ -57,7 +57,7 @@ def squared_distances(exact: ExactRows, batch: Batch) -> Sums:
 
 
 def city_blocks(exact: ExactRows, batch: Batch) -> Sums:
-    """The sum of |x - y|."""
+    """The exact sum of |x - y| of each pair of a batch."""
     return slices.distances(*batch, exact.bits)
 
 

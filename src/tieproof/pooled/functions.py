@@ -33,9 +33,9 @@ class FunctionGauge(Gauge):
         return np.ascontiguousarray(distances[:, columns])
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
-        """The values."""
+        """The exact keys of pairs: what the function returned, as fractions."""
         return [Fraction(value) for value in values.tolist()]
 
     def near(self, key: Real) -> float:
-        """The key."""
+        """A key as the nearest float."""
         return rounded(key)

@@ -117,7 +117,7 @@ class SpaceGauge(Gauge):
         return exact_pairs.rounded_keys(self.sums, self.space.exact_rows, rows, columns)
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
-        """The exact keys."""
+        """The exact keys of pairs."""
         return exact_pairs.keys(self.sums, self.space.exact_rows, rows, columns)
 
     def divisors(self) -> tuple[Fraction, Fraction]:
@@ -176,7 +176,7 @@ class CosineGauge(SpaceGauge):
                 self.absolute = error + bounds.underflow(space.items.dimensions, FLOAT64)
 
     def values(self, rows: slice, columns: slice) -> FloatArray:
-        """Minus the similarities."""
+        """Minus the cosine similarities, in float64."""
         values = -self.space.tile(rows, columns).astype(np.float64, copy=False)
         if self.space.integers:
             values *= np.abs(values)
@@ -200,7 +200,7 @@ class CosineGauge(SpaceGauge):
         return None if found is None else (-found[0], found[1])
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
-        """1 - x.y / (|x| |y|)."""
+        """The cosine distance, 1 - x.y / (|x| |y|), of a key."""
         sign = -1 if key < 0 else 1
         return rounded_of_root(Fraction(key * sign), lambda root: 1 + sign * root, rounding)
 
@@ -211,7 +211,7 @@ class CosineGauge(SpaceGauge):
 
 
 class SquaredEuclideanGauge(SpaceGauge):
-    """The sum of (x - y)^2."""
+    """The squared Euclidean distance: the sum of (x - y)^2."""
 
     space: Euclidean
     sums = staticmethod(exact_pairs.squared_distances)
@@ -239,10 +239,10 @@ class SquaredEuclideanGauge(SpaceGauge):
 
 
 class EuclideanGauge(SquaredEuclideanGauge):
-    """The root of that; its keys are squares."""
+    """The Euclidean distance, whose keys are squares."""
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
-        """The root."""
+        """The distance of a key: its square root."""
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
 
     def key_of(self, distance: Fraction) -> Fraction:
@@ -251,7 +251,7 @@ class EuclideanGauge(SquaredEuclideanGauge):
 
 
 class CityBlockGauge(SpaceGauge):
-    """The sum of |x - y|."""
+    """The city-block distance: the sum of |x - y|."""
 
     space: CityBlock
     sums = staticmethod(exact_pairs.city_blocks)
@@ -275,15 +275,15 @@ class HammingGauge(SpaceGauge):
     space: Hamming
 
     def values(self, rows: slice, columns: slice) -> FloatArray:
-        """The distances."""
+        """The numbers of bits that differ."""
         return -self.space.tile(rows, columns).astype(np.float64, copy=False)
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
-        """The values."""
+        """The exact keys of pairs, which are their values."""
         return [int(value) for value in values]
 
     def sharp(self, rows: IntArray, columns: IntArray) -> None:
-        """Nobody needs them."""
+        """No sharper keys: the values are exact already."""
 
 
 GAUGES: dict[str, type[SpaceGauge]] = {

@@ -69,7 +69,7 @@ def in_cell(text: str) -> str:
 
 
 def markdown_writer() -> Writer:
-    """Markdown."""
+    """What writes a report as Markdown."""
 
     def write(report: AuditReport, path: Path) -> None:
         path.write_text(markdown(report), encoding="utf-8")

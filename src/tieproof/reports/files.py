@@ -20,7 +20,7 @@ class HasJson(Protocol):
     """A result that gives itself as JSON."""
 
     def to_json(self) -> str:
-        """The text."""
+        """The result as a text in JSON."""
 
 
 Writer = Callable[[Any, Path], None]

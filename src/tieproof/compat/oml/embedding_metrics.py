@@ -159,7 +159,7 @@ class EmbeddingMetrics:
     def get_plot_for_worst_queries(
         self, metric_name: str, n_queries: int, n_instances: int, verbose: bool = False
     ) -> Any:
-        """The same of the queries that score worst by a metric such as "OVERALL/cmc/5"."""
+        """A figure of the nearest items of the queries that score worst by a metric such as "OVERALL/cmc/5"."""
         return self.get_plot_for_queries(self.get_worst_queries_ids(metric_name, n_queries), n_instances, verbose)
 
     def visualize(self) -> tuple[list[Any], list[str]]:

@@ -52,7 +52,7 @@ def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbour
 
 
 def of_block(gauge: EuclideanGauge, split: Split, span: IntArray, count: int) -> Iterator[Neighbours]:
-    """The same for some queries."""
+    """The nearest items of each query of a span."""
     space = gauge.space
     rows = space.queries.identity[span]
     keys, errors = space.key_block(rows, slice(0, len(space.items)))

@@ -43,7 +43,7 @@ def calc_fnmr_at_fmr(pos_dist: Any, neg_dist: Any, fmr_vals: tuple[float, ...] =
 def calc_fnmr_at_fmr_rr(
     rr: RetrievalResults, fmr_vals: tuple[float, ...] = (0.1,), ties: TieChoice = "lower"
 ) -> dict[str, Any]:
-    """The same over all pairs of a query and an item that retrieval results list.
+    """The false non-match rate at false match rates, over all pairs of query and item that retrieval results list.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ class AccuracyCalculator:
         return {name: found[name] for name in names}
 
     def _task(self, queries: Any, labels: Any, items: Any, item_labels: Any, includes_query: bool) -> Task:
-        """What to rank for whom."""
+        """The evaluation that is asked for: which items are ranked for which queries."""
         alone = includes_query and len(items) == len(queries)
         arguments: dict[str, Any] = {"embeddings": queries, "gallery": None if alone else items}
         if includes_query and not alone:
@@ -213,7 +213,7 @@ def some(values: Estimate[FloatArray], chosen: Any) -> Estimate[FloatArray]:
 
 
 def selected(names: Sequence[str], include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:
-    """Those of `names` that are asked for; all where nothing is."""
+    """The names that are asked for; all where nothing is."""
     for given, what in ((include, "include"), (exclude, "exclude")):
         if isinstance(given, str):
             raise InputError(f"{what} must be a list of names, not the name {given!r}. Write ({given!r},).")

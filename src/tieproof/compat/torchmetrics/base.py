@@ -165,7 +165,7 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         return values[:, ~np.isnan(values[0, :, 0])]
 
     def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
-        """The same for queries with equally many items, where there is something to find."""
+        """The values of queries with equally many items and something to find: (4, queries, measures)."""
         names = self.measures(scores.shape[1], longest)
         result = evaluate_scores(scores, relevance, measures=names, empty="zero")
         return np.array([astuple(result.per_query(name)) for name in names]).transpose(1, 2, 0)

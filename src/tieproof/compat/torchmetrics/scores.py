@@ -96,7 +96,7 @@ class RetrievalRPrecision(RetrievalMetric):
     """The share of relevant items among the first R, of R relevant ones."""
 
     def measures(self, length: int, longest: int) -> list[str]:
-        """R-precision."""
+        """The name of the measure: R-precision."""
         return ["Rprec"]
 
 
@@ -144,7 +144,7 @@ class RetrievalAUROC(RetrievalMetric):
                 raise InputError(f"{name}={value} is not offered: here the area is that of the whole ranking.")
 
     def measures(self, length: int, longest: int) -> list[str]:
-        """The area."""
+        """The name of the measure: the area under the ROC curve."""
         return ["AUC"]
 
     def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
