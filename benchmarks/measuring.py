@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 import tieproof as tp
-from tieproof.files import atomic_write
-from tieproof.settings import parse_threads
+from tieproof.inputs.options import parse_threads
+from tieproof.views.whole_files import atomic_write
 
 Array = npt.NDArray[Any]
 Measured = dict[str, Any]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from measuring import Measured, clustered, evaluation, keep, missed, setting, table
-from tieproof.settings import parse_memory
+from tieproof.inputs.options import parse_memory
 
 MIB = 2**20
 BUDGETS = ("256MiB", "1GiB")

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from measuring import Call, Measured, at_most, keep, missed, seconds, setting, table
-from tieproof.readers import trec
-from tieproof.runs import evaluate_run
+from tieproof.calls.runs import evaluate_run
+from tieproof.inputs.readers import trec
 
 QUERIES, DEPTH, COLLECTION, JUDGMENTS = 1000, 1000, 100_000, 40
 REPETITIONS = 5

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tieproof.measures import REGISTRY, Definition
-from tieproof.reports.measures import LEGEND, LEGEND_OF_NAMES, explained, names_elsewhere, spelling
+from tieproof.views.text.measures import (
+    LEGEND,
+    LEGEND_OF_NAMES,
+    explained,
+    names_elsewhere,
+    spelling,
+)
 
 PAGE = Path(__file__).with_name("measures.md")
 

@@ -14,7 +14,7 @@ import pytest
 
 import oracle
 import tieproof as tp
-from tieproof.readers import query_categories
+from tieproof.inputs.readers import query_categories
 
 RANDOM = np.random.default_rng(11)
 QUERIES, GALLERY = RANDOM.integers(0, 3, size=(30, 3)), RANDOM.integers(0, 3, size=(25, 3))

@@ -135,7 +135,7 @@ def test_progress_ends_at_the_total(name: str, monkeypatch: Patch) -> None:
         totals.append(total)
         yield done.append
 
-    monkeypatch.setattr(sys.modules["tieproof.evaluate"], "progress_bar", bar)
+    monkeypatch.setattr(sys.modules["tieproof.calls.embeddings"], "progress_bar", bar)
     random = np.random.default_rng(5)
     data = HARD_SETS[name](random, (130, 5))
     tp.evaluate(**leave_one_out(np.concatenate([data, data[:60]]), random), distance="euclidean")

@@ -17,15 +17,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import tieproof as tp
-from tieproof.readers import read_embeddings, read_labels
-from tieproof.readers.trec import LONGEST_LINE
+from tieproof.inputs.readers import read_embeddings, read_labels
+from tieproof.inputs.readers.trec import LONGEST_LINE
 
 MIB = 2**20
 
 LIMITED = """
 import json, resource, sys
 import tieproof as tp
-from tieproof.readers import read_embeddings, read_labels
+from tieproof.inputs.readers import read_embeddings, read_labels
 {imports}
 pages = int(open("/proc/self/statm").read().split()[0])
 limit = pages * resource.getpagesize() + {mib} * 2**20

@@ -20,13 +20,13 @@ import pytest
 import tieproof as tp
 from command_line import Outcome, process, the_line
 from tieproof import cli
+from tieproof.calls.runs import MISSING
+from tieproof.calls.scoring import EMPTY, Empty
 from tieproof.cli import exits
 from tieproof.distances import DISTANCES
 from tieproof.measures import REGISTRY
-from tieproof.reports import measures as measures_text
-from tieproof.reports.text import render
-from tieproof.runs import MISSING
-from tieproof.scoring import EMPTY, Empty
+from tieproof.views.text import measures as measures_text
+from tieproof.views.text.text import render
 
 Array = npt.NDArray[Any]
 

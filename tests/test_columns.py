@@ -12,8 +12,8 @@ import pytest
 
 import tieproof as tp
 from tieproof import cli
-from tieproof.readers import read_embeddings, read_labels
-from tieproof.readers.series import outside
+from tieproof.inputs.readers import read_embeddings, read_labels
+from tieproof.inputs.readers.series import outside
 
 Array = npt.NDArray[Any]
 

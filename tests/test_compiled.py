@@ -17,9 +17,10 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 
 import tieproof as tp
-from tieproof import compiled, waiting
-from tieproof.compiled import KernelCache, SealedFile, kernel
-from tieproof.waiting import Wait, shown_waits
+from tieproof.calls import waiting
+from tieproof.calls.waiting import Wait, shown_waits
+from tieproof.native import compiled
+from tieproof.native.compiled import KernelCache, SealedFile, kernel
 
 Patch = pytest.MonkeyPatch
 

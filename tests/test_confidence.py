@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
+from tieproof.calls.scoring import Empty
 from tieproof.confidence import confidence_vs_recall_at_1, error_reject_curve, rank_correlation
 
 Array = npt.NDArray[Any]
@@ -234,7 +235,7 @@ def test_end_of_the_curve_is_the_mean() -> None:
 
 
 @pytest.mark.parametrize(("empty", "count"), [("skip", 5), ("nan", 5), ("zero", 6), ("one", 6)])
-def test_queries_with_nothing_relevant(empty: tp.scoring.Empty, count: int) -> None:
+def test_queries_with_nothing_relevant(empty: Empty, count: int) -> None:
     curve = evaluated(empty=empty).error_reject("AP")
     assert len(curve.rejected) == count
     first = {"zero": 1.0, "one": 0.0}.get(empty)  # the most confident query has nothing relevant

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from tieproof import cli, demo
-from tieproof.result import Result
+from tieproof import cli
+from tieproof.cli import digits as demo
+from tieproof.results.results import Result
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 import tieproof as tp
 from tieproof.cli import main
 from tieproof.distances import DISTANCES, SYNONYMS
-from tieproof.reports.collisions import render as render_collisions
-from tieproof.reports.rates import render as render_rates
+from tieproof.views.text.collisions import render as render_collisions
+from tieproof.views.text.rates import render as render_rates
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.integers(-3, 4, size=(30, 4))

@@ -17,12 +17,12 @@ from entries import entered
 from exact_oracle import KEYS, fractions
 from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
+from tieproof.distances.space import Resources, Space
 from tieproof.engine import blas, buckets
 from tieproof.engine.finding import lowest_entries
 from tieproof.engine.guide import guided
 from tieproof.engine.plan import Plan
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.exact.space import Resources, Space
 
 widen = entered(buckets.widen)
 

@@ -12,7 +12,7 @@ import pytest
 import tieproof as tp
 from shared_data import FOLDER, load_shared
 from tieproof import cli
-from tieproof.readers import read_confidences, read_embeddings, read_labels
+from tieproof.inputs.readers import read_confidences, read_embeddings, read_labels
 
 Array = npt.NDArray[Any]
 

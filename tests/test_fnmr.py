@@ -15,7 +15,12 @@ import tieproof as tp
 from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
 from tieproof.pooled import counting, pool
-from tieproof.pooled.rates import METHODS, between, linear_place, tied_estimate
+from tieproof.results.rates import (
+    METHODS,
+    between,
+    linear_place,
+    tied_estimate,
+)
 
 Array = npt.NDArray[Any]
 

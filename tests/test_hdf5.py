@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
-from tieproof.readers import read_embeddings, read_labels
+from tieproof.inputs.readers import read_embeddings, read_labels
 
 VECTORS: npt.NDArray[Any] = np.arange(12, dtype=np.float32).reshape(4, 3)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import tieproof as tp
-from tieproof.readers import read_confidences, read_embeddings, read_labels
+from tieproof.inputs.readers import read_confidences, read_embeddings, read_labels
 
 COUNTED = {
     "integers": "0,1,2\n3,4,5\n6,7,8\n",

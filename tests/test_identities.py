@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.readers import read_labels
+from tieproof.inputs.readers import read_labels
 
 DATA = np.array([[0.0], [1.0], [3.0], [7.0]])
 LIMITS = {"float16": 2**11, "float32": 2**24, "float64": 2**53, "longdouble": 2**53}

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from entries import entered
+from tieproof.distances.space import Error, Form
 from tieproof.engine import buckets, counting, exact_counting, finding, intervals, masks
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
@@ -30,7 +31,6 @@ from tieproof.engine.structures import (
     room_for_items,
 )
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
-from tieproof.exact.space import Error, Form
 
 buckets_of = entered(buckets.buckets_of)
 first_at_most = entered(buckets.first_at_most)

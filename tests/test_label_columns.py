@@ -8,7 +8,7 @@ import pytest
 
 import tieproof as tp
 from tieproof.cli import main
-from tieproof.readers import read_labels
+from tieproof.inputs.readers import read_labels
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.normal(size=(20, 3))

@@ -11,13 +11,13 @@ import pytest
 
 import tieproof as tp
 from hard_sets import HARD_SETS
+from tieproof.distances.cityblock import CityBlock
+from tieproof.distances.cosine import Cosine
+from tieproof.distances.dot import Dot
+from tieproof.distances.euclidean import Euclidean
+from tieproof.distances.space import Space
 from tieproof.engine import order, resolve
 from tieproof.exact import exact_rows
-from tieproof.exact.cityblock import CityBlock
-from tieproof.exact.cosine import Cosine
-from tieproof.exact.dot import Dot
-from tieproof.exact.euclidean import Euclidean
-from tieproof.exact.space import Space
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
 SETS = ("one ulp apart float32", "one ulp apart float64", "0.1, 0.2, 0.3 float32", "±0.1, 0 float64")

@@ -15,15 +15,16 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import tieproof as tp
-from tieproof import collision_counts, progress, scoring
+from tieproof.calls import progress, scoring
 from tieproof.distances import DISTANCES, make_space
 from tieproof.engine import Plan, count_ties
-from tieproof.gaps.ties import all_ties
+from tieproof.engine.collisions.ties import all_ties
+from tieproof.inputs.relevance import Labels
 from tieproof.pooled import counting
 from tieproof.pooled.points import make_gauge
 from tieproof.precision.formats import FORMATS
 from tieproof.precision.ties import rounded_ties
-from tieproof.relevance import Labels
+from tieproof.results import collisions as collision_counts
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.normal(size=(1500, 8)).astype(np.float32)
@@ -41,7 +42,7 @@ PLACES = [
     "tieproof.engine.counting.count_rows",
     "tieproof.engine.dense.count_matrix",
     "tieproof.precision.ties.ties_of_scores",
-    "tieproof.gaps.ties.written_down",
+    "tieproof.engine.collisions.ties.written_down",
     "tieproof.pooled.counting.histogram",
 ]
 """What threads call in each of them."""

@@ -10,8 +10,8 @@ import pytest
 import oracle
 import tieproof as tp
 from test_lists import Query, extremes, spellings
-from tieproof.graded_ends import worst_count
 from tieproof.measures import parse
+from tieproof.measures.graded_ends import worst_count
 from tieproof.measures.rank_weights import LOGARITHMIC
 
 CUTOFFS = (1, 2, 3, 4, 6)

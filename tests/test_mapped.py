@@ -172,7 +172,7 @@ def test_what_was_written_before(path: Path) -> None:
 
 def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     labels = saved(path.with_name("labels.npy"), LABELS)
-    module = sys.modules["tieproof.evaluate"]
+    module = sys.modules["tieproof.calls.embeddings"]
     evaluated = module.space_parts
 
     def meanwhile(*arguments: Any) -> Any:

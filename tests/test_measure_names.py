@@ -7,6 +7,7 @@ import pytest
 
 import tieproof as tp
 from test_measures import registered_measures
+from tieproof.calls.scoring import parse_measures
 from tieproof.errors import InputError
 from tieproof.measures import (
     AP,
@@ -25,7 +26,6 @@ from tieproof.measures import (
     parse,
     parse_list,
 )
-from tieproof.scoring import parse_measures
 
 
 @pytest.mark.parametrize("spelling", [*registered_measures(), *DEFAULT_MEASURES, "RBP(p=0.95)"])

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.plots import style
+from tieproof.views.pictures import style
 
 
 def test_looks_differ_in_every_way() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.plots import queries, style
-from tieproof.plots.measures import height
+from tieproof.views.pictures import queries, style
+from tieproof.views.pictures.measures import height
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -2,8 +2,13 @@
 
 import numpy as np
 
-from tieproof.plots import style
-from tieproof.plots.nearest_items import Item, Row, Tie, nearest_items
+from tieproof.views.pictures import style
+from tieproof.views.pictures.nearest_items import (
+    Item,
+    Row,
+    Tie,
+    nearest_items,
+)
 
 
 def test_rows_with_images_texts_and_ties() -> None:

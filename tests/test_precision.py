@@ -20,13 +20,13 @@ from shared_data import load_shared
 from tieproof.cli.app import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
+from tieproof.inputs.relevance import Labels
 from tieproof.pooled import stripes
 from tieproof.pooled.points import make_gauge
 from tieproof.precision.curves import LINEAR, curve
 from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import FORMATS
 from tieproof.precision.kernels import nearest, round_pairs, target_of
-from tieproof.relevance import Labels
 
 DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 PRECISIONS = tuple(FORMATS)

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tieproof import progress
-from tieproof.progress import progress_bar
+from tieproof.calls import progress
+from tieproof.calls.progress import progress_bar
 
 
 class Terminal(io.StringIO):

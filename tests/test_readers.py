@@ -22,8 +22,14 @@ import pytest
 from safetensors.numpy import save_file
 
 from tieproof.errors import InputError, InputWarning, MissingExtraError
-from tieproof.files import atomic_write
-from tieproof.readers import FORMATS, arrays, read_confidences, read_embeddings, read_labels
+from tieproof.inputs.readers import (
+    FORMATS,
+    arrays,
+    read_confidences,
+    read_embeddings,
+    read_labels,
+)
+from tieproof.views.whole_files import atomic_write
 
 Array = npt.NDArray[Any]
 

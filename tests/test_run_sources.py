@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import tieproof as tp
-from tieproof.runs import evaluate_run
+from tieproof.calls.runs import evaluate_run
 
 LARGE = 2**60 + 1
 

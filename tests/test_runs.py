@@ -12,8 +12,8 @@ import pytest
 
 import oracle
 import tieproof as tp
-from tieproof.readers import trec
-from tieproof.runs import evaluate_run
+from tieproof.calls.runs import evaluate_run
+from tieproof.inputs.readers import trec
 
 Judgments = dict[str, dict[str, float]]
 

@@ -94,7 +94,7 @@ def test_bfloat16_labels_that_may_be_rounded(whole: bool) -> None:
 
 
 def test_bfloat16_labels_in_files(tmp_path: Any) -> None:
-    from tieproof.readers import read_labels
+    from tieproof.inputs.readers import read_labels
 
     safetensors = pytest.importorskip("safetensors.torch")
     for name, highest in (("good", 255), ("bad", 256)):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tieproof.threads import in_order
+from tieproof.native.threads import in_order
 from tieproof.ties import TOP, Ties
 
 

@@ -2,13 +2,14 @@
 
 from tieproof import confidence, measures
 from tieproof.audit import AuditReport, audit
-from tieproof.collision_counts import Collisions
-from tieproof.collisions import collisions
+from tieproof.calls.batches import Evaluator
+from tieproof.calls.collisions import collisions
+from tieproof.calls.embeddings import evaluate
+from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
+from tieproof.calls.lists import evaluate_distances, evaluate_scores
+from tieproof.calls.pcf import pcf
+from tieproof.calls.runs import evaluate_run
 from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
-from tieproof.evaluate import evaluate
-from tieproof.evaluator import Evaluator
-from tieproof.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
-from tieproof.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import (
     AP,
     AP_TRAPEZOID,
@@ -25,11 +26,10 @@ from tieproof.measures import (
     Success,
     nDCG,
 )
-from tieproof.pcf import pcf
-from tieproof.pooled.rates import ErrorRates, OperatingPoint
-from tieproof.result import Estimate, Result
-from tieproof.runs import evaluate_run
-from tieproof.tie_summary import TieSummary
+from tieproof.results.collisions import Collisions
+from tieproof.results.rates import ErrorRates, OperatingPoint
+from tieproof.results.results import Estimate, Result
+from tieproof.results.tie_summary import TieSummary
 from tieproof.ties import Ties
 
 __version__ = "0.1.0"

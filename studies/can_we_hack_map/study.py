@@ -17,7 +17,7 @@ from studies.common import parse, progress, table, write_report
 from tieproof.audit import ATTACKS, Finding, Verdict
 from tieproof.audit.luck import DRAWS
 from tieproof.audit.verdicts import worst
-from tieproof.plots import style
+from tieproof.views.pictures import style
 
 QUICK = ["zeros", "nan", "infinity", "permuting items", "order search"]
 TIME_LIMIT = 120.0

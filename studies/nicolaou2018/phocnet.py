@@ -10,7 +10,7 @@ import tieproof as tp
 from studies.common import claims, table
 from studies.nicolaou2018.published import listed, published_claims, variant_table, variants
 from studies.nicolaou2018.straightforward import CONSTANT, FloatArray, distance_matrix, mean_average_precision
-from tieproof.readers import read_embeddings
+from tieproof.inputs.readers import read_embeddings
 
 DISTANCES = ("cosine", "euclidean", "cityblock")
 PRECISIONS = (None, "float32", "float16")

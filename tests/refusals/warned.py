@@ -6,7 +6,7 @@ import numpy as np
 
 import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate
-from tieproof.readers import read_embeddings
+from tieproof.inputs.readers import read_embeddings
 
 MORE, CLASSES = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) // 4
 

@@ -30,7 +30,7 @@ def tied_vectors(random: np.random.Generator) -> Vectors:
 
 def digits(random: np.random.Generator) -> Vectors:
     """The first of the handwritten digits that the package carries."""
-    from tieproof.demo import load_digits
+    from tieproof.cli.digits import load_digits
 
     pixels, labels = load_digits()
     return pixels[:COUNT].astype(np.float32), labels[:COUNT].astype(np.int64)

@@ -21,10 +21,10 @@ from tieproof.audit.process_trees import ending_in_order
 from tieproof.audit.report import AuditReport
 from tieproof.audit.targets import Command, load, name_of
 from tieproof.audit.verdicts import Finding, worst
+from tieproof.calls.progress import progress_bar
 from tieproof.distances import find_distance
 from tieproof.errors import InputError
 from tieproof.measures import Measure, parse
-from tieproof.progress import progress_bar
 
 DEFAULTS = Options()
 

@@ -10,7 +10,7 @@ from tieproof.errors import InputError
 
 def lower_bound(embeddings: Array, labels: IntArray) -> float:
     """Average precision by cosine, leave-one-out, as `tieproof.evaluate` computes its lower bound."""
-    from tieproof.evaluate import evaluate
+    from tieproof.calls.embeddings import evaluate
 
     return evaluate(embeddings, labels, measures=["AP"])["AP"].lower
 

@@ -63,13 +63,13 @@ class AuditReport:
 
     def to_markdown(self) -> str:
         """A text to paste into an issue."""
-        from tieproof.reports.audit import markdown
+        from tieproof.views.text.audit import markdown
 
         return markdown(self)
 
     def __str__(self) -> str:
         """The table that the command line shows."""
-        from tieproof.reports.audit import render
+        from tieproof.views.text.audit import render
 
         return render(self)
 

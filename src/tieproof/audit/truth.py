@@ -13,10 +13,10 @@ from tieproof.audit.conventions import relevance
 from tieproof.audit.data import DATA, data_case
 from tieproof.audit.examination import Examination
 from tieproof.audit.verdicts import Finding, Verdict
-from tieproof.evaluate import evaluate
-from tieproof.lists import evaluate_distances, evaluate_scores
+from tieproof.calls.embeddings import evaluate
+from tieproof.calls.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
-from tieproof.result import Estimate, Result
+from tieproof.results.results import Estimate, Result
 
 NAME = "interval"
 TOLERANCE = 1e-4

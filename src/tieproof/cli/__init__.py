@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from tieproof.calls.waiting import shown_waits
 from tieproof.cli.app import app
 from tieproof.cli.exits import status_of
-from tieproof.waiting import shown_waits
 
 __all__ = ["main"]
 

@@ -15,7 +15,7 @@ from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
 from tieproof.measures import parse
-from tieproof.reports.audit import MARKDOWN, render
+from tieproof.views.text.audit import MARKDOWN, render
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: something does not hold; a blind system gains from it."""

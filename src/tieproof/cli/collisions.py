@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import tieproof
+from tieproof.calls.collisions import as_epsilon
 from tieproof.cli.evaluate import Files, from_files
 from tieproof.cli.options import (
     Embeddings,
@@ -20,13 +21,12 @@ from tieproof.cli.options import (
     option,
 )
 from tieproof.cli.output import answer, is_terminal, outputs
-from tieproof.collisions import as_epsilon
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
-from tieproof.readers.location import split
-from tieproof.reports.collisions import render
-from tieproof.reports.files import COLLISIONS, COLLISIONS_BY_RANK
-from tieproof.settings import parse_memory, parse_threads
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.inputs.readers.location import split
+from tieproof.views.text.collisions import render
+from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK
 
 HELP = (
     "Find the ties in all rankings: neighbours at exactly the same distance, or closer than --epsilon.\n\n"

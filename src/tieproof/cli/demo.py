@@ -8,6 +8,6 @@ EXAMPLES = "Example: tieproof demo"
 
 def command() -> None:
     """Evaluate the digits."""
-    from tieproof import demo
+    from tieproof.cli import digits as demo
 
     show(demo.render, demo.run())

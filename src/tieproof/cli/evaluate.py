@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import tieproof
+from tieproof.calls.scoring import parse_measures
 from tieproof.cli.options import (
     MEASURES,
     TIE_STD,
@@ -28,8 +29,8 @@ from tieproof.cli.options import (
 from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
-from tieproof.precision.formats import FORMATS as PRECISIONS
-from tieproof.readers import (
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.inputs.readers import (
     CONFIDENCES,
     FORMATS,
     LABELS,
@@ -40,10 +41,9 @@ from tieproof.readers import (
     read_embeddings,
     read_labels,
 )
-from tieproof.readers.location import split
-from tieproof.reports.text import render
-from tieproof.scoring import parse_measures
-from tieproof.settings import parse_memory, parse_threads
+from tieproof.inputs.readers.location import split
+from tieproof.precision.formats import FORMATS as PRECISIONS
+from tieproof.views.text.text import render
 
 Answer = TypeVar("Answer")
 

@@ -14,7 +14,7 @@ from typer.main import get_command
 from tieproof.cli.output import complain, discard
 from tieproof.cli.signals import Terminated, ending_by_signals
 from tieproof.errors import InputWarning, TieproofError
-from tieproof.printable import in_one_line, printable
+from tieproof.views.printable import in_one_line, printable
 
 OK, DEFECT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK = "TIEPROOF_TRACEBACK"

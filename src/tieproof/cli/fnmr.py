@@ -21,10 +21,10 @@ from tieproof.cli.options import (
 from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, find_distance
 from tieproof.errors import InputError
-from tieproof.pooled.rates import METHODS
-from tieproof.readers.location import split
-from tieproof.reports.rates import render
-from tieproof.settings import parse_memory, parse_threads
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.inputs.readers.location import split
+from tieproof.results.rates import METHODS
+from tieproof.views.text.rates import render
 
 HELP = (
     "The false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from tieproof.cli.output import show
-from tieproof.reports.measures import find, render
+from tieproof.views.text.measures import find, render
 
 HELP = (
     "Show the measures: meaning, formula, parameters, source, and what other libraries call them.\n\n"

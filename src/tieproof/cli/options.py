@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tieproof.categories import AVERAGES
+from tieproof.calls.scoring import EMPTY
 from tieproof.errors import InputError
+from tieproof.inputs.categories import AVERAGES
 from tieproof.measures import DEFAULT_MEASURES
-from tieproof.reports.files import PER_QUERY, PICTURES
-from tieproof.scoring import EMPTY
+from tieproof.views.text.files import PER_QUERY, PICTURES
 
 Text = str | None
 

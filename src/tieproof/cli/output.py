@@ -10,7 +10,13 @@ from typing import Any, TextIO
 
 from tieproof.cli.options import Text
 from tieproof.errors import InputError
-from tieproof.reports.files import MEANS, PER_QUERY, PICTURES, Formats, output
+from tieproof.views.text.files import (
+    MEANS,
+    PER_QUERY,
+    PICTURES,
+    Formats,
+    output,
+)
 
 STANDARD_OUTPUT = "-"
 WIDEST = 100

@@ -7,9 +7,9 @@ import tieproof
 from tieproof.cli.options import Embeddings, Json, share_option
 from tieproof.cli.output import answer, outputs
 from tieproof.errors import InputError
-from tieproof.readers import read_embeddings
-from tieproof.readers.location import split
-from tieproof.reports.text import WIDTH, table
+from tieproof.inputs.readers import read_embeddings
+from tieproof.inputs.readers.location import split
+from tieproof.views.text.text import WIDTH, table
 
 HELP = (
     "The principal components fraction (PCF): the share of principal components that explain a share of the "

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 import tieproof
+from tieproof.calls.runs import MISSING, NOT_JUDGED
+from tieproof.calls.scoring import parse_measures
 from tieproof.cli.options import (
     MEASURES,
     TIE_STD,
@@ -26,11 +28,9 @@ from tieproof.cli.options import (
 )
 from tieproof.cli.output import STANDARD_OUTPUT, answer, outputs, say
 from tieproof.errors import InputError
-from tieproof.reports import lines
-from tieproof.reports.runs import about_run
-from tieproof.reports.text import count, render
-from tieproof.runs import MISSING, NOT_JUDGED
-from tieproof.scoring import parse_measures
+from tieproof.views.text import lines
+from tieproof.views.text.runs import about_run
+from tieproof.views.text.text import count, render
 
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import as_numbers
 from tieproof.errors import InputError
-from tieproof.shares import as_shares
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.shares import as_shares
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import as_embeddings, as_labels, as_numbers
 from tieproof.confidence.gaussian import squared_radius
 from tieproof.confidence.inputs import FloatArray, as_masses, check_finite, check_scale, within_range
 from tieproof.errors import InputError
-from tieproof.lookalikes import warn_of_similarities
-from tieproof.mapped import unchanged_files
+from tieproof.inputs.arrays import as_embeddings, as_labels, as_numbers
+from tieproof.inputs.lookalikes import warn_of_similarities
+from tieproof.inputs.mapped import unchanged_files
 
 IntArray = npt.NDArray[np.int64]
 

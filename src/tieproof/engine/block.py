@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tieproof.engine import guide
 from tieproof.engine.structures import FloatArray, IntArray, SmallIntArray
-from tieproof.relevance import ranges
+from tieproof.inputs.relevance import ranges
 
 
 class Entries(NamedTuple):

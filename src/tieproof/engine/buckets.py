@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from tieproof.compiled import kernel, part
 from tieproof.engine.masks import hide
 from tieproof.engine.structures import (
     Counts,
@@ -18,6 +17,7 @@ from tieproof.engine.structures import (
     Thresholds,
     Tile,
 )
+from tieproof.native.compiled import kernel, part
 
 BUCKETS = 8
 """Buckets per threshold (measured)."""

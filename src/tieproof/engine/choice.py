@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.space import Space
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import FloatArray, IntArray
-from tieproof.exact.space import Space
 
 
 class Choice(NamedTuple):

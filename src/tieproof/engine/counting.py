@@ -6,6 +6,7 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.space import Error
 from tieproof.engine.buckets import BUCKETS, MOST, SOME, count_crowded
 from tieproof.engine.exact_counting import LEVELS, count_exactly
 from tieproof.engine.finding import find_in_columns, find_in_rows, lowest_entries
@@ -24,7 +25,6 @@ from tieproof.engine.structures import (
     Undecided,
     Work,
 )
-from tieproof.exact.space import Error
 
 LIST = 2**12
 """Items that are listed before they are placed: as many as a cache holds."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import as_numbers
+from tieproof.distances.space import Form, make_error
 from tieproof.engine.counting import count_rows, limits_of, make_room
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import masks_of
@@ -24,8 +24,8 @@ from tieproof.engine.structures import (
     room_for_items,
 )
 from tieproof.errors import InputError
-from tieproof.exact.space import Form, make_error
-from tieproof.relevance import RelevantBlock, pointers
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.relevance import RelevantBlock, pointers
 from tieproof.ties import Ties
 
 FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from tieproof.compiled import kernel, part
 from tieproof.engine.buckets import add_slots, first_at_most, list_counted, show, sort_into_buckets, widen
 from tieproof.engine.masks import hide
 from tieproof.engine.structures import (
@@ -21,6 +20,7 @@ from tieproof.engine.structures import (
     Thresholds,
     Tile,
 )
+from tieproof.native.compiled import kernel, part
 
 LEVELS = 2**12
 """Whole numbers between the thresholds up to which each gets a count of its own."""

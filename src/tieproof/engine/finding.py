@@ -5,7 +5,6 @@ All others are farther than all thresholds and need no counting. They are passed
 
 import numpy as np
 
-from tieproof.compiled import kernel, part
 from tieproof.engine.masks import counted, first_run, leave_out
 from tieproof.engine.structures import (
     Columns,
@@ -21,6 +20,7 @@ from tieproof.engine.structures import (
     Thresholds,
     Tile,
 )
+from tieproof.native.compiled import kernel, part
 
 FIRST_ROWS = 16
 """Rows of a transposed tile that tell whether it is crowded."""

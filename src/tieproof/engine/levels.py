@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel, part
+from tieproof.distances.hamming import Words, ones
 from tieproof.engine.structures import IntArray, Places
 from tieproof.engine.tiles import Progress
-from tieproof.exact.hamming import Words, ones
-from tieproof.relevance import Labels
-from tieproof.threads import in_order
+from tieproof.inputs.relevance import Labels
+from tieproof.native.compiled import kernel, part
+from tieproof.native.threads import in_order
 from tieproof.ties import Ties
 
 LEVELS = 2**12

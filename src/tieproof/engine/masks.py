@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.compiled import part
 from tieproof.engine.structures import Int, IntArray, Places, Row, SmallIntArray
+from tieproof.native.compiled import part
 
 
 class Masks(NamedTuple):

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
+from tieproof.distances.space import Space
 from tieproof.engine.structures import FloatArray, IntArray
-from tieproof.exact.space import Space
+from tieproof.native.compiled import kernel
 
 Flags = npt.NDArray[np.bool_]
 

@@ -4,11 +4,11 @@ from threading import Lock
 
 import numpy as np
 
-from tieproof.compiled import kernel
+from tieproof.distances.space import Error, Form
 from tieproof.engine.guide import place_of, step_of, steps_of
 from tieproof.engine.intervals import settle
 from tieproof.engine.structures import Counts, FloatArray, Listed, Thresholds, Undecided
-from tieproof.exact.space import Error, Form
+from tieproof.native.compiled import kernel
 
 
 def place(

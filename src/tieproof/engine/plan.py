@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.space import Resources
 from tieproof.engine.choice import LONG
-from tieproof.exact.space import Resources
 
 BYTES_PER_PAIR_RANKED = 20.5
 """What a (query, relevant item) pair takes while tiles are counted: key, item, two counts, a share of the guide."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
@@ -17,6 +16,7 @@ from tieproof.engine.structures import (
     Thresholds,
     Undecided,
 )
+from tieproof.native.compiled import kernel
 from tieproof.ties import Ties
 
 

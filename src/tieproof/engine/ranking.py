@@ -3,14 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
+from tieproof.distances.space import Space
 from tieproof.engine.block import Block, Entries
 from tieproof.engine.masks import Masks, masks_of
 from tieproof.engine.order import NARROW, exact_order
 from tieproof.engine.structures import CONTINUED, FloatArray, IntArray, SmallIntArray, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.exact.space import Space
-from tieproof.relevance import Relevance, RelevantBlock, sorted_contains
+from tieproof.inputs.relevance import Relevance, RelevantBlock, sorted_contains
+from tieproof.native.compiled import kernel
 
 
 def rank_shared(

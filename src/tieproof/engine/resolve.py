@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.compiled import kernel, part
+from tieproof.distances.space import Space
 from tieproof.engine.intervals import end_of_nearer, settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import CONTINUED, Counts, FloatArray, Int, IntArray, SmallIntArray, Undecided
 from tieproof.exact.digits import DIGIT
-from tieproof.exact.space import Space
+from tieproof.native.compiled import kernel, part
 
 PAIRS = 2**17
 """Items and thresholds whose keys are computed together."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.space import Form
+from tieproof.distances.space import Form
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances.space import Error, Space
+from tieproof.distances.space import Tile as Entries
 from tieproof.engine import counting, finding
 from tieproof.engine.counting import limits_of, make_room
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
-from tieproof.exact.space import Error, Space
-from tieproof.exact.space import Tile as Entries
 
 Progress = Callable[[int], None]
 """Called with the number of pairs done since the last call."""

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import BLOCK_BYTES, Embeddings
 from tieproof.exact.scan import Checksums
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 
 IntArray = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
 from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.native.compiled import kernel
 
 LANES = 32
 """Independent partial sums, a vector register or two; the bounds hold for any order of summation."""

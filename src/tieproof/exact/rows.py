@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import BLOCK_BYTES, Embeddings
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.exact.identity import identities
 from tieproof.exact.scan import beyond, common_unit, scan, units
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -8,9 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, blocks, not_finite, rows_of_block
-from tieproof.compiled import kernel, part
-from tieproof.threads import for_each
+from tieproof.inputs.arrays import (
+    Embeddings,
+    blocks,
+    not_finite,
+    rows_of_block,
+)
+from tieproof.native.compiled import kernel, part
+from tieproof.native.threads import for_each
 
 FloatArray = npt.NDArray[np.float64]
 Checksums = npt.NDArray[np.uint64]

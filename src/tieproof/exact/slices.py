@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.compiled import kernel
 from tieproof.exact.pairs import LANES, products
+from tieproof.native.compiled import kernel
 
 FloatMatrix = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

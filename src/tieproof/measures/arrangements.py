@@ -18,7 +18,7 @@ its rows and columns centred. Adding a constant to all a or to all b changes not
 
 import numpy as np
 
-from tieproof.compiled import kernel, part
+from tieproof.native.compiled import kernel, part
 from tieproof.ties import FloatArray, IntArray
 
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tieproof.compiled import part
 from tieproof.measures.numbers import SPLITTER
+from tieproof.native.compiled import part
 from tieproof.ties import FloatArray
 
 Pair: TypeAlias = tuple[float, float]

@@ -5,9 +5,9 @@ The formulas are those of `precision_sums` and `arrangements`; only what cancels
 
 import numpy as np
 
-from tieproof.compiled import kernel, part
 from tieproof.measures.arrangements import variance_of, variance_of_one
 from tieproof.measures.pair_parts import Pair, between, exactly, minus, over, plus, times
+from tieproof.native.compiled import kernel, part
 from tieproof.ties import FloatArray, IntArray
 
 LONG, FAR = 32, 200

@@ -4,7 +4,7 @@ The ties of query q are starts[q] … starts[q+1]-1; those from rank last[q] on 
 order of the ties.
 """
 
-from tieproof.compiled import kernel
+from tieproof.native.compiled import kernel
 from tieproof.ties import FloatArray, IntArray
 
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tieproof.exact import digits, sines, slices
+from tieproof.distances import sines
+from tieproof.exact import digits, slices
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.exact.slices import Sums

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.arrays import Embeddings
 from tieproof.distances import DistanceFunction
 from tieproof.engine.dense import FUNCTION_COLUMNS, FUNCTION_ENTRIES, FUNCTION_ROWS, checked_distances
 from tieproof.exact.rows import FloatArray, IntArray
+from tieproof.inputs.arrays import Embeddings
 from tieproof.pooled.gauges import Gauge
 from tieproof.pooled.reals import Real, rounded
 

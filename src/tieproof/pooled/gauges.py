@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.distances.cityblock import CityBlock
+from tieproof.distances.cosine import RATIO_EXACT, Cosine
+from tieproof.distances.dot import Dot
+from tieproof.distances.euclidean import Euclidean
+from tieproof.distances.hamming import Hamming
+from tieproof.distances.space import Space
 from tieproof.exact import bounds
-from tieproof.exact.cityblock import CityBlock
-from tieproof.exact.cosine import RATIO_EXACT, Cosine
-from tieproof.exact.dot import Dot
-from tieproof.exact.euclidean import Euclidean
 from tieproof.exact.exact_rows import Batch, ExactRows
-from tieproof.exact.hamming import Hamming
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.exact.slices import Sums
-from tieproof.exact.space import Space
 from tieproof.pooled import exact_pairs
 from tieproof.pooled.reals import Real, Rounding, rounded, rounded_of_root
 

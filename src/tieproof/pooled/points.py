@@ -5,14 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from tieproof.arrays import Embeddings
 from tieproof.distances import Distance, DistanceFunction, make_space, our_name
-from tieproof.exact.space import Resources
+from tieproof.distances.space import Resources
+from tieproof.inputs.arrays import Embeddings
+from tieproof.inputs.relevance import Relevance
 from tieproof.pooled.counting import Progress, order_statistics, relevant_beyond
 from tieproof.pooled.functions import FunctionGauge
 from tieproof.pooled.gauges import GAUGES, Gauge
 from tieproof.pooled.pool import Pool
-from tieproof.pooled.rates import (
+from tieproof.pooled.reals import least_rounding_to
+from tieproof.results.rates import (
     OperatingPoint,
     between,
     check_threshold,
@@ -21,8 +23,6 @@ from tieproof.pooled.rates import (
     point,
     tied_estimate,
 )
-from tieproof.pooled.reals import least_rounding_to
-from tieproof.relevance import Relevance
 
 PASSES = 2
 """Over all pairs, where the sample of pairs leads to the right windows at once."""

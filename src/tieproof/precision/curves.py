@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from tieproof.compiled import kernel
+from tieproof.native.compiled import kernel
 from tieproof.pooled.gauges import NEAR, CosineGauge, EuclideanGauge, Gauge, SpaceGauge
 
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import LongTensor
 
-from tieproof.arrays import as_array, as_labels
 from tieproof.compat.oml.split import SEQUENCE
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_array, as_labels
 
 CATEGORY = "category"
 """The key of `extra_data` that names the category of each item."""

@@ -8,14 +8,14 @@ import numpy.typing as npt
 
 from tieproof.compat.oml.split import Split
 from tieproof.distances import DISTANCES, make_space
+from tieproof.distances.euclidean import Euclidean
+from tieproof.distances.space import Resources
 from tieproof.engine.blas import check_products
 from tieproof.engine.order import exact_order
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.exact.euclidean import Euclidean
-from tieproof.exact.space import Resources
+from tieproof.inputs.relevance import IntArray
 from tieproof.pooled.gauges import EuclideanGauge
 from tieproof.pooled.points import LONGEST_SUM
-from tieproof.relevance import IntArray
 
 BLOCK_ENTRIES = 2**22
 """Keys, and entries of differences, that are looked at together."""

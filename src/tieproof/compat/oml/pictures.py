@@ -5,12 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.arrays import as_array
 from tieproof.compat.oml.neighbours import Neighbours
 from tieproof.compat.oml.retrieval_results import with_equal_ones
 from tieproof.errors import InputError
-from tieproof.plots import style
-from tieproof.plots.nearest_items import Item, Row, Tie, nearest_items
+from tieproof.inputs.arrays import as_array
+from tieproof.views.pictures import style
+from tieproof.views.pictures.nearest_items import (
+    Item,
+    Row,
+    Tie,
+    nearest_items,
+)
 
 QUERY, RIGHT, WRONG, UNKNOWN = (0, 0, 255), (0, 255, 0), (255, 0, 0), (0, 0, 0)
 """Colours that a data set's `visualize` of the library expects, in red, green and blue."""

@@ -6,11 +6,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import as_array
+from tieproof.calls.lists import evaluate_distances
 from tieproof.errors import InputError
-from tieproof.identities import as_int64
-from tieproof.lists import evaluate_distances
-from tieproof.result import Estimate, FloatArray, IntArray, Result
+from tieproof.inputs.arrays import as_array
+from tieproof.inputs.identities import as_int64
+from tieproof.results.results import (
+    Estimate,
+    FloatArray,
+    IntArray,
+    Result,
+)
 
 PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 """Our measures by the names of the library, which all have a cutoff."""

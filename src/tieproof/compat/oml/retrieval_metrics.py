@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import BoolTensor, FloatTensor, LongTensor
 
-from tieproof.arrays import as_array, as_labels
 from tieproof.compat.oml.rankings import Rankings, as_ids, evaluate_at, of_lists
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
-from tieproof.result import Estimate, FloatArray
+from tieproof.inputs.arrays import as_array, as_labels
+from tieproof.results.results import Estimate, FloatArray
 
 OVERALL = "OVERALL"
 """The category that all queries are in."""

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import FloatTensor, LongTensor
 
-from tieproof.arrays import as_array
 from tieproof.compat.oml.neighbours import Neighbours, nearest
 from tieproof.compat.oml.rankings import Rankings, as_ids, of_lists
 from tieproof.compat.oml.split import Split, split_of_dataset, split_of_two
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_array
 
 
 class RetrievalResults:

@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.arrays import Embeddings, as_array, as_embeddings, as_labels
+from tieproof.calls.embeddings import evaluate
+from tieproof.calls.fnmr import fnmr_at_fmr
 from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
-from tieproof.evaluate import evaluate
-from tieproof.fnmr import fnmr_at_fmr
-from tieproof.inputs import make_relevance
-from tieproof.pooled.rates import ErrorRates
-from tieproof.relevance import IntArray, Labels, RelevantBlock
-from tieproof.result import Result
+from tieproof.inputs.arrays import (
+    Embeddings,
+    as_array,
+    as_embeddings,
+    as_labels,
+)
+from tieproof.inputs.embeddings import make_relevance
+from tieproof.inputs.relevance import IntArray, Labels, RelevantBlock
+from tieproof.results.rates import ErrorRates
+from tieproof.results.results import Result
 
 SEQUENCE = "sequence"
 """The key of a data set's `extra_data` that names the sequence of each item."""

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tieproof.arrays import Embeddings, as_embeddings, as_labels
-from tieproof.pcf import pcf
+from tieproof.calls.pcf import pcf
+from tieproof.inputs.arrays import Embeddings, as_embeddings, as_labels
 
 OVERALL = "OVERALL"
 

@@ -7,15 +7,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.arrays import as_array, as_embeddings, as_labels
+from tieproof.calls.embeddings import evaluate
 from tieproof.compat.pml.clustering import CLUSTERING, Clustering, clustering_scores
 from tieproof.compat.pml.comparison import compared
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.evaluate import evaluate
-from tieproof.relevance import IntArray, Labels
-from tieproof.result import Estimate, FloatArray, mean_of_means
+from tieproof.inputs.arrays import as_array, as_embeddings, as_labels
+from tieproof.inputs.relevance import IntArray, Labels
+from tieproof.results.results import Estimate, FloatArray, mean_of_means
 
 
 class Ranking(NamedTuple):

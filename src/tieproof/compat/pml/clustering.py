@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import Embeddings, as_array
 from tieproof.compat.extras import need
+from tieproof.inputs.arrays import Embeddings, as_array
 
 CLUSTERING = {"AMI": "adjusted_mutual_info_score", "NMI": "normalized_mutual_info_score"}
 """scikit-learn's functions by the library's names."""

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.arrays import as_array
 from tieproof.compat.extras import need
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_array
 
 IntArray = npt.NDArray[np.int64]
 

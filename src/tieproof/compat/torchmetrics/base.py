@@ -12,12 +12,12 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities.data import dim_zero_cat
 
-from tieproof.arrays import as_array
+from tieproof.calls.lists import evaluate_scores
 from tieproof.compat.distributed import gathered_tensors
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
-from tieproof.lists import evaluate_scores
-from tieproof.result import Estimate, FloatArray
+from tieproof.inputs.arrays import as_array
+from tieproof.results.results import Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
 EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}

@@ -1,0 +1,1 @@
+"""The public calls, a file for each, and what they share."""

@@ -1,0 +1,257 @@
+"""`evaluate`: check, plan, run."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tieproof.calls.progress import progress_bar
+from tieproof.calls.scoring import (
+    Empty,
+    Parts,
+    check_empty,
+    parse_measures,
+    score,
+)
+from tieproof.calls.waiting import explain_waits
+from tieproof.confidence.inputs import as_column
+from tieproof.distances import Distance, DistanceFunction, make_space, reported
+from tieproof.inputs.arrays import Embeddings
+from tieproof.inputs.categories import Average, as_categories
+from tieproof.inputs.embeddings import as_inputs, make_relevance
+from tieproof.inputs.lookalikes import warn_of_recall
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.inputs.relevance import IntArray, Labels, Relevance
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.precision.formats import Format, find_format
+from tieproof.results.results import Result, Setting
+from tieproof.ties import Ties
+
+
+@unchanged_files
+def evaluate(
+    embeddings: Any,
+    labels: Any = None,
+    *,
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    distance: str | DistanceFunction = "cosine",
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    relevance: Any = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
+    exclude: Any = None,
+    categories: Any = None,
+    average: Average = "micro",
+    confidence: Any = None,
+    empty: Empty = "skip",
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+    precision: str | None = None,
+) -> Result:
+    """Score embeddings exactly, with the whole interval that ties leave open.
+
+    Without a gallery every item queries all the others (leave-one-out); with one, the embeddings are the queries.
+
+    Parameters
+    ----------
+    embeddings : (n, d) floats, integers or bools of at most 64 bits
+        NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack.
+    labels : (n,) integers or strings, or (n, c) of 0/1
+        Items with the query's label are relevant; with columns, items that share at least one. A single column of
+        only 0 and 1 is a column, too: items with 0 have no label. Floats are taken where they stand for integers that
+        their type cannot have rounded, such as those below 2048 in float16.
+    gallery, gallery_labels :
+        The retrieval database and its labels.
+    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
+        A function takes a block of queries and a block of gallery items and returns their distances, whose floats
+        are then the numbers that are ranked. Hamming takes bools, or packed uint8 with `bits`. Other usual names,
+        such as "l2", "manhattan" or "inner_product", mean the same.
+    measures :
+        Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
+    relevance : rows (query, item) or (query, item, grade), instead of labels
+        A grade of 0 is not relevant, a negative one excludes the item from the query's ranking.
+    groups, gallery_groups : (n,)
+        An item with the query's label and group is excluded (same camera, same sequence).
+    exclude : rows (query, item)
+        Pairs that are left out of the rankings.
+    categories : (q,) integers or strings, one for each query
+        `result.category(name)` is the result of the queries of one category; pass the labels for a result per class.
+    average : "micro" or "macro"
+        The mean over all queries; or the mean over the categories of the means over their queries, so that small
+        categories count as much as large ones. Without categories, the queries' labels are theirs.
+    confidence : (q,) numbers, one for each query, larger is more confident
+        `result.error_reject(measure)` is the error of the most confident queries (`tieproof.confidence`).
+    empty : "skip", "zero", "one", "nan" or "error"
+        What becomes of a query with nothing relevant. "skip" and "nan" leave it out of the means; "nan" keeps it
+        among the queries. The result always counts them.
+    memory : bytes, or a string such as "1GiB"
+        Budget over the inputs.
+    threads : int
+        Default: all processors.
+    progress : bool
+        Show a bar on standard error where it takes longer than two seconds; and say, at a terminal, where the first
+        evaluation on a machine waits for the compiler.
+    bits : int
+        Bits of a packed Hamming code.
+    precision : "float32", "float16" or "bfloat16"
+        What a system that keeps its distances in this format has to live with: every distance is a real number that
+        is rounded once (to the nearest, ties to even; past the largest number to infinity, where all are tied), and
+        then ranked. Default: distances are compared as real numbers. What is rounded is 1 - x.y / (|x| |y|) for
+        cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of |x - y|, - x.y for dot, the number
+        of bits that differ, or what a function returns. Floats are finer near 0: a system that keeps similarities
+        instead, near 1, has more ties among its nearest items.
+
+    Raises
+    ------
+    InputError
+        NaN, infinity, wrong shapes or types, unknown names: what arrived, what was expected, what to do.
+
+    Warns
+    -----
+    InputWarning
+        What can be evaluated and is probably not what was meant: the gallery is the queries, the embeddings are a
+        matrix of similarities, R@k where Success@k is meant, one column of 0/1.
+
+    Notes
+    -----
+    A memory-mapped file must not change meanwhile. It is refused where its size or time of change is another one at
+    the end than at the start, or where it was shorter than the array at the start. One that is cut short during the
+    evaluation may end the process, and a writer that leaves the time of change as it was is not noticed: whoever
+    cannot rule that out passes a copy in memory, `numpy.array(embeddings)`.
+
+    Implements the bounds and the expectation that Nicolaou et al. 2018 (section 4) ask for; the closed forms are
+    in `tieproof.measures`.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> result = tp.evaluate([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]], ["cat", "dog", "cat"], measures=["AP"])
+    >>> result["AP"]
+    Estimate(lower=1.0, expected=1.0, upper=1.0, std=0.0)
+    >>> zeros = tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])
+    >>> zeros["AP"]
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.1767766952966369)
+
+    """
+    explain_waits(progress)
+    wanted = parse_measures(measures)
+    check_empty(empty)
+    wanted_format = find_format(precision)
+    budget, workers = parse_memory(memory), parse_threads(threads)
+    vectors, gallery_vectors, kind, dimensions = as_inputs(embeddings, gallery, distance, bits)
+    relevant = make_relevance(
+        vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
+    )
+    grouping = as_categories(categories, len(vectors), average, labels)
+    confidences = None if confidence is None else as_column(confidence, "confidences", len(vectors))
+    if wanted_format is not None:
+        parts, zero_vectors = rounded_parts(
+            vectors, gallery_vectors, kind, distance, relevant, wanted_format, (budget, workers), progress
+        )
+    elif not isinstance(kind, Distance):
+        parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, progress), 0
+    else:
+        parts, zero_vectors = space_parts(vectors, gallery_vectors, kind, relevant, (budget, workers), progress)
+    setting = Setting(
+        distance=reported(distance),
+        leave_one_out=gallery is None,
+        queries=relevant.n_queries,
+        gallery=relevant.n_items,
+        dimensions=dimensions,
+        empty=empty,
+        average=average,
+        precision=precision,
+    )
+    n_relevant = np.zeros(relevant.n_queries, dtype=np.int64)
+    result = score(
+        noted(parts, n_relevant),
+        wanted,
+        setting,
+        zero_vectors,
+        categories=grouping,
+        confidence=confidences,
+        threads=workers,
+    )
+    warn_of_recall(wanted, n_relevant)
+    return result
+
+
+def noted(parts: Parts, n_relevant: IntArray) -> Parts:
+    """The same parts, whose numbers of relevant items are written down by the way."""
+    for queries, ties in parts:
+        n_relevant[queries] = ties.n_relevant
+        yield queries, ties
+
+
+def space_parts(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    distance: Distance,
+    relevance: Relevance,
+    limits: tuple[int, int],
+    progress: bool,
+) -> tuple[Parts, int]:
+    """The ties of all queries under one of our distances, and the number of zero vectors."""
+    from tieproof.engine import Plan, count_ties, few_levels, ties_by_level
+
+    if distance.bits and isinstance(relevance, Labels) and relevance.plain and few_levels(queries):
+
+        def parts_by_level() -> Iterator[tuple[IntArray, Ties]]:
+            with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
+                yield from ties_by_level(queries, gallery, relevance, limits[1], advance)
+
+        return parts_by_level(), 0
+    plan = Plan(*limits)
+    space = make_space(distance, queries, gallery, relevance.order(), plan.resources)
+
+    def parts() -> Iterator[tuple[IntArray, Ties]]:
+        total = len(space.queries) * len(space.items)
+        with progress_bar(total, progress) as advance:
+            yield from count_ties(space, relevance, plan, advance)
+
+    return parts(), space.zero_vectors
+
+
+def function_parts(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    function: DistanceFunction,
+    relevance: Relevance,
+    progress: bool,
+) -> Parts:
+    """The ties of all queries under a function's distances."""
+    from tieproof.engine.dense import blocks_of_function, ties_of_scores
+
+    items = queries if gallery is None else gallery
+    with progress_bar(len(queries) * len(items), progress) as advance:
+        for span, distances in blocks_of_function(function, queries, items):
+            index = np.arange(len(queries))[span]
+            yield index, ties_of_scores(-distances, relevance.block(index))
+            advance(distances.size)
+
+
+def rounded_parts(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    kind: Distance | DistanceFunction,
+    name: str | DistanceFunction,
+    relevance: Relevance,
+    wanted: Format,
+    limits: tuple[int, int],
+    progress: bool,
+) -> tuple[Parts, int]:
+    """The ties of all queries under distances rounded to a format, and the number of zero vectors."""
+    from tieproof.pooled.points import make_gauge
+    from tieproof.precision.ties import rounded_ties
+
+    gauge = make_gauge(queries, gallery, kind, name, relevance, limits[0])
+
+    def parts() -> Iterator[tuple[IntArray, Ties]]:
+        with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
+            yield from rounded_ties(gauge, wanted, relevance, limits, advance)
+
+    return parts(), gauge.zero_vectors

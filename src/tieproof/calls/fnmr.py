@@ -1,0 +1,178 @@
+"""`fnmr_at_fmr`: the false non-match rate at a false match rate, pooled over all pairs."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tieproof.calls.progress import progress_bar
+from tieproof.calls.waiting import explain_waits
+from tieproof.distances import DistanceFunction, reported
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.embeddings import as_inputs, make_relevance
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.results.rates import (
+    ErrorRates,
+    Method,
+    OperatingPoint,
+    between,
+    check_counts,
+    check_method,
+    check_threshold,
+    checked_rates,
+    exact_rank,
+    linear_place,
+    point,
+    tied_estimate,
+)
+
+
+@unchanged_files
+def fnmr_at_fmr(
+    embeddings: Any,
+    labels: Any = None,
+    *,
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    distance: str | DistanceFunction = "cosine",
+    fmr: float | Iterable[float] = (0.1,),
+    method: Method = "linear",
+    relevance: Any = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
+    exclude: Any = None,
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+) -> ErrorRates:
+    """The false non-match rate (FNMR) where the false match rate (FMR) has a given value, over all pairs.
+
+    All (query, item) pairs are looked at together, but for the excluded ones: in leave-one-out every pair of items
+    counts twice, once from each side. A threshold is the `fmr`-quantile of the distances between pairs that are not
+    relevant; FNMR is the share of relevant pairs at or beyond it. The pairs are counted, never stored.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels, distance, relevance, groups, gallery_groups, exclude, bits :
+        As in `evaluate`. The distances are 1 - x.y / (|x| |y|) (1 for a zero vector), |x - y|, its square,
+        the sum of |x - y|, - x.y, the number of bits that differ, or what a function returns.
+    fmr : numbers from 0 to 1
+    method : "linear" or "exact"
+        "linear" takes every distance as the float64 nearest to the real number, interpolates between two of them as
+        numpy.quantile does, and counts a relevant pair at exactly the threshold as a non-match: `lower`,
+        `expected` and `upper` are the same. "exact" takes the smallest distance that a share `fmr` of the pairs is
+        at or below, without any rounding. Relevant pairs at exactly that distance are matches in `lower` and
+        non-matches in `upper`; `expected` and `std` are over all orderings of the pairs at that distance, the
+        threshold being one of those that are not relevant. FNMR is an error, so `upper` is the value to report.
+    memory, threads, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    ErrorRates
+        `rates[0.1]` is an `Estimate`; `rates.points` has the thresholds, too.
+
+    Raises
+    ------
+    InputError
+        As in `evaluate`; where no pair is relevant, or all are; where a threshold passes the largest float64.
+
+    Notes
+    -----
+    The definition is that of OpenMetricLearning's `calc_fnmr_at_fmr`, whose unit step is 1 at 0. Results are the
+    same to the last bit for any order of items and dimensions, any memory and number of threads.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> rates = tp.fnmr_at_fmr([[0], [1], [3], [7]], ["a", "a", "b", "b"], distance="euclidean", fmr=0.5)
+    >>> rates.points[0].threshold, rates[0.5].upper
+    (4.5, 0.0)
+    >>> tp.fnmr_at_fmr([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], method="exact")[0.1]
+    Estimate(lower=0.0, expected=0.8, upper=1.0, std=0.30550504633038933)
+
+    """
+    explain_waits(progress)
+    rates = checked_rates(fmr)
+    check_method(method)
+    budget, workers = parse_memory(memory), parse_threads(threads)
+    vectors, gallery_vectors, kind, _ = as_inputs(embeddings, gallery, distance, bits)
+    relevant = make_relevance(
+        vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
+    )
+    from tieproof.pooled.points import PASSES, POINTS, make_gauge
+    from tieproof.pooled.pool import Pool
+
+    gauge = make_gauge(vectors, gallery_vectors, kind, distance, relevant, budget)
+    pool = Pool(gauge, relevant, budget, workers)
+    with progress_bar(PASSES * pool.entries, progress) as advance, pool.products():
+        totals = pool.totals()
+        check_counts(*totals)
+        points = tuple(POINTS[method](pool, rates, totals, advance))
+    return ErrorRates(method, reported(distance), *totals, points)
+
+
+@unchanged_files
+def fnmr_at_fmr_of_distances(
+    relevant: Any, others: Any, *, fmr: float | Iterable[float] = (0.1,), method: Method = "linear"
+) -> ErrorRates:
+    """The false non-match rate at false match rates, of given distances: of the relevant and of the other pairs.
+
+    Parameters
+    ----------
+    relevant, others : arrays of any shape, smaller is nearer
+        The given numbers are the distances; as they are ranked, so they are compared.
+    fmr, method :
+        As in `fnmr_at_fmr`.
+
+    Raises
+    ------
+    InputError
+        Distances that are not finite or integers beyond 2^53, empty arrays, wrong rates.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> rates = tp.fnmr_at_fmr_of_distances(
+    ...     [0, 0, 1, 1, 2, 2, 5, 5, 9, 9], [3, 3, 4, 4, 6, 6, 7, 7, 8, 8], fmr=(0.1, 0.5)
+    ... )
+    >>> rates[0.1].upper, rates[0.5].upper
+    (0.4, 0.2)
+    >>> tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")[0.1]
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+
+    """
+    rates = checked_rates(fmr)
+    check_method(method)
+    near, far = (as_distances(values, name) for values, name in ((relevant, "relevant"), (others, "other")))
+    check_counts(len(near), len(far))
+    far = np.sort(far)
+    points = []
+    for rate in rates:
+        if method == "linear":
+            first, second, part = linear_place(rate, len(far))
+            threshold = check_threshold(between(float(far[first]), float(far[second]), part), rate)
+            fnmr = point(int(np.count_nonzero(near >= threshold)) / len(near))
+        else:
+            rank = exact_rank(rate, len(far))
+            threshold = float(far[rank]) + 0.0
+            start, stop = np.searchsorted(far, threshold, "left"), np.searchsorted(far, threshold, "right")
+            beyond, tied = int((near > threshold).sum()), int((near == threshold).sum())
+            fnmr = tied_estimate(beyond, tied, len(near), rank - int(start) + 1, int(stop - start))
+        points.append(OperatingPoint(rate, threshold, fnmr))
+    return ErrorRates(method, "distances", len(near), len(far), tuple(points))
+
+
+def as_distances(values: Any, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Finite numbers that float64 holds exactly, in one dimension."""
+    array = as_numbers(values, f"{name} distances").ravel()
+    wrong = ~np.isfinite(array)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise InputError(f"The {name} distances must be finite numbers, and number {place} is {array[place]}.")
+    if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
+        raise InputError(f"The {name} distances hold an integer beyond 2^53, which float64 does not hold exactly.")
+    return array.astype(np.float64)

@@ -1,0 +1,307 @@
+"""Rankings given as scores or distances: matrices and ragged lists, whole or cut off.
+
+list_ends.py says what the end of a list that was cut off leaves open.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.calls.scoring import (
+    Empty,
+    Parts,
+    check_empty,
+    parse_measures,
+    score,
+)
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.categories import Average, as_categories
+from tieproof.inputs.list_direction import check_direction
+from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.measures.list_ends import as_limits, cut_off, estimate
+from tieproof.results.results import Result, Setting
+
+BLOCK_ENTRIES = 2**22
+"""Entries of a matrix that are ranked together."""
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+Row = npt.NDArray[Any]
+
+
+@unchanged_files
+def evaluate_scores(
+    scores: Any,
+    relevance: Any = None,
+    *,
+    labels: Any = None,
+    gallery_labels: Any = None,
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    n_relevant: Any = None,
+    n_items: Any = None,
+    categories: Any = None,
+    average: Average = "micro",
+    empty: Empty = "skip",
+) -> Result:
+    """Score rankings given as scores; larger is nearer, and the given floats are the numbers.
+
+    Parameters
+    ----------
+    scores : (q, n) array, or a list of q arrays of any lengths
+    relevance : the same shape
+        0 not relevant, above 0 relevant with that grade, below 0 excluded from the ranking.
+    labels : (q,) integers or strings, or (q, c) of 0/1, instead of relevance
+        Items with the query's label are relevant; with columns, items that share at least one. Without
+        `gallery_labels` the matrix is square, and its rows and columns are the same items: each queries all the
+        others, and the diagonal is excluded, whatever it holds.
+    gallery_labels : (n,), or (n, c)
+        The labels of the columns.
+    n_relevant : (q,) integers, or one for all queries
+        For lists that were cut off: the relevant items of each query, in its list or not. The last tie of a list
+        may go on beyond its end: `lower` and `upper` cover every way of going on, by items as near as the last one
+        (excluded or not), `expected` and `std` are those of the list as given, and
+        `ties.queries_with_open_last_tie` counts the queries that this concerns. The missing items have no grades:
+        where there are any, graded nDCG needs `ideal=list`, which judges the list by itself (to it, they are like
+        any other item).
+    n_items : (q,) integers, or one for all queries
+        The items that each query ranks, in its list or not, without the excluded ones: where the last tie ends at
+        the latest. Without it, the tie may go on forever.
+    measures, categories, average, empty :
+        As in `evaluate`; without labels, `average="macro"` needs categories.
+
+    Raises
+    ------
+    InputError
+        NaN, infinity, wrong shapes or types, fewer relevant items than a list holds: what arrived, what was
+        expected, what to do. One-dimensional scores, too: they may be those of one query or of several, one after
+        the other, and these would be ranked as one.
+
+    Warns
+    -----
+    InputWarning
+        A square matrix with an excluded diagonal that is the smallest of each row, and smaller scores for relevant
+        items than for others: they are probably distances.
+
+    Notes
+    -----
+    The closed forms under ties are in `tieproof.measures`, with their sources. A list that was cut off is evaluated
+    for the extreme continuations of its last tie (McSherry and Najork 2008, section 2, have a tie that straddles a
+    cutoff; here its other half is unknown).
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> tp.evaluate_scores([[0.9, 0.5, 0.5, 0.1]], [[0, 1, 0, 0]], measures=["RR"])["RR"]
+    Estimate(lower=0.3333333333333333, expected=0.4166666666666667, upper=0.5, std=0.08333333333333333)
+    >>> top_2 = tp.evaluate_scores([[0.9, 0.5]], [[1, 0]], measures=["R@2"], n_relevant=[2])
+    >>> top_2["R@2"]
+    Estimate(lower=0.5, expected=0.5, upper=1.0, std=0.0)
+    >>> top_2.ties.queries_with_open_last_tie
+    1
+    >>> similarities = [[1.0, 0.8, 0.1], [0.8, 1.0, 0.2], [0.1, 0.2, 1.0]]
+    >>> tp.evaluate_scores(similarities, labels=["cat", "cat", "dog"], measures=["P@1"])["P@1"].lower
+    1.0
+
+    """
+    truth = Truth(relevance, labels, gallery_labels)
+    options = Options(measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(scores, truth, options, name="scores", sign=1)
+
+
+@unchanged_files
+def evaluate_distances(
+    distances: Any,
+    relevance: Any = None,
+    *,
+    labels: Any = None,
+    gallery_labels: Any = None,
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    n_relevant: Any = None,
+    n_items: Any = None,
+    categories: Any = None,
+    average: Average = "micro",
+    empty: Empty = "skip",
+) -> Result:
+    """Score rankings given as distances: as `evaluate_scores`, and smaller is nearer.
+
+    A warning, `InputWarning`, says where the distances of a square matrix are probably similarities: its excluded
+    diagonal is the largest of each row, and relevant items have larger distances than others.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> tp.evaluate_distances([[0.0, 1.0, 1.0]], [[1, 1, 0]], measures=["P@1"])["P@1"].lower
+    1.0
+
+    """
+    truth = Truth(relevance, labels, gallery_labels)
+    options = Options(measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(distances, truth, options, name="distances", sign=-1)
+
+
+class Truth(NamedTuple):
+    """Who is relevant, as in `evaluate_scores`."""
+
+    relevance: Any
+    labels: Any
+    gallery_labels: Any
+
+
+class Options(NamedTuple):
+    """What scores and distances are evaluated with, as in `evaluate_scores`."""
+
+    measures: Sequence[str | Measure]
+    n_relevant: Any
+    n_items: Any
+    categories: Any
+    average: Average
+    empty: Empty
+
+
+def evaluate_lists(values: Any, truth: Truth, options: Options, name: str, sign: int) -> Result:
+    """What scores and distances share."""
+    wanted = parse_measures(options.measures)
+    check_empty(options.empty)
+    rows = as_rows(values, name)
+    judged = as_judged(truth, rows, options, name)
+    check_direction(rows, blocks(rows, judged), name)
+    limits = as_limits(options.n_relevant, options.n_items, len(rows))
+    categories = as_categories(options.categories, len(rows), options.average, truth.labels)
+    setting = Setting(
+        distance=name,
+        leave_one_out=False,
+        queries=len(rows),
+        gallery=max(len(row) for row in rows),
+        dimensions=None,
+        empty=options.empty,
+        average=options.average,
+    )
+    parts = list_parts(rows, judged, limits, name, sign)
+    return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
+
+
+def as_judged(truth: Truth, rows: Row | list[Row], options: Options, name: str) -> Row | list[Row] | LabelledRows:
+    """The relevance of every item, given or by labels."""
+    if (truth.relevance is None) == (truth.labels is None):
+        raise InputError("Pass either relevance or labels=, so that relevant items are known.")
+    if truth.labels is not None:
+        limits = (options.n_relevant, options.n_items)
+        return relevance_by_labels(truth.labels, truth.gallery_labels, rows, limits, name)
+    if truth.gallery_labels is not None:
+        raise InputError("gallery_labels were passed without labels. Pass labels= too, or leave them out.")
+    judged = as_rows(truth.relevance, "relevance")
+    check_shapes(rows, judged, name)
+    return judged
+
+
+def as_rows(values: Any, name: str) -> Row | list[Row]:
+    """A matrix as it is, anything else as a list of one-dimensional arrays."""
+    if isinstance(values, list | tuple):
+        rows = [as_numbers(row, name) for row in values]
+        wrong = [row.shape for row in rows if row.ndim != 1]
+        shape: tuple[int, ...] | None = None
+        if wrong:
+            shape = wrong[0] if any(wrong) or len(wrong) < len(rows) else (len(rows),)
+    else:
+        matrix = as_numbers(values, name)
+        shape = None if matrix.ndim == 2 else matrix.shape
+        if shape is None and len(matrix):
+            return matrix
+        rows = []
+    if shape is not None:
+        alone = f" Those of a single query are a matrix of one row: pass [{name}]." if len(shape) == 1 else ""
+        raise InputError(
+            f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
+            f"query, and arrived with the shape {shape}.{alone}"
+        )
+    if not rows:
+        raise InputError(f"The {name} are empty. At least one query is needed.")
+    return rows
+
+
+def check_shapes(rows: Row | list[Row], judged: Row | list[Row], name: str) -> None:
+    """Every item needs its relevance."""
+    if len(rows) != len(judged):
+        raise InputError(f"There are {name} for {len(rows)} queries and relevance for {len(judged)}.")
+    for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
+        if len(row) != len(relevant):
+            raise InputError(
+                f"Query {query} has {len(row)} {name} and {len(relevant)} relevance values. Pass one for each item."
+            )
+
+
+def list_parts(
+    rows: Row | list[Row],
+    judged: Row | list[Row] | LabelledRows,
+    limits: tuple[IntArray, IntArray | None] | None,
+    name: str,
+    sign: int,
+) -> Parts:
+    """The ties of all lists, a block of equally long ones at a time."""
+    from tieproof.engine.dense import block_of_matrix, ties_of_scores
+
+    graded = not isinstance(judged, LabelledRows) and any(((row > 0) & (row != 1)).any() for row in judged)
+    start = 0
+    for block, relevant in blocks(rows, judged):
+        nearness = sign * as_floats(block, name, start)
+        relevance = as_floats(relevant, "relevance", start)
+        found = block_of_matrix(relevance)
+        if graded and found.grades is None:
+            found = found._replace(grades=np.ones(len(found.items)))
+        ties = ties_of_scores(nearness, found)
+        queries = np.arange(start, start + len(block))
+        if limits is not None:
+            n_relevant, n_items = (None if limit is None else limit[queries] for limit in limits)
+            assert n_relevant is not None
+            ties = cut_off(ties, end_of_matrix(nearness, relevance), n_relevant, n_items, queries)
+        yield queries, ties
+        start += len(block)
+
+
+def end_of_matrix(nearness: FloatArray, relevance: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """(k, n, l, m) of what is listed at the last nearness of each list, which an excluded item may have."""
+    counted, relevant = relevance >= 0, relevance > 0
+    last = counted & (nearness == nearness.min(axis=1, initial=np.inf)[:, None])
+    (k, n), (l, m) = (  # noqa: E741
+        ((counted & where).sum(axis=1), (relevant & where).sum(axis=1)) for where in (~last, last)
+    )
+    return k, n, l, m
+
+
+def blocks(rows: Row | list[Row], judged: Row | list[Row] | LabelledRows) -> Iterator[tuple[Row, Row]]:
+    """Matrices of scores and relevance."""
+    start = 0
+    while start < len(rows):
+        width = len(rows[start])
+        stop = start + 1
+        while (
+            stop < len(rows)
+            and len(rows[stop]) == width
+            and rows[stop].dtype == rows[start].dtype
+            and (stop - start) * width < BLOCK_ENTRIES
+        ):
+            stop += 1
+        yield np.asarray(rows[start:stop]), np.asarray([np.asarray(row) for row in judged[start:stop]])
+        start = stop
+
+
+def as_floats(block: Row, name: str, first_query: int) -> FloatArray:
+    """The numbers in float64, their order unchanged; refused where not finite."""
+    if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
+        if name == "relevance":
+            raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
+        # Float64 would merge neighbours: their ranks say the same.
+        return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
+    finite = np.isfinite(block)
+    if not finite.all():
+        query, item = np.argwhere(~finite)[0]
+        raise InputError(
+            f"The {name} must be finite numbers, and query {first_query + query} holds {block[query, item]} at "
+            f"item {item}. Leave the item out, or mark it with a negative relevance and a finite number."
+        )
+    return block.astype(np.float64)

@@ -1,0 +1,137 @@
+"""From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError
+from tieproof.inputs.categories import Categories
+from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
+from tieproof.measures.rank_weights import growing_tables
+from tieproof.native.threads import for_each
+from tieproof.results.results import Evaluated, Result, Setting
+from tieproof.results.tie_summary import count_by_query
+from tieproof.ties import Ties
+
+Empty = Literal["skip", "zero", "one", "nan", "error"]
+EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
+"""What a query with nothing relevant scores."""
+
+IntArray = npt.NDArray[np.int64]
+Parts = Iterable[tuple[IntArray, Ties]]
+
+
+class Names(NamedTuple):
+    """What the queries of a run are called.
+
+    ids : those that are evaluated, in their order
+    left_out : those of the qrels or the run that are not, by the reason
+    not_in_run : those of the qrels that have no document in the run, evaluated or not
+    """
+
+    ids: npt.NDArray[Any]
+    left_out: Mapping[str, npt.NDArray[Any]]
+    not_in_run: npt.NDArray[Any]
+
+
+def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
+    """The measures asked for, each once; a string may name several.
+
+    >>> parse_measures(["nDCG@10, AP", "AP", "P.5,10"])
+    [nDCG@10, AP, P@5, P@10]
+    """
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
+    named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in measures)
+    wanted = list(dict.fromkeys(measure for several in named for measure in several))
+    if not wanted:
+        raise InputError(f"No measure was asked for. The default ones are {', '.join(DEFAULT_MEASURES)}.")
+    return wanted
+
+
+def check_empty(empty: str) -> None:
+    """Refuse an unknown policy."""
+    if not isinstance(empty, str) or empty not in EMPTY:
+        raise InputError(f"Unknown empty={empty!r}. Known: {', '.join(EMPTY)}.")
+
+
+def as_given(measure: Measure, ties: Ties) -> Estimates:
+    """A measure of the rankings as they are."""
+    return measure(ties)
+
+
+def score(
+    parts: Parts,
+    measures: list[Measure],
+    setting: Setting,
+    zero_vectors: int,
+    estimate: Callable[[Measure, Ties], Estimates] = as_given,
+    names: Names | None = None,
+    categories: npt.NDArray[Any] | None = None,
+    confidence: npt.NDArray[Any] | None = None,
+    threads: int = 1,
+) -> Result:
+    """Evaluate every measure on the ties of every query.
+
+    estimate : evaluates one measure
+    names : of the queries that `parts` counts from 0; None: these numbers
+    categories, confidence : those of each query that `parts` counts
+    threads : how many parts are evaluated at a time
+    """
+    left_out = names.left_out if names else {}
+    count = setting.queries - sum(map(len, left_out.values()))
+    ids = names.ids if names else np.arange(count)
+    values = {measure: np.zeros((4, count)) for measure in measures}
+    has_relevant = np.zeros(count, dtype=np.bool_)
+    tie_counts = np.zeros((4, count), dtype=np.int64)
+
+    def evaluate(part: tuple[IntArray, Ties]) -> None:
+        queries, found = part
+        has_relevant[queries] = found.n_relevant > 0
+        for measure in measures:
+            values[measure][:, queries] = estimate(measure, found)
+        tie_counts[:, queries] = count_by_query(found)
+
+    with growing_tables():
+        for_each(evaluate, parts, threads)
+    empty_ids = np.flatnonzero(~has_relevant)
+    check_evaluated(empty_ids, setting)
+    kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)
+    for array in values.values():
+        array[:, empty_ids] = EMPTY[setting.empty]
+        array[3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
+    per_query = {measure: array[:, kept] for measure, array in values.items()}
+    included = np.ones(count, dtype=np.bool_) if setting.empty in ("zero", "one") else has_relevant
+    groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
+    return Result(
+        Evaluated(
+            setting=setting,
+            query_ids=ids[kept],
+            per_query=per_query,
+            tie_counts=tie_counts[:, kept],
+            zero_vectors=zero_vectors,
+            empty_ids=ids[empty_ids],
+            left_out=left_out,
+            categories=groups,
+            confidence=None if confidence is None else confidence[kept],
+            not_in_run=names.not_in_run if names else None,
+        )
+    )
+
+
+def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
+    """Refuse where the policy asks for it, and where nothing is left to average."""
+    if len(empty_ids) and setting.empty == "error":
+        raise InputError(
+            f"{len(empty_ids)} of {setting.queries} queries have nothing relevant, the first is query "
+            f"{empty_ids[0]}. Leave them out, or let empty be skip, zero, one or nan."
+        )
+    if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):
+        raise InputError(
+            f"No query has anything relevant: for none of {setting.queries} queries is there a relevant item that is "
+            "not excluded. Check that labels and embeddings belong together."
+        )

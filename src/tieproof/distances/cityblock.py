@@ -1,0 +1,110 @@
+"""City-block distance: the sum of |x - y|, smaller is nearer."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.distances.inner import FLOAT32, FLOAT64
+from tieproof.distances.space import (
+    Error,
+    Prepared,
+    Resources,
+    Space,
+    Tile,
+    make_error,
+)
+from tieproof.exact import bounds, digits, slices
+from tieproof.exact.exact_rows import ExactRows
+from tieproof.exact.pairs import city_block_distances
+from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.native.compiled import kernel
+
+LARGEST_RELATIVE = 0.25
+"""A relative error from here up decides too little; at millions of dimensions float64 takes over."""
+
+
+@kernel
+def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """out[i, j] = - sum over d of |x[i, d] - y[d, j]|, summed in the order of d; y is transposed."""
+    out[:] = 0
+    for i in range(x.shape[0]):
+        sums = out[i]
+        for d in range(x.shape[1]):
+            value = x[i, d]
+            row = y[d]
+            for j in range(row.shape[0]):
+                sums[j] -= abs(value - row[j])
+
+
+class CityBlock(Space):
+    """Keys: minus the distance, both sides divided by the same number."""
+
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        sides = (queries,) if queries is items else (queries, items)
+        found = as_integers(*sides, per_row=False)
+        largest = (
+            np.inf
+            if found is None
+            else items.dimensions * sum((side.largest / side.divisor).max() for side in (found[0], found[-1]))
+        )
+        self.integers = bool(largest <= bounds.EXACT_INTEGERS[FLOAT64])
+        divided = found if found is not None and self.integers else share_divisor(*sides)
+        self.queries, self.items = divided[0], divided[-1]
+        self.resources = resources
+        if self.integers:
+            self.dtype = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
+        else:
+            # The bound is relative to the distance, so the entries must be exact in the type of the tile.
+            in_float32 = all(side.exact_in_float32 for side in divided)
+            in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
+            self.dtype = resources.dtype if in_float32 else FLOAT64
+        self.prepared_items = Prepared(self.items, self.dtype, False, resources)
+        self.prepared_queries = (
+            self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, resources)
+        )
+        self.prepared = (self.prepared_queries, self.prepared_items)
+        self.exact_rows = ExactRows(self.queries, self.items)
+        self.describe_tiles()
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+        """Minus the distances of ready rows."""
+        x = self.prepared_queries[rows]
+        y = np.ascontiguousarray(self.prepared_items[columns].T)
+        out = np.empty((len(x), y.shape[1]), dtype=self.dtype)
+        city_block_tile(x, y, out)
+        return out
+
+    def inexact(self, dtype: np.dtype[Any]) -> tuple[float, float]:
+        """Relative and absolute error of a computed distance."""
+        absolute = bounds.underflow(self.items.dimensions, dtype)
+        if not (self.queries.exact_in_float64 and self.items.exact_in_float64):
+            # Integers beyond 53 bits were rounded before anything was subtracted; entries are below 2.
+            absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
+        return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
+
+    @property
+    def tile_type(self) -> np.dtype[Any]:
+        """The number type of tiles."""
+        return self.dtype
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """An error in proportion to the distance."""
+        if self.integers:
+            return make_error(rows, columns)
+        relative, absolute = self.inexact(self.dtype)
+        return make_error(rows, columns, relative=relative, constant=absolute)
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Minus the distance in float64."""
+        distances = city_block_distances(self.queries, self.items, rows, columns)
+        if self.integers:
+            return -distances, np.zeros(len(distances))
+        relative, absolute = self.inexact(FLOAT64)
+        return -distances, relative * distances + absolute
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Digits of minus the distance in units of 2^base."""
+        exact = self.exact_rows
+        batches = exact.batches(rows, columns, digits.count(exact.product_bits))
+        return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])

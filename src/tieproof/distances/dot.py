@@ -1,0 +1,60 @@
+"""Dot product: x.y, larger is nearer."""
+
+import numpy as np
+
+from tieproof.distances.inner import FLOAT64, InnerSpace, fits
+from tieproof.distances.space import Error, Resources, make_error
+from tieproof.exact import bounds, slices
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch
+from tieproof.exact.pairs import inner_products
+from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+
+
+class Dot(InnerSpace):
+    """Keys: x.y, each side divided by a number of its own, which changes no order."""
+
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        symmetric = queries is items
+        found = [as_integers(side, per_row=False) for side in ((queries,) if symmetric else (queries, items))]
+        integer_sides = [side[0] for side in found if side is not None]
+        integers = len(integer_sides) == len(found) and fits(integer_sides[0], integer_sides[-1], FLOAT64)
+        if integers:
+            queries, items = integer_sides[0], integer_sides[-1]
+        else:
+            (shared,) = share_divisor(queries)
+            queries, items = shared, shared if symmetric else share_divisor(items)[0]
+        super().__init__(queries, items, integers, False, resources)
+        self.describe_tiles()
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """An error in proportion to both norms."""
+        if self.integers:
+            return make_error(rows, columns)
+        error = self.product_error * bounds.SAFETY
+        if self.relative:
+            return make_error(rows, columns, relative=error / (1 - error))
+        return make_error(
+            rows,
+            columns,
+            relative=bounds.ARITHMETIC,
+            row=error * self.queries.norm[rows],
+            column=self.items.norm[columns],
+            constant=bounds.underflow(self.items.dimensions, self.dtype),
+        )
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The inner products in float64, and bounds on their errors."""
+        keys = inner_products(self.queries, self.items, rows, columns)
+        if self.integers:
+            return keys, np.zeros(len(keys))
+        error = self.pair_error * bounds.SAFETY
+        if self.relative:
+            return keys, error / (1 - error) * keys
+        lengths = self.queries.norm[rows] * self.items.norm[columns]
+        return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
+
+    def keys_of_batch(self, batch: Batch) -> Digits:
+        """x.(y - c), c being the common row: x.c is common to all items."""
+        b_with_c = slices.dots_with(batch.y, self.exact_rows.centre_slices)
+        return self.exact_rows.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))

@@ -1,0 +1,93 @@
+"""Hamming distance of packed bits: the number of bits that differ, smaller is nearer; always exact."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.distances.space import (
+    Error,
+    Resources,
+    Space,
+    Tile,
+    make_error,
+)
+from tieproof.exact.bounds import EXACT_INTEGERS
+from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.native.compiled import kernel, part
+
+Words = npt.NDArray[np.uint64]
+
+
+@part
+def ones(word: np.uint64) -> np.uint64:
+    """The number of bits set; written so that the compiler finds the machine's own instruction."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@kernel
+def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
+    """out[i, j] = - bits that differ between x[i] and y[j]."""
+    for i in range(x.shape[0]):
+        for j in range(y.shape[0]):
+            count = np.uint64(0)
+            for w in range(x.shape[1]):
+                count += ones(x[i, w] ^ y[j, w])
+            out[i, j] = -np.float64(count)
+
+
+class Hamming(Space):
+    """Keys: minus the distance. The rows' embeddings are `packed_halves`."""
+
+    integers = True
+    zero_vectors = 0  # a code of zeros is a code like any other
+
+    def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
+        self.queries, self.items = queries, items
+        self.resources = resources
+        self.item_words = distinct_words(items)
+        self.query_words = self.item_words if queries is items else distinct_words(queries)
+        self.describe_tiles()
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+        """Minus the Hamming distances."""
+        x, y = self.query_words[rows], self.item_words[columns]
+        out = np.empty((len(x), len(y)), dtype=self.tile_type)
+        hamming_tile(x, y, out)
+        return out
+
+    @property
+    def tile_type(self) -> np.dtype[Any]:
+        """Float32, which holds distances exactly up to 2^24 bits; beyond that float64."""
+        bits = 64 * self.item_words.shape[1]
+        return np.dtype(np.float32 if bits <= EXACT_INTEGERS[np.dtype(np.float32)] else np.float64)
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """No error: numbers of bits are exact in the tile."""
+        return make_error(rows, columns)
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Minus the Hamming distances, which are exact."""
+        differing = np.bitwise_count(self.query_words[rows] ^ self.item_words[columns])
+        return -(differing.sum(axis=1).astype(np.float64)), np.zeros(len(rows))
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Minus the distance; the tile has already decided everything."""
+        return self.keys(rows, columns)[0][:, None].astype(np.int64)
+
+
+def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+    """Packed bytes (n, b) as an even number of half words, padded with zeros, which differ from no other zeros.
+
+    Halves, because float64 holds them exactly where the rows are scanned.
+    """
+    padded = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view(np.uint32)
+
+
+def distinct_words(rows: Rows) -> Words:
+    """The distinct rows as words of 64 bits."""
+    return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)

@@ -1,0 +1,97 @@
+"""What cosine, dot and Euclidean distance share: their tiles are matrix products."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tieproof.distances.space import (
+    Prepared,
+    Resources,
+    Space,
+    Tile,
+)
+from tieproof.exact import bounds, digits
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.rows import IntArray, Rows
+
+FLOAT32: np.dtype[Any] = np.dtype(np.float32)
+FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+
+NO_UNDERFLOW = 2.0**-60
+"""Products of two magnitudes from here up stay normal, in float32 and in float64."""
+
+
+class InnerSpace(Space):
+    """A distance whose key is a function of the inner product and of the norms."""
+
+    def __init__(
+        self,
+        queries: Rows,
+        items: Rows,
+        integers: bool,
+        normalise: bool,
+        resources: Resources,
+        fit: Callable[[Rows, Rows, np.dtype[Any]], bool] | None = None,
+    ) -> None:
+        self.queries, self.items, self.integers = queries, items, integers
+        self.resources = resources
+        self.dtype = integer_type(queries, items, fit or fits) if integers else resources.dtype
+        self.chunk = items.dimensions if integers else min(resources.chunk, items.dimensions)
+        self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.dtype)
+        self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
+        self.prepared_items = Prepared(items, self.dtype, normalise, resources)
+        self.prepared_queries = (
+            self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, resources)
+        )
+        self.prepared = (self.prepared_queries, self.prepared_items)
+        self.exact_rows = ExactRows(queries, items)
+        # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
+        self.relative = not (queries.negative or items.negative) and (
+            min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
+        )
+
+    @property
+    def tile_type(self) -> np.dtype[Any]:
+        """The number type of tiles."""
+        return self.dtype
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+        """Inner products of ready rows, summed up in chunks of dimensions."""
+        x, y = self.prepared_queries[rows], self.prepared_items[columns]
+        tile: Tile = x[:, : self.chunk] @ y[:, : self.chunk].T
+        for start in range(self.chunk, x.shape[1], self.chunk):
+            tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
+        return tile
+
+    @property
+    def key_length(self) -> int:
+        """How many digits an exact key has."""
+        return digits.count(self.exact_rows.product_bits)
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Digits of integers made of exact inner products."""
+        found = [self.keys_of_batch(batch) for batch in self.exact_rows.batches(rows, columns, self.key_length)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    @abstractmethod
+    def keys_of_batch(self, batch: Batch) -> Digits:
+        """The exact keys of pairs of cut rows."""
+
+
+def integer_type(queries: Rows, items: Rows, fit: Callable[[Rows, Rows, np.dtype[Any]], bool]) -> np.dtype[Any]:
+    """Float32, unless these integers need more bits."""
+    return FLOAT32 if fit(queries, items, FLOAT32) else FLOAT64
+
+
+def fits(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
+    """Whether every sum of products of these integers, in any order, is exact in `dtype`: |x| |y| bounds it."""
+    return bool(queries.norm.max() * items.norm.max() * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
+
+
+def smallest_ready(rows: Rows, normalise: bool) -> float:
+    """The smallest magnitude other than zero among rows made ready for the tile."""
+    ready = rows.smallest / rows.divisor
+    return float((ready / np.where(rows.norm > 0, rows.norm, 1.0) if normalise else ready).min())

@@ -1,0 +1,87 @@
+"""Cosine order from exact inner products: squared sines in float64, which tell near-duplicates apart, and ratios.
+
+x and y are rows less a common row c: x = c + a, y = c + b.
+"""
+
+import numpy as np
+
+from tieproof.exact import bounds, digits, slices
+from tieproof.exact.digits import Digits
+from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.rows import FloatArray
+from tieproof.native.compiled import kernel
+
+FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[np.dtype(np.float64)]
+
+LARGEST_BITS = 450
+"""Squared norms of more bits could overflow float64 once they are squared."""
+
+
+def can_round(exact: ExactRows) -> bool:
+    """Whether exact squared norms and their squares are finite in float64."""
+    return exact.product_bits <= LARGEST_BITS
+
+
+def squared_norms(exact: ExactRows, rows: slices.Slices) -> slices.Sums:
+    """|c + b|^2 = |b|^2 + 2 b.c + c.c."""
+    centre = exact.centre_slices
+    return slices.added(slices.squares(rows), 2 * slices.dots_with(rows, centre), slices.dots_with(centre, centre))
+
+
+def ratio_length(exact: ExactRows) -> int:
+    """Digits of a ratio, so many that distinct ratios differ in them (README, 7)."""
+    return digits.count(exact.product_bits) + digits.count(2 * exact.product_bits + 1)
+
+
+def ratios(exact: ExactRows, batch: Batch) -> Digits:
+    """sign(s) floor(s^2 2^K / n) with s = x.y = a.b + a.c + b.c + c.c and n = |y|^2."""
+    a_with_c, b_with_c, c_with_c = (
+        slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y, exact.centre_slices)
+    )
+    s = exact.digits(batch.sums(slices.dots(*batch), 1, slices.added(a_with_c, c_with_c), b_with_c))
+    n = exact.digits(squared_norms(exact, batch.y))
+    keys = np.empty((len(s), ratio_length(exact)), dtype=np.int64)
+    digits.ratios(s, n, batch.columns, keys)
+    return keys
+
+
+def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, FloatArray]:
+    """Minus the squared sine of the angle between x and y, or past a right angle that less 2; with error bounds.
+
+    It is (F^2 / X - E) / n with E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c - a.c - |a|^2,
+    X = |x|^2 and n = |y|^2, each exact before it is rounded (README, 8).
+    """
+    a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
+    a_with_c, b_with_c = (slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y))
+    pairs = slices.dots(*batch)
+    e, e_error = exact.rounded(batch.sums(pairs, -2, a_squared, b_squared))
+    f, f_error = exact.rounded(batch.sums(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c))
+    x_square, y_square = (digits.rounded(exact.digits(squared_norms(exact, side))) for side in (batch.x, batch.y))
+    relative = 32 * digits.count(exact.product_bits) * FLOAT64_ROUNDOFF
+    combine(e, e_error, f, f_error, x_square[batch.rows], y_square[batch.columns], relative)
+    return e, e_error
+
+
+@kernel
+def combine(
+    e: FloatArray,
+    e_error: FloatArray,
+    f: FloatArray,
+    f_error: FloatArray,
+    x_square: FloatArray,
+    y_square: FloatArray,
+    relative: float,
+) -> None:
+    """Put the key in the place of e and its error in that of e_error; infinite where the sign of x.y is open."""
+    for i in range(e.shape[0]):
+        x, y = x_square[i], y_square[i]
+        if x == 0.0 or y == 0.0:
+            e[i], e_error[i] = -1.0, 0.0
+            continue
+        projection = f[i] * f[i] / x
+        sine = (e[i] - projection) / y
+        error = e_error[i] + (2.0 * abs(f[i]) + f_error[i]) * f_error[i] / x + relative * (abs(e[i]) + projection)
+        inner = f[i] + x
+        is_open = abs(inner) <= f_error[i] + relative * (abs(f[i]) + x)
+        e[i] = -sine if inner > 0.0 else sine - 2.0
+        e_error[i] = np.inf if is_open else (error / y + relative) * (1.0 + relative) if inner < 0.0 else error / y

@@ -1,0 +1,132 @@
+"""Gaps that float64 leaves open, decided by exact keys.
+
+Neighbours with open gaps form chains, and so do those whose order is open. Within a chain the exact keys of all items
+are computed, which put them in order; then each gap is decided. With an epsilon sharper float64 values are tried
+before.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.engine.collisions.kernels import (
+    APART,
+    CLOSE,
+    OPEN,
+    States,
+    bounds_of_each,
+    judge_each,
+)
+from tieproof.engine.order import spans_of_runs
+from tieproof.exact.rows import FloatArray, IntArray
+from tieproof.pooled.gauges import CosineGauge, EuclideanGauge, Gauge, SpaceGauge
+from tieproof.precision.curves import curve_of_sharp_values
+
+
+class Links(NamedTuple):
+    """The items of chains: the distinct query row, the column and the value of each, and the number of its chain."""
+
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+    chain: IntArray
+
+
+Decided = tuple[IntArray, npt.NDArray[np.integer[Any]]]
+"""The order of items, nearest first within each chain, and the state of the gap behind each but the last."""
+
+
+def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, states: States, epsilon: float) -> None:
+    """Decide all open gaps of rankings of the distinct query rows `rows`, changing `order` and `states`.
+
+    values, order, states : (q, w) the value of each place, its column, and what is known of the gap behind it
+    """
+    for step in (by_sharp_values, by_fractions) if epsilon else (by_digits,):
+        start, stop = chains(states)
+        length = stop - start
+        number = np.repeat(np.arange(len(start)), length)
+        place = np.arange(len(number)) + np.repeat(start - np.cumsum(length) + length, length)
+        flat_order, flat_states, flat_values = order.reshape(-1), states.reshape(-1), values.reshape(-1)
+        for span in spans_of_runs(number):
+            some, chain = place[span], number[span]
+            links = Links(rows[some // order.shape[1]], flat_order[some], flat_values[some], chain)
+            decided = step(gauge, links, epsilon)
+            if decided is not None:
+                flat_order[some] = links.columns[decided[0]]
+                inside = chain[1:] == chain[:-1]
+                flat_states[some[:-1][inside]] = decided[1][inside]
+
+
+def chains(states: States) -> tuple[IntArray, IntArray]:
+    """First places of the chains that hold an open gap, and the places after their last ones; in flat arrays."""
+    linked = np.append(states.ravel() >= OPEN, False)  # the last place of a ranking is linked to nothing
+    steps = np.diff(linked.astype(np.int8), prepend=0)
+    start, stop = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) + 1
+    if not len(start):
+        return start, stop
+    is_open = np.maximum.reduceat((states.ravel() & OPEN).astype(np.int8), start) > 0
+    return start[is_open], stop[is_open]
+
+
+def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+    """Which links are exact ties, by the digits of exact keys."""
+    assert isinstance(gauge, SpaceGauge)  # the values of others have no error
+    digits = gauge.space.exact_keys(links.rows, links.columns)
+    varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
+    sorting = np.lexsort((*varying, links.chain))
+    digits = digits[sorting]
+    return sorting, np.where((digits[1:] == digits[:-1]).all(axis=1), CLOSE, APART)
+
+
+def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | None:
+    """Which links are close, by values whose errors are small for small distances, too, as of near-duplicates."""
+    sharp = gauge.sharp(links.rows, links.columns)
+    if sharp is None:
+        return None
+    bounds = bounds_of_each(*sharp, epsilon, curve_of_sharp_values(gauge))
+    low, high = (bound[np.lexsort((bound, links.chain))] for bound in bounds)
+    return np.lexsort((sharp[0], links.chain)), judge_each(low, high, epsilon)
+
+
+def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+    """Which links are close, by fractions, which decide everything that is left."""
+    exact_epsilon, chain = Fraction(epsilon), links.chain.tolist()
+    keys = [key * gauge.unit for key in gauge.exact(links.values, links.rows, links.columns)]
+    sorting = sorted(range(len(keys)), key=lambda i: (chain[i], keys[i]))
+    close = [is_closer(gauge, keys[i], keys[j], exact_epsilon) for i, j in pairwise(sorting)]
+    return np.array(sorting), np.where(close, CLOSE, APART)
+
+
+def is_closer(gauge: Gauge, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
+    """Whether the distances of two exact keys differ by less than epsilon, the first being the smaller one."""
+    if isinstance(gauge, CosineGauge):
+        return root_is_less(-near, -far, epsilon)
+    if isinstance(gauge, EuclideanGauge):
+        return root_is_less(far, near, epsilon)
+    return far - near < epsilon
+
+
+def root_is_less(first: Fraction, second: Fraction, epsilon: Fraction) -> bool:
+    """Whether the signed root of `first` is less than that of `second` plus epsilon, which is above 0.
+
+    Signed squares s(x) = x |x| rise with x, so s(a) < s(b + epsilon) has to be decided. As
+    |s(b + epsilon)| = b^2 + 2 epsilon b + epsilon^2, only 2 epsilon b may be irrational: alone on one side it is
+    squared again.
+
+    >>> root_is_less(Fraction(2), Fraction(1), Fraction(2, 5)), root_is_less(Fraction(4), Fraction(1), Fraction(1))
+    (False, False)
+    >>> root_is_less(Fraction(1), Fraction(-1), Fraction(201, 100))
+    True
+    """
+    twice = 4 * epsilon**2 * second  # s(2 epsilon b)
+    if second >= -(epsilon**2):
+        return signed_square(first - abs(second) - epsilon**2) < twice
+    return twice < signed_square(-(first + abs(second) + epsilon**2))
+
+
+def signed_square(number: Fraction) -> Fraction:
+    """The square of a number with the sign of the number."""
+    return number * abs(number)

@@ -1,0 +1,232 @@
+"""Embeddings and labels from files: one file per format, and nothing in a file is ever executed.
+
+location ──► location.py: path and entry ──► FORMATS: the reader of the extension ──► its entries
+                                                                                          │
+embeddings (n, d), labels (n,) or (n, c) ◄── arrays.py: checked ◄── entries.py: the one that is meant;
+                                                                    tables.py: the columns that are dimensions
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers import (
+    delimited,
+    hdf5,
+    npy,
+    npz,
+    parquet,
+    safetensors,
+    text,
+    torch,
+)
+from tieproof.inputs.readers.arrays import (
+    Array,
+    as_confidences,
+    as_embeddings,
+    as_labels,
+)
+from tieproof.inputs.readers.entries import (
+    CONFIDENCES,
+    EMBEDDINGS,
+    LABELS,
+    Entry,
+    Wanted,
+    choose,
+    meant,
+)
+from tieproof.inputs.readers.location import Location, check, split
+from tieproof.inputs.readers.tables import dimensions, refuse_labels, warn_of_names
+
+__all__ = [
+    "CONFIDENCES",
+    "FORMATS",
+    "LABELS",
+    "Format",
+    "column_of",
+    "holds_labels",
+    "is_single",
+    "read_confidences",
+    "read_embeddings",
+    "read_labels",
+]
+
+Place = str | os.PathLike[str]
+
+
+class Format(NamedTuple):
+    """How the files of one extension are read.
+
+    entries : the arrays in a file, or its columns; given the names that its locations have, for they tell a header
+    matrix : of a table, the columns at some positions, side by side
+    embeddings : False where the format can only hold labels
+    """
+
+    entries: Callable[[Path, Collection[str]], list[Entry]]
+    matrix: Callable[[Path, Collection[str], Sequence[int]], Array] | None = None
+    embeddings: bool = True
+
+
+FORMATS = {
+    ".npy": Format(npy.entries),
+    ".npz": Format(npz.entries),
+    ".h5": Format(hdf5.entries),
+    ".hdf5": Format(hdf5.entries),
+    ".safetensors": Format(safetensors.entries),
+    ".pt": Format(torch.entries),
+    ".pth": Format(torch.entries),
+    ".parquet": Format(parquet.entries, parquet.matrix),
+    ".csv": Format(partial(delimited.entries, ","), partial(delimited.matrix, ",")),
+    ".tsv": Format(partial(delimited.entries, "\t"), partial(delimited.matrix, "\t")),
+    ".txt": Format(text.lines, embeddings=False),
+    ".json": Format(text.json_list, embeddings=False),
+}
+
+
+def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Array | None = None) -> Array:
+    """Read embeddings, shape (n, d), in the type in which they are stored.
+
+    location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`,
+        `file.safetensors:name`, `file.pt:key`, `file.parquet:column`. Without an entry, one called
+        `embeddings`, `features`, `vectors`, `x`, … is read, else one whose name ends so, else the only one with two
+        axes.
+    apart : locations of labels, groups and the like; a column of the same table that one names is no dimension
+    labels : the labels, if they are known; a table with a column of the same numbers as a dimension is refused
+
+    A .npy file is memory-mapped. bfloat16, and any other floats that NumPy does not have, become float32,
+    exactly. In a table (.csv, .tsv, .parquet) the columns are the dimensions, in the order of the file, but for
+    those called `label`, `class`, `target`, `y`, `confidence`, `id`, `index`, … (`y` is a dimension beside `x`), and
+    for the one that `read_labels` would read. Where the names of the dimensions do not count, as f0, f1, f2 do, an
+    `InputWarning` says which they are. A .parquet file may hold them as one column of lists. The numbers of a .csv or
+    .tsv file become the nearest float64. Its first row is a header if it has one of those names, or no number, or
+    counts 0, 1, 2, … as files of pandas do, which is refused above integers, where it may be data.
+
+    Raises InputError where the file cannot be read, or its content is no array of numbers of shape (n, d),
+    and MissingExtraError where the library for its format is not installed.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/data.npz", features=np.eye(2, dtype=np.float32), labels=["cat", "dog"])
+    ...     read_embeddings(f"{folder}/data.npz")
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    where = split(location)
+    form = _form(where)
+    if not form.embeddings:
+        known = ", ".join(extension for extension, form in FORMATS.items() if form.embeddings)
+        raise InputError(f"{where} can only hold labels; embeddings are read from {known}.")
+    if form.matrix and where.entry is None:
+        named = _named(where.path, apart)
+        columns = form.entries(where.path, named)
+        if all(len(column.shape) == 1 for column in columns):
+            taken = dimensions(where.path, columns, named)
+            embeddings = as_embeddings(form.matrix(where.path, named, taken), where)
+            if labels is not None:
+                refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
+            warn_of_names(where.path, columns, taken, stacklevel=2)
+            return embeddings
+    entry = choose(_entries(where), where, EMBEDDINGS)
+    return as_embeddings(entry.load(), Location(where.path, entry.name))
+
+
+def read_labels(location: Place) -> Array:
+    r"""Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
+
+    location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one
+        called `labels`, `targets`, `classes`, `y`, … is read (`y` not where there is an `x` with one axis, too), else
+        one whose name ends so, else the only one with one axis.
+
+    A stored shape of (1, n) becomes (n,), and so does (n, 1) unless all labels are 0 or 1: that is the column of a
+    single class. A .txt file holds one label a line, a .json file a list.
+    In .txt, .csv and .tsv, labels are integers if every one of them is written as an integer is (7, not 07 or
+    7.0), else strings, as written but for the space around them. A .csv of a single column may have a header
+    or not: the first row is one if it is `label`, `labels`, `class`, `id`, … or the column that was named.
+
+    Raises InputError where the file cannot be read, a label is missing or NaN, or its content is no array of
+    labels, and MissingExtraError where the library for its format is not installed.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "labels.txt").write_text("cat\ndog\ncat\n")
+    ...     read_labels(f"{folder}/labels.txt").tolist()
+    ['cat', 'dog', 'cat']
+    """
+    where = split(location)
+    entry = choose(_entries(where), where, LABELS)
+    return as_labels(entry.load(), Location(where.path, entry.name), entry.stored)
+
+
+def read_confidences(location: Place) -> Array:
+    r"""Read confidences, numbers of shape (n,), in the type in which they are stored.
+
+    location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
+        `confidences` or `confidence` is read, else the only one with one axis.
+
+    A .txt file holds one number a line, a .json file a list. Numbers in text become the nearest float64.
+
+    Raises InputError where the file cannot be read, or its content is no array of numbers, and MissingExtraError
+    where the library for its format is not installed.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "confidences.txt").write_text("0.5\n1\n0.25\n")
+    ...     read_confidences(f"{folder}/confidences.txt").tolist()
+    [0.5, 1.0, 0.25]
+    """
+    where = split(location)
+    entry = choose(_entries(where), where, CONFIDENCES)
+    return as_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
+
+
+def column_of(location: Place, wanted: Wanted) -> str | None:
+    """The location of the column of a table that is read as labels or confidences; None where it is no table."""
+    where = split(location)
+    if _form(where).matrix is None:
+        return None
+    return str(Location(where.path, choose(_entries(where), where, wanted).name))
+
+
+def is_single(location: Place) -> bool:
+    """Whether a file holds one array or one column, which cannot be embeddings and labels at once."""
+    return len(_entries(Location(split(location).path))) == 1
+
+
+def holds_labels(location: Place) -> bool:
+    """Whether a file has anything to be read as labels: it is no single array, and no table of dimensions alone."""
+    where = Location(split(location).path)
+    entries = _entries(where)
+    return len(entries) > 1 and (_form(where).matrix is None or meant(entries, LABELS) is not None)
+
+
+def _form(where: Location) -> Format:
+    check(where.path)
+    try:
+        return FORMATS[where.path.suffix.lower()]
+    except KeyError:
+        raise InputError(
+            f"{where.path} has the extension '{where.path.suffix}', which is not known. "
+            f"Give it the extension of what it holds: {', '.join(FORMATS)}."
+        ) from None
+
+
+def _entries(where: Location) -> list[Entry]:
+    return _form(where).entries(where.path, () if where.entry is None else (where.entry,))
+
+
+def _named(path: Path, locations: Iterable[Place]) -> set[str]:
+    """The columns of `path` that some locations name."""
+    named = (split(location) for location in locations)
+    return {where.entry for where in named if where.entry is not None and _is_same(where.path, path)}
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.exists(one) and os.path.samefile(one, other)

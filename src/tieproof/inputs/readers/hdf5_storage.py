@@ -1,0 +1,96 @@
+"""Whether the data of an HDF5 data set is there; the library reads what was never written, or is lost, as zeros."""
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers.damage import library
+from tieproof.inputs.readers.location import Location
+
+NEVER_WRITTEN = "it was created and never filled: write it again"
+PREFIX = "HDF5_VDS_PREFIX"
+
+
+def check_stored(dataset: Any, where: Location) -> None:
+    """Refuse a data set that is not whole in its file, or whose parts in other data sets are not.
+
+    Space that was set aside when the data set was created, and never filled, looks like zeros that were written.
+    """
+    if 0 in dataset.shape:
+        return
+    if dataset.is_virtual:
+        _check_virtual(dataset, where)
+    elif dataset.external:
+        refuse(where, f"it lies in the file '{dataset.external[0][0]}' beside: save it in one file")
+    elif dataset.chunks:
+        chunks = math.prod(-(-length // part) for length, part in zip(dataset.shape, dataset.chunks, strict=True))
+        written = dataset.id.get_num_chunks()
+        if written < chunks:
+            refuse(where, f"{written} of its {chunks} chunks were written: write the others, or all again")
+    elif dataset.id.get_storage_size() == 0:
+        refuse(where, NEVER_WRITTEN)
+
+
+def refuse(where: Location, reason: str) -> NoReturn:
+    """Say why the data is not there."""
+    raise InputError(f"{where} is not stored whole, and what is absent would be read as zeros; {reason}.")
+
+
+def _check_virtual(dataset: Any, where: Location) -> None:
+    """Refuse a virtual data set that lacks one of its sources, or is not covered by them."""
+    h5py = library("h5py", where.path, "h5")
+    sources = dataset.virtual_sources()
+    for source in sources:
+        name = f"'{source.dset_name}' of '{source.file_name}'"
+        if "%" in source.file_name + source.dset_name or not _is_limited(source.vspace):
+            refuse(where, f"its source {name} has no fixed length: save a copy that is not virtual")
+        own = source.file_name == "."
+        path = where.path if own else _found(where.path, source.file_name)
+        if path is None or not h5py.is_hdf5(path):
+            refuse(where, f"its source {name} is absent: give the file, or save a copy that is not virtual")
+        with h5py.File(path, "r") as file:
+            part = file.get(source.dset_name)
+            if not isinstance(part, h5py.Dataset) or not _holds(part, source):
+                refuse(where, f"its source {name} is absent or smaller: give it, or save a copy that is not virtual")
+            check_stored(part, Location(path, source.dset_name))
+    if not _is_covered(dataset.shape, [source.vspace for source in sources]):
+        refuse(where, "a part of this virtual data set has no source: save a copy that is whole and not virtual")
+
+
+def _is_covered(shape: tuple[int, ...], spaces: Sequence[Any]) -> bool:
+    """Whether every entry is selected; sources that are too few for the shape take no memory."""
+    if sum(space.get_select_npoints() for space in spaces) < math.prod(shape):
+        return False
+    covered = np.zeros(shape, np.bool_)
+    for space in spaces:
+        for first, last in space.get_select_hyper_blocklist():
+            covered[tuple(slice(start, end + 1) for start, end in zip(first, last, strict=True))] = True
+    return bool(covered.all())
+
+
+def _is_limited(space: Any) -> bool:
+    try:
+        return bool(space.get_select_npoints() > 0)
+    except RuntimeError:  # of a selection without an end
+        return False
+
+
+def _holds(part: Any, source: Any) -> bool:
+    """Whether a source is as large as what is taken from it."""
+    h5py = library("h5py", Path(source.file_name), "h5")
+    if source.src_space.get_select_type() == h5py.h5s.SEL_ALL:
+        return bool(part.size == source.vspace.get_select_npoints())
+    _, last = source.src_space.get_select_bounds()
+    return len(last) == part.ndim and all(at < length for at, length in zip(last, part.shape, strict=True))
+
+
+def _found(virtual: Path, name: str) -> Path | None:
+    """The file of a source, where the library looks for it."""
+    prefix = os.environ.get(PREFIX, "").replace("${ORIGIN}", str(virtual.parent))
+    folders = [*([Path(prefix)] if prefix else []), virtual.parent, Path()]
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)

@@ -1,0 +1,62 @@
+"""NumPy arrays (.npy), memory-mapped."""
+
+import math
+from collections.abc import Collection
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers.arrays import Array, holds
+from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.readers.entries import Entry
+from tieproof.inputs.readers.location import Location
+
+KIND = "a NumPy array (.npy)"
+
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+class Header(NamedTuple):
+    """What a stored array says of itself."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+
+
+def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
+    """Read the header of an array stored in `size` bytes; refuse Python objects and missing data."""
+    version = np.lib.format.read_magic(stream)
+    if version not in HEADERS:  # version 3 exists for the field names of structured arrays
+        raise InputError(f"{where} holds a structured array; save one array of numbers or strings instead.")
+    shape, _, dtype = HEADERS[version](stream)
+    if dtype.hasobject:
+        raise InputError(
+            f"{where} holds Python objects, which are never unpickled; "
+            "save an array of numbers or strings, such as np.array(values, dtype=np.float32)."
+        )
+    if dtype.itemsize == 0 and math.prod(shape) > 0:
+        raise InputError(f"{where} holds {math.prod(shape):,} strings of no length; save them again.")
+    promised, present = math.prod(shape) * dtype.itemsize, size - stream.tell()
+    if present < promised:
+        raise InputError(
+            f"{where} is cut short: {promised} bytes of data belong to {holds(dtype, shape)}, "
+            f"and {present} are there; write or copy it again."
+        )
+    return Header(shape, dtype)
+
+
+def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
+    """Return the array as the only, unnamed entry."""
+    with reading(path, KIND), path.open("rb") as file:
+        header = read_header(file, path.stat().st_size, Location(path))
+
+    def load() -> Array:
+        with reading(path, KIND):
+            if 0 in header.shape:  # nothing to map
+                return np.empty(header.shape, header.dtype)
+            array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+            return array
+
+    return [Entry("", header.shape, holds(header.dtype, header.shape), load)]

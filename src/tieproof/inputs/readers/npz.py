@@ -1,0 +1,41 @@
+"""Archives of NumPy arrays (.npz)."""
+
+from collections.abc import Collection
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+
+import numpy as np
+
+from tieproof.inputs.readers.arrays import Array, holds
+from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.readers.entries import Entry
+from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.npy import read_header
+
+KIND = "an archive of NumPy arrays (.npz)"
+
+MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
+"""How many bytes a byte of an archive can become, whatever its headers say."""
+
+
+def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
+    """Return the arrays of the archive; only their headers are read."""
+    with reading(path, KIND), ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".npy")]
+        return [_entry(path, archive, name) for name in names]
+
+
+def _entry(path: Path, archive: ZipFile, member: str) -> Entry:
+    name = member.removesuffix(".npy")
+    info = archive.getinfo(member)
+    packed = min(info.compress_size, path.stat().st_size)
+    with archive.open(member) as stream:
+        size = min(info.file_size, packed * MOST_UNPACKED.get(info.compress_type, 2**20))
+        header = read_header(stream, size, Location(path, name))
+
+    def load() -> Array:
+        with reading(path, KIND), ZipFile(path) as archive, archive.open(member) as stream:
+            array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+            return array
+
+    return Entry(name, header.shape, holds(header.dtype, header.shape), load)

@@ -1,0 +1,220 @@
+"""What people hand in as qrels or as a run: a TREC file, a dictionary, a data frame or an object of ranx, checked."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.calls.lists import as_floats
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.readers import trec
+from tieproof.inputs.readers.trec import Columns, Layout, Numbers
+
+COLUMNS = {
+    "query": ("query_id", "qid", "q_id", "query-id"),
+    "document": ("doc_id", "docno", "docid", "corpus-id"),
+    "grade": ("relevance", "label", "grade", "rel", "score"),
+    "score": ("score",),
+}
+"""Columns of data frames as tieproof, ir_measures, ranx, PyTerrier, pytrec_eval and BEIR call them; the first that is
+there is read."""
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Role(NamedTuple):
+    """What the qrels are, or the run: how messages call them, their file's layout, what their values are."""
+
+    name: str
+    verb: str
+    layout: Layout
+    value: Literal["grade", "score"]
+
+
+QRELS = Role("The qrels", "are", trec.QRELS, "grade")
+RUN = Role("The run", "is", trec.RUN, "score")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Ids and values of a file, a dictionary or a frame.
+
+    name : what messages call it
+    place : says where the given rows stand, such as ", on line 3"
+    """
+
+    columns: Columns
+    name: str
+    place: Callable[[Sequence[int]], str]
+
+
+def read(values: Any, role: Role, queries: Numbers, documents: Numbers) -> Columns:
+    """The columns of the qrels or of the run, checked."""
+    for kind, source_of in SOURCES:
+        if kind(values):
+            source = source_of(values, role, queries, documents)
+            break
+    else:
+        raise InputError(
+            f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}} or a "
+            f"data frame, not {type(values).__name__}."
+        )
+    check_finite(source, role, queries, documents)
+    check_distinct(source, queries, documents)
+    return source.columns
+
+
+def from_file(path: Any, role: Role, queries: Numbers, documents: Numbers) -> Source:
+    """A TREC file."""
+
+    def place(rows: Sequence[int]) -> str:
+        return located("line", [trec.line_of(path, role.layout, row) for row in rows])
+
+    return Source(trec.read(path, role.layout, queries, documents), os.fsdecode(path), place)
+
+
+def from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, documents: Numbers) -> Source:
+    """A dictionary of dictionaries."""
+    for name, inner in values.items():
+        if not isinstance(inner, Mapping):
+            raise InputError(
+                f"{role.name} must be {{query: {{document: {role.value}}}}}, and query {name!r} holds "
+                f"{type(inner).__name__}, not a dictionary."
+            )
+    lengths = [len(inner) for inner in values.values()]
+    columns = Columns(
+        np.repeat(numbered(list(values), queries, role, "query"), lengths),
+        numbered([name for inner in values.values() for name in inner], documents, role, "document"),
+        as_values([value for inner in values.values() for value in inner.values()], role),
+    )
+    return Source(columns, role.name, lambda rows: "")
+
+
+def from_frame(frame: Any, role: Role, queries: Numbers, documents: Numbers) -> Source:
+    """A data frame of pandas, or of any library whose columns have `to_numpy`."""
+
+    def column(what: str) -> Any:
+        for name in COLUMNS[what]:
+            if name in frame.columns:
+                return values_of_column(frame, name, role.name)
+        raise InputError(
+            f"{role.name} must have a column for the {what}, called {' or '.join(COLUMNS[what])}. The "
+            f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
+        )
+
+    columns = Columns(
+        numbered(column("query").tolist(), queries, role, "query"),
+        numbered(column("document").tolist(), documents, role, "document"),
+        as_values(column(role.value), role),
+    )
+    return Source(columns, role.name, lambda rows: located("row", rows))
+
+
+def from_ranx(values: Any, role: Role, queries: Numbers, documents: Numbers) -> Source:
+    """`Qrels` or `Run` of ranx, which is not imported."""
+    given, expected = type(values).__name__, role.name.removeprefix("The ").capitalize()
+    if given != expected:
+        raise InputError(
+            f"{role.name} {role.verb} a {given} of ranx, where its {expected} is expected. Pass the qrels first, "
+            "then the run."
+        )
+    return from_dictionary(values.to_dict(), role, queries, documents)
+
+
+def values_of_column(frame: Any, name: str, owner: str) -> Any:
+    """The column of a frame that has this name, as an array; refused where there are several."""
+    count = list(frame.columns).count(name)
+    if count > 1:
+        raise InputError(f"{owner}: {count} columns are called '{name}'. Keep one of them, or rename the others.")
+    return np.asarray(frame[name].to_numpy())
+
+
+SOURCES: tuple[tuple[Callable[[Any], bool], Callable[[Any, Role, Numbers, Numbers], Source]], ...] = (
+    (lambda values: isinstance(values, str | os.PathLike), from_file),
+    (lambda values: isinstance(values, Mapping), from_dictionary),
+    (lambda values: hasattr(values, "columns"), from_frame),
+    (lambda values: type(values).__module__.partition(".")[0] == "ranx", from_ranx),
+)
+"""How to recognise each form, and how to read it."""
+
+
+def numbered(names: list[Any], numbers: Numbers, role: Role, what: str) -> IntArray:
+    """The numbers of ids, which are strings or integers; 7 and "7" are the same."""
+    for kind in set(map(type, names)) - {str, int}:
+        wrong = next(name for name in names if type(name) is kind)
+        if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
+            raise InputError(
+                f"{role.name} must name every {what} by a string or an integer, and one is {wrong!r}. Convert them "
+                "with .astype(str), and leave out rows without a name."
+            )
+    encoded = (str(name).encode(errors="surrogatepass") for name in names)
+    return np.fromiter(map(numbers.__getitem__, encoded), np.int64, len(names))
+
+
+def as_values(values: Any, role: Role) -> FloatArray:
+    """Scores or grades in float64, the order of integers unchanged."""
+    if len(values) == 0:
+        raise InputError(f"{role.name} {role.verb} empty. At least one {role.value} is needed.")
+    numbers = as_numbers(values, f"{role.value}s")
+    whole = numbers.dtype.kind in "iu"
+    return as_floats(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
+
+
+def located(what: str, numbers: Sequence[int]) -> str:
+    """Words for where rows stand."""
+    preposition = "on" if what == "line" else "in"
+    return f", {preposition} {what}{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
+
+
+def check_finite(source: Source, role: Role, queries: Numbers, documents: Numbers) -> None:
+    """Refuse NaN and infinity."""
+    finite = np.isfinite(source.columns.value)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        query, document, value = (column[row] for column in source.columns)
+        raise InputError(
+            f"{source.name}: the {role.value} of document '{name_of(documents, document)}' for query "
+            f"'{name_of(queries, query)}' is {value}{source.place([row])}. Every {role.value} must be a finite "
+            "number; leave the document out where there is none."
+        )
+
+
+def check_distinct(source: Source, queries: Numbers, documents: Numbers) -> None:
+    """Refuse a document that is named twice for one query."""
+    code = source.columns.query * len(documents) + source.columns.document
+    ordered = np.sort(code)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return
+    order = np.argsort(code, kind="stable")
+    again = np.flatnonzero(code[order][1:] == code[order][:-1])
+    at = again[np.argmin(order[again + 1])]
+    rows = order[at : at + 2].tolist()
+    query, document = source.columns.query[rows[0]], source.columns.document[rows[0]]
+    raise InputError(
+        f"{source.name}: document '{name_of(documents, document)}' occurs twice for query "
+        f"'{name_of(queries, query)}'{source.place(rows)}. Keep one of them."
+    )
+
+
+def name_of(numbers: Numbers, number: int) -> str:
+    """The id that has a number."""
+    return list(numbers)[number].decode(errors="replace")
+
+
+def decoded(name: bytes) -> str:
+    """A query's id as text."""
+    if name.endswith(b"\0"):
+        raise InputError(
+            f"The query {name.decode(errors='replace')!r} ends in a NUL character, which NumPy drops. Rename it."
+        )
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        raise InputError(
+            f"The query '{name.decode(errors='replace')}' is not written in UTF-8. Convert the file to UTF-8."
+        ) from None

@@ -1,0 +1,185 @@
+"""The ends of lists that were cut off: how their last tie may go on, and the bounds over every way of going on.
+
+A list that was cut off is the beginning of a ranking: all that is known of the other items is that none is nearer
+than the last one listed. Those exactly as near continue its last tie, and any of them might have been listed
+instead. So `expected` and `std` are those of the list as given, and `lower` and `upper` cover every continuation of
+its last tie: by any of the missing relevant items, and by as many others as the gallery has. As in any list,
+relevant items in neither were never retrieved.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.measures import Estimates, Measure
+from tieproof.measures.graded_ends import worst_counts
+from tieproof.ties import CutOffTies, ListEnd, Ties
+
+MOST_OTHERS = 2**22
+"""More other items in a last tie than these count as infinitely many: a bound no tighter, for tables no larger."""
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+Row = npt.NDArray[Any]
+
+
+def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
+    """All relevant items and all items of each query, (q,) each, for lists that were cut off."""
+    if n_relevant is None:
+        if n_items is not None:
+            raise InputError("n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.")
+        return None
+    relevant = as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
+    return relevant, None if n_items is None else as_counts(n_items, "n_items", "items", n_queries)
+
+
+def as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
+    """A whole number for each query."""
+    counts = as_numbers(values, name)
+    if counts.shape not in ((), (n_queries,)):
+        raise InputError(
+            f"{name} has the shape {counts.shape}, and there are {n_queries} queries. Pass one number for each, or "
+            "one for all."
+        )
+    counts = np.broadcast_to(counts, (n_queries,))
+    wrong = ~((counts >= 0) & (counts == np.rint(counts)) & (counts <= 2**53))
+    if wrong.any():
+        query = int(np.argmax(wrong))
+        raise InputError(
+            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0: count all {what} "
+            "of the query, in its list or not."
+        )
+    return counts.astype(np.int64)
+
+
+def cut_off(
+    ties: Ties,
+    end: tuple[IntArray, IntArray, IntArray, IntArray],
+    n_relevant: IntArray,
+    n_items: IntArray | None,
+    names: Row,
+) -> CutOffTies:
+    """The ties of lists that were cut off; `names` are those of the queries."""
+    listed = ties.listed
+    missing = n_relevant - listed
+    if (missing < 0).any():
+        query = int(np.argmax(missing < 0))
+        raise InputError(
+            f"n_relevant is {n_relevant[query]} for query {names[query]}, and its list holds {listed[query]} "
+            f"relevant item{'s' if listed[query] > 1 else ''}. Count all of them, in the list or not."
+        )
+    others = np.full(len(missing), np.inf)
+    if n_items is not None:
+        others = (n_items - ties.n_items - missing).astype(np.float64)
+        if (others < 0).any():
+            query = int(np.argmax(others < 0))
+            raise InputError(
+                f"n_items is {n_items[query]} for query {names[query]}, whose list holds {ties.n_items[query]}, and "
+                f"{missing[query]} more are relevant. Count all items that are not excluded, in the list or not."
+            )
+    others[others > MOST_OTHERS] = np.inf
+    known = {field.name: getattr(ties, field.name) for field in fields(ties)}
+    return CutOffTies(**known | {"n_relevant": n_relevant, "end": ListEnd(*end, others=others)})
+
+
+def estimate(measure: Measure, ties: Ties) -> Estimates:
+    """A measure of lists; where they were cut off, its bounds over everything that may continue their last tie."""
+    given = measure(ties)
+    if not isinstance(ties, CutOffTies):
+        return given
+    lower, upper = BOUNDS.get(str(measure).partition("@")[0], monotone)(measure, ties)
+    return given._replace(lower=np.minimum(given.lower, lower), upper=np.maximum(given.upper, upper))
+
+
+def monotone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of a measure that gains by every relevant item and loses by every other one before it.
+
+    Worst, all others and none of the missing continue the tie; best, all of the missing and no others.
+    """
+    none = np.zeros_like(ties.missing)
+    return (
+        measure(ties.continued(none, ties.end.others)).lower,
+        measure(ties.continued(ties.missing, none.astype(np.float64))).upper,
+    )
+
+
+def graded(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of nDCG, where a missing item of a lower grade can push one of a higher grade down.
+
+    Worst, all others join and as many of the missing as do harm, those with the smallest grades; best, all of the
+    missing and no others.
+    """
+    _, upper = monotone(measure, ties)
+    return measure(ties.continued(worst_counts(measure, ties), ties.end.others)).lower, upper
+
+
+def list_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of nDCG(ideal=list), which judges the list by itself: a missing item is like any other."""
+    end = replace(ties.end, others=ties.end.others + ties.missing)
+    return monotone(measure(ideal="all"), replace(ties, n_relevant=ties.listed, missing_grades=None, end=end))
+
+
+def pairs(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of AUC: others after a relevant item raise it.
+
+    Worst, no others join, which would lose to the n relevant items before the tie; but the first of all others does
+    harm. Best, all others come after the relevant items; if they are infinitely many, nothing else counts.
+    """
+    none, end = np.zeros_like(ties.missing), ties.end
+    most = np.where(np.isfinite(end.others), end.others, 0.0)
+    best = measure(ties.continued(ties.missing, most)).upper
+    best[np.isinf(end.others) & (ties.n_relevant > 0)] = 1.0
+    return measure(ties.continued(none, np.minimum(end.others, 1.0))).lower, best
+
+
+def mean_of_hits(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of AP(norm=hits), the mean precision of the hits above the cutoff.
+
+    A later hit has a higher precision than one before it in the same tie, be the tie's relevant items first or
+    last. So the mean first falls with the number of hits, then rises: it is largest for as few or as many as
+    possible, and smallest in the valley between. The number is that of the tie's relevant items where all of the
+    tie is above the cutoff, and free where the tie straddles it, which the measure itself searches.
+    """
+    end, missing, none = ties.end, ties.missing, np.zeros_like(ties.missing)
+    last = measure.last_rank(ties)
+    cutoff = np.full(ties.n_queries, np.inf) if last is None else last.astype(np.float64)
+    cutoff[cutoff > MOST_OTHERS] = np.inf
+    others = np.minimum(end.others, cutoff)
+    most = np.zeros_like(others) if last is None else others  # without a cutoff, others after the hits do nothing
+    ends = [ties.continued(relevant, more) for more in (np.zeros_like(most), most) for relevant in (none, missing)]
+    upper = np.max([measure(continued).upper for continued in ends], axis=0)
+
+    def worst(relevant: IntArray) -> FloatArray:
+        return measure(ties.continued(relevant, others)).lower
+
+    room = np.clip(cutoff - (end.k + end.l + np.where(np.isfinite(others), others, 0.0)), 0, missing).astype(np.int64)
+    low = valley(worst, np.where(np.isfinite(others), room, 0))
+    # Infinitely many others and no cutoff: all relevant items of the tie are hits, of precision 0.
+    hits_of_nothing = np.where(np.isfinite(others), 1.0, end.n / np.maximum(end.n + end.m + missing, 1))
+    return np.minimum(worst(low), worst(missing)) * hits_of_nothing, upper
+
+
+def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArray:
+    """Where a function of 0 … last, element-wise, that falls and then rises is smallest, by bisection."""
+    low, high = np.zeros_like(last), last.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        falls = (function(np.minimum(middle + 1, last)) < function(middle)) & (low < high)
+        low, high = np.where(falls, middle + 1, low), np.where(falls, high, middle)
+    return low
+
+
+BOUNDS: Mapping[str, Callable[[Measure, CutOffTies], tuple[FloatArray, FloatArray]]] = {
+    "AUC": pairs,
+    "nDCG": graded,
+    "nDCG(gain=exp)": graded,
+    "AP(norm=hits)": mean_of_hits,
+    "nDCG(ideal=list)": list_alone,
+    "nDCG(gain=exp,ideal=list)": list_alone,
+}
+"""How to bound the measures that are not monotone in what continues the last tie."""

@@ -1,0 +1,1 @@
+"""What a call returns: numbers, and nothing of how they are shown."""

@@ -1,0 +1,164 @@
+"""`ErrorRates`: the false non-match rate at each false match rate, and how counts of pairs become one."""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+from tieproof.errors import InputError
+from tieproof.inputs.shares import as_shares
+from tieproof.results.results import Estimate
+
+Method = Literal["linear", "exact"]
+METHODS: tuple[str, ...] = get_args(Method)
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """The false non-match rate where the false match rate is `fmr`.
+
+    threshold : the quantile of the distances between pairs that are not relevant; a pair nearer than it is a match
+    fnmr : the share of relevant pairs that are no match
+    """
+
+    fmr: float
+    threshold: float
+    fnmr: Estimate[float]
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """False non-match rates by false match rate.
+
+    >>> import tieproof as tp
+    >>> rates = tp.fnmr_at_fmr_of_distances([0, 0, 1, 1, 2, 2, 5, 5, 9, 9], [3, 3, 4, 4, 6, 6, 7, 7, 8, 8])
+    >>> rates[0.1].upper
+    0.4
+    >>> rates.points[0].threshold
+    3.0
+    """
+
+    method: str
+    distance: str
+    relevant_pairs: int
+    other_pairs: int
+    points: tuple[OperatingPoint, ...]
+
+    def __getitem__(self, fmr: float) -> Estimate[float]:
+        """The false non-match rate at a false match rate that was asked for."""
+        for point in self.points:
+            if point.fmr == fmr:
+                return point.fnmr
+        known = ", ".join(f"{point.fmr:g}" for point in self.points)
+        raise InputError(f"These rates have no FMR {fmr!r}; they have {known}. Name it in fmr=(...).")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain numbers, strings, lists and dictionaries."""
+        return {**asdict(self), "points": [asdict(point) for point in self.points]}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The dictionary as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def __str__(self) -> str:
+        """The table that the command line shows."""
+        from tieproof.views.text.rates import render
+
+        return render(self)
+
+
+def checked_rates(fmr: Any) -> tuple[float, ...]:
+    """False match rates within [0, 1], one or several."""
+    return as_shares(fmr, "A false match rate", "fmr=(0.1,)")
+
+
+def check_method(method: str) -> None:
+    """Refuse an unknown method."""
+    if method not in METHODS:
+        raise InputError(f"Unknown method {method!r}. Known methods: {', '.join(METHODS)}.")
+
+
+def check_counts(relevant: int, others: int) -> None:
+    """Refuse where there is nothing to take a share or a quantile of."""
+    if not relevant:
+        raise InputError(
+            "No pair is relevant, so there is no false non-match rate. Check that labels and embeddings belong "
+            "together."
+        )
+    if not others:
+        raise InputError(
+            "Every pair is relevant or excluded, so there are no other pairs whose distances could give a threshold. "
+            "Add items of other classes."
+        )
+
+
+def check_threshold(threshold: float, fmr: float) -> float:
+    """A threshold, if float64 holds it."""
+    if not math.isfinite(threshold):
+        raise InputError(
+            f"The distance at the false match rate {fmr:g} passes the largest float64. Divide all embeddings by one "
+            "number, which changes no rate."
+        )
+    return threshold + 0.0  # no negative zero
+
+
+def linear_place(fmr: float, count: int) -> tuple[int, int, float]:
+    """Ranks of two neighbours among `count` numbers, and how far the quantile lies from the first to the second.
+
+    In float64, as numpy.quantile does it (`method="linear"`; Hyndman and Fan 1996, definition 7).
+    """
+    place = (count - 1) * fmr
+    first = math.floor(place)
+    return first, min(first + 1, count - 1), place - first
+
+
+def between(first: float, second: float, part: float) -> float:
+    """The number that far from the first to the second, from the nearer end, as numpy.quantile does it.
+
+    >>> between(3.0, 4.0, 0.25)
+    3.25
+    """
+    if part < 0.5:
+        return first + (second - first) * part
+    return second - (second - first) * (1 - part)
+
+
+def exact_rank(fmr: float, count: int) -> int:
+    """The rank, from 0 on, of the smallest of `count` numbers that a share `fmr` of them is at or below.
+
+    The share is the decimal number that people write: 0.1 is a tenth.
+
+    >>> exact_rank(0.1, 10), exact_rank(0.11, 10), exact_rank(0.0, 10)
+    (0, 1, 0)
+    """
+    return max(0, math.ceil(Fraction(repr(fmr)) * count) - 1)
+
+
+def point(value: float) -> Estimate[float]:
+    """A value that leaves nothing open."""
+    return Estimate(value, value, value, 0.0)
+
+
+def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
+    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
+
+    beyond, tied, total : relevant pairs strictly beyond the threshold, exactly at it, and in all
+    place, others : of how many other pairs at exactly the threshold it is the how-manieth, from 1 on
+
+    Where the tied pairs are in random order, each relevant one is behind the threshold with probability
+    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
+    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
+    tied p (1 - p) (others + 1 + tied) / (others + 2).
+
+    >>> tied_estimate(1, 2, 4, 1, 1)
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+    """
+    p = Fraction(others + 1 - place, others + 1)
+    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
+    return Estimate(
+        beyond / total,
+        float((beyond + tied * p) / total),
+        (beyond + tied) / total,
+        math.sqrt(variance),
+    )

@@ -1,0 +1,151 @@
+"""The ambiguous ties that make the widest intervals of AP, in the order of their widths as real numbers.
+
+Widths in float64 are rounded, so that ties of equal width seem to differ, and some that differ seem equal. Where two
+are that near, their fractions decide.
+"""
+
+import heapq
+from functools import cmp_to_key
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from tieproof.engine.collisions.ties import FoundTies
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+WIDEST = 20
+"""Ambiguous ties that are kept one by one."""
+
+NEAR = 2.0**-20
+"""Widths whose relative difference is larger are in the order of their floats.
+
+A width is a difference of harmonic sums in pairs of floats (106 bits). At rank k these cancel to about 1/k² of their
+terms, and are multiplied by up to k: of 100 million items 20 bits remain.
+"""
+
+Fraction = tuple[int, int]
+"""Numerator and denominator, not reduced: that would cost more than all else."""
+
+
+class WideTie(NamedTuple):
+    """An ambiguous tie of one query, in the letters of `Ties`, and the width of AP's interval that it makes."""
+
+    query: int
+    k: int
+    n: int
+    l: int
+    m: int
+    ap_width: float
+
+
+class Kind(NamedTuple):
+    """All that the width of a tie depends on: the letters of `Ties`, and the relevant items of the query."""
+
+    k: int
+    n: int
+    l: int
+    m: int
+    n_relevant: int
+
+
+class Entry(NamedTuple):
+    """A tie that may be among the widest; its width is rounded."""
+
+    kind: Kind
+    query: int
+    ap_width: float
+
+
+class WidestTies:
+    """Takes ties part by part, and keeps the widest ones.
+
+    Of equally wide ones it keeps those that stand first (by k, n, l, m), and then those of the first queries.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Entry] = []
+        self.fractions: dict[Kind, Fraction] = {}
+
+    def add(self, query: IntArray, found: "FoundTies", ap: FloatArray) -> None:
+        """Add ties of these queries, whose rounded widths are `ap`."""
+        # Those that share the smallest width that may be kept compete, too.
+        limit = np.partition(ap, -WIDEST)[-WIDEST] * (1 - NEAR) if len(ap) > WIDEST else 0.0
+        chosen = np.flatnonzero((ap > 0) & (ap >= limit))
+        letters = (found.k, found.n, found.l, found.m, found.n_relevant[found.place])
+        kinds = zip(*(column[chosen].tolist() for column in letters), strict=True)
+        rest = (query[chosen].tolist(), ap[chosen].tolist())
+        self.kept += [Entry(Kind(*kind), *others) for kind, *others in zip(kinds, *rest, strict=True)]
+        self.keep_the_widest()
+
+    def keep_the_widest(self) -> None:
+        """Drop what is not among the widest."""
+        place = self.places()
+        self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (place[entry.kind], *entry))
+
+    def places(self) -> dict[Kind, int]:
+        """Numbers for all kinds, smaller for wider ones, equal for equally wide ones."""
+        widths = {entry.kind: entry.ap_width for entry in self.kept}
+
+        def compared(one: Kind, other: Kind) -> int:
+            """Whether one is narrower (1), wider (-1) or as wide (0)."""
+            if not near(widths[one], widths[other]):
+                return 1 if widths[one] < widths[other] else -1
+            (a, b), (c, d) = self.fraction(one), self.fraction(other)
+            return (a * d < c * b) - (a * d > c * b)
+
+        ordered = sorted(widths, key=cmp_to_key(compared))
+        place = dict.fromkeys(ordered[:1], 0)
+        for before, kind in pairwise(ordered):
+            place[kind] = place[before] + (compared(before, kind) != 0)
+        return place
+
+    def fraction(self, kind: Kind) -> Fraction:
+        """The width of a kind, found once."""
+        if kind not in self.fractions:
+            self.fractions[kind] = width_of(kind)
+        return self.fractions[kind]
+
+    def ties(self) -> tuple[WideTie, ...]:
+        """The widest ties, the widest first; widths that are near each other are the nearest floats."""
+        widths = {entry.kind: entry.ap_width for entry in self.kept}
+        for one, other in pairwise(list(widths)):
+            if near(widths[one], widths[other]):
+                for kind in (one, other):
+                    numerator, denominator = self.fraction(kind)
+                    widths[kind] = numerator / denominator
+        return tuple(WideTie(entry.query, *entry.kind[:4], widths[entry.kind]) for entry in self.kept)
+
+
+def near(one: float, other: float) -> bool:
+    """Whether rounding might have put these widths into the wrong order."""
+    return abs(one - other) <= NEAR * max(one, other)
+
+
+def width_of(kind: Kind) -> Fraction:
+    """The width of AP's interval that a tie makes.
+
+    >>> width_of(Kind(0, 0, 2, 1, 1))
+    (1, 2)
+    """
+    k, n, l, m, n_relevant = kind
+    a, b = reciprocals(k, k + m)
+    c, d = reciprocals(k + l - m, k + l)
+    return (n - k) * a * d - (n - k - l + m) * c * b, b * d * n_relevant
+
+
+def reciprocals(start: int, stop: int) -> Fraction:
+    """1 / (start + 1) + … + 1 / stop, by halves.
+
+    >>> reciprocals(1, 3)
+    (5, 6)
+    """
+    if stop - start == 1:
+        return 1, stop
+    middle = (start + stop) // 2
+    (a, b), (c, d) = reciprocals(start, middle), reciprocals(middle, stop)
+    return a * d + c * b, b * d

@@ -1,0 +1,1 @@
+"""How results are shown: as text, as pictures, in files."""

@@ -1,0 +1,44 @@
+"""The picture of confidence vs recall@1: how many queries each threshold judges rightly."""
+
+from typing import Any
+
+import numpy as np
+
+from tieproof.confidence import ConfidenceAccuracy
+from tieproof.views.pictures import style
+
+
+def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
+    """Draw the share of queries that a threshold on the confidence judges rightly, over the thresholds.
+
+    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+
+    Returns the axes; dotted is the threshold that accepts nothing. Raises MissingExtraError without matplotlib.
+
+    >>> from tieproof.confidence import confidence_vs_recall_at_1
+    >>> found = confidence_vs_recall_at_1([1, 0, 1], [0.9, 0.2, 0.2])
+    >>> axes = plot_confidence_accuracy(found, style.figure("This example")[1])
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['each threshold', 'nothing accepted 0.333', 'mean 0.556', 'best 0.667']
+    """
+    ax = style.axes_or_new(ax, "plot_confidence_accuracy")
+    several, nothing, average, best = style.LOOKS[:4]
+    ax.plot(
+        found.thresholds.astype(np.float64),
+        found.accuracy[1:],
+        color=several.color,
+        marker=several.marker,
+        markersize=3,
+        label="each threshold",
+    )
+    lines = (
+        (nothing, ":", "nothing accepted", float(found.accuracy[0])),
+        (average, "--", "mean", found.mean),
+        (best, "-.", "best", found.best),
+    )
+    for look, dashes, name, value in lines:
+        ax.axhline(value, color=look.color, linestyle=dashes, label=f"{name} {value:.3f}")
+    ax.set(ylim=(0, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged rightly")
+    ax.legend(frameon=False, loc="lower left")
+    style.tidy(ax)
+    return ax

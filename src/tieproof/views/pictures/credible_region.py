@@ -1,0 +1,69 @@
+"""The picture of a credible region: an ellipse, an arc, or intervals."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tieproof.confidence import Cap, Ellipsoid, Interval
+from tieproof.views.pictures import style
+
+ANGLES = np.linspace(-math.pi, math.pi, 361)
+
+
+def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> Any:
+    """Draw a credible region.
+
+    region : what `tieproof.confidence.credible_region` returns
+    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+
+    Returns the axes: of an ellipsoid its shadow on the first two dimensions (an interval where there is one), of a
+    cap the circle through the mode and the arc inside, of samples the interval of each column. Raises
+    MissingExtraError without matplotlib.
+
+    >>> import numpy as np
+    >>> region = Ellipsoid(np.zeros(2), np.array([1.0, 0.5]), 2.0)
+    >>> axes = plot_credible_region(region, style.figure("This example")[1])
+    >>> axes.lines[0].get_xydata().max(axis=0).tolist()
+    [2.0, 1.0]
+    """
+    ax = style.axes_or_new(ax, "plot_credible_region", width=4.5, height=4.5)
+    DRAW[type(region)](region, ax)
+    style.tidy(ax)
+    return ax
+
+
+def draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
+    """Draw the shadow on the first two dimensions."""
+    half = region.radius * region.scale
+    if len(half) == 1:
+        draw_intervals(Interval(region.mean - half, region.mean + half), ax)
+        return
+    (x, y), (width, height) = region.mean[:2], half[:2]
+    ax.plot(x + width * np.cos(ANGLES), y + height * np.sin(ANGLES), color=style.BLUE)
+    ax.plot([x], [y], color=style.BLACK, marker="+", linestyle="")
+    ax.set(xlabel="dimension 0", ylabel="dimension 1", aspect="equal")
+
+
+def draw_cap(region: Cap, ax: Any) -> None:
+    """Draw a circle around the centre of the sphere and the arc inside, the mode upwards."""
+    inside = np.linspace(-region.angle, region.angle, len(ANGLES))
+    ax.plot(np.sin(ANGLES), np.cos(ANGLES), color=style.GREY, linewidth=1)
+    ax.plot(np.sin(inside), np.cos(inside), color=style.BLUE, linewidth=4)
+    ax.plot([0, 0], [0, 1], color=style.BLACK, marker="+")
+    ax.set(xlabel="across the mode", ylabel="along the mode", aspect="equal")
+    ax.set_title(f"within {math.degrees(region.angle):.1f} degrees")
+
+
+def draw_intervals(region: Interval, ax: Any) -> None:
+    """Draw a line for each column."""
+    low, high = np.atleast_1d(region.low), np.atleast_1d(region.high)
+    places = np.arange(len(low))
+    ax.hlines(places, low, high, color=style.BLUE, linewidth=4)
+    ax.set(ylim=(len(low) - 0.5, -0.5), xlabel="value", ylabel="column")
+    if len(low) <= 25:
+        ax.set_yticks(places)
+
+
+DRAW: dict[type, Callable[[Any, Any], None]] = {Ellipsoid: draw_ellipsoid, Cap: draw_cap, Interval: draw_intervals}

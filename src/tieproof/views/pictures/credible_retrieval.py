@@ -1,0 +1,43 @@
+"""The picture of what credible regions hold: coverage, precision and recall over the mass."""
+
+from typing import Any
+
+from tieproof.confidence import CredibleRetrieval
+from tieproof.views.pictures import style
+
+
+def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
+    """Draw coverage, recall and precision over the masses that were asked for.
+
+    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+
+    Returns the axes. Coverage is on the dotted diagonal where posteriors tell the truth, below it where they are too
+    sure of themselves. Raises MissingExtraError without matplotlib.
+
+    >>> import numpy as np
+    >>> from tieproof.confidence import Held
+    >>> held = Held(0.9, held=np.array([2, 1]), relevant_held=np.array([1, 1]), relevant=np.array([1, 1]))
+    >>> axes = plot_credible_retrieval(
+    ...     CredibleRetrieval(np.array([0, 1]), 0, (held,)), style.figure("This example")[1]
+    ... )
+    >>> [line.get_ydata().tolist()[0] for line in axes.lines[1:]]
+    [1.0, 1.0, 0.75]
+    """
+    ax = style.axes_or_new(ax, "plot_credible_retrieval", width=4.5, height=4.5)
+    points = sorted(found.points, key=lambda point: point.mass)
+    ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="coverage as promised")
+    lines = {"coverage": "-", "recall": "--", "precision": "-."}
+    for (name, dashes), look in zip(lines.items(), style.LOOKS, strict=False):
+        values = [getattr(point, name) for point in points]
+        ax.plot(
+            [point.mass for point in points],
+            values,
+            color=look.color,
+            marker=look.marker,
+            linestyle=dashes,
+            label=name,
+        )
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="mass of the regions", ylabel="share held")
+    ax.legend(frameon=False)
+    style.tidy(ax)
+    return ax

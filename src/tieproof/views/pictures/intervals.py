@@ -1,0 +1,34 @@
+"""How every picture draws an interval: a bar from lower to upper, the expectation and its standard deviation."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.views.pictures import style
+
+if TYPE_CHECKING:
+    from tieproof.results.results import Estimate
+
+
+def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence["Estimate[float]"]) -> None:
+    """Draw each estimate as a line across, at its place on the y axis; its std is over the orderings of tied items.
+
+    The ends are marked, so that an interval without any width is seen, too.
+
+    >>> from tieproof.result import Estimate
+    >>> ax = style.figure("This example")[1]
+    >>> draw_intervals(ax, [0], [Estimate(0.25, 0.5, 1.0, 0.125)])
+    >>> ax.get_legend_handles_labels()[1]
+    ['lower to upper', 'expected ± tie std']
+    """
+    lower, expected, upper, std = np.array(
+        [(each.lower, each.expected, each.upper, each.std) for each in estimates]
+    ).T
+    ax.hlines(places, lower, upper, color=style.SKY_BLUE, linewidth=9, label="lower to upper")
+    ends = {"linestyle": "", "marker": "|", "markersize": 11, "markeredgewidth": 2, "color": style.BLUE}
+    for values in (lower, upper):
+        ax.plot(values, places, **ends)
+    mark = {"fmt": "D", "markersize": 4, "color": style.BLACK, "capsize": 3, "linewidth": 1.2}
+    ax.errorbar(expected, places, xerr=std, label="expected ± tie std", **mark)

@@ -1,0 +1,35 @@
+"""The picture of rank correlations: Spearman's coefficient, and what it can be in each order of tied values."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tieproof.confidence import RankCorrelation
+from tieproof.views.pictures import style
+
+
+def plot_rank_correlations(found: Mapping[float, RankCorrelation], ax: Any = None) -> Any:
+    """Draw rank correlations over a number that was varied.
+
+    found : from each value of that number to the rank correlation there
+    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+
+    Returns the axes. The line is the coefficient (mean ranks), the band what it can be over all orders of tied
+    values. Raises MissingExtraError without matplotlib.
+
+    >>> from tieproof.confidence import rank_correlation
+    >>> found = {x: rank_correlation([1, x, 3], [1, 2, 3]) for x in (0, 1, 2)}
+    >>> axes = plot_rank_correlations(found, style.figure("This example")[1])
+    >>> axes.lines[0].get_ydata().tolist()
+    [0.5, 0.8660254037844387, 1.0]
+    """
+    ax = style.axes_or_new(ax, "plot_rank_correlations")
+    look, across = style.LOOKS[0], sorted(found)
+    ordered = [found[place] for place in across]
+    low, high = ([getattr(each.orders, end) for each in ordered] for end in ("lower", "upper"))
+    ax.fill_between(across, low, high, color=look.color, alpha=0.3, linewidth=0, label="orders of tied values")
+    marks = {"color": look.color, "marker": look.marker, "markersize": 4}
+    ax.plot(across, [each.coefficient for each in ordered], label="Spearman's coefficient", **marks)
+    ax.set_ylabel("rank correlation")
+    ax.legend(frameon=False)
+    style.tidy(ax)
+    return ax

@@ -1,0 +1,125 @@
+"""The report of an audit as text for a screen, and as Markdown to paste into an issue."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tieproof.audit.report import AuditReport
+from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.views.printable import in_one_line, printable
+from tieproof.views.text.files import Formats, Writer
+from tieproof.views.text.text import (
+    NARROWEST,
+    WIDTH,
+    count,
+    table,
+)
+
+HEADER = ("attack", "verdict", "score", "random", "deviations")
+MEASURE = "measure"
+
+
+def render(report: AuditReport, width: int | None = None, color: bool = False) -> str:
+    """A row for each attack, and under them what was found, each with the line that shows it again.
+
+    >>> import tieproof as tp
+    >>> def upper_bound(embeddings, labels):
+    ...     return tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper
+    >>> print(render(tp.audit(upper_bound, attacks=["zeros", "nan"])))  # doctest: +ELLIPSIS
+    attack  verdict      score   random           deviations
+    --------------------------------------------------------
+    zeros   exploitable  1.0000  0.1176 ± 0.0025  +349.1
+    nan     refused
+    <BLANKLINE>
+    Audited upper_bound, called with (embeddings, labels), leave-one-out.
+    EXPLOITABLE: 1 of 2 attacks shows that a system that never looks at its input
+    scores more than random embeddings do.
+    <BLANKLINE>
+    zeros, exploitable: sorted labels: 1.0000; random embeddings 0.1176 ± 0.0025.
+        import tieproof as tp; print(tp.audit(upper_bound, attacks=['zeros'])...
+    """
+    width = max(width or WIDTH, NARROWEST)
+    several = len({finding.measure for finding in report.findings}) > 1
+    header = (*HEADER[:1], MEASURE, *HEADER[1:]) if several else HEADER
+    rows = [cells(finding, several) for finding in report.findings]
+    parts = [table(header, [rows], width, color), "\n".join(filled(text, width) for text in sentences(report))]
+    for finding in bad(report):
+        name = f"{finding.attack}, {finding.measure}" if several else finding.attack
+        found = filled(f"{name}, {finding.verdict}: {finding.detail}", width)
+        parts.append(f"{found}\n    {printable(finding.reproduce)}")
+    return "\n\n".join(parts)
+
+
+def markdown(report: AuditReport) -> str:
+    """The report as Markdown: a table of what was found, and the lines that show it again."""
+    lines = [f"## Audit of `{in_one_line(report.evaluator)}`", "", *map(in_one_line, sentences(report))]
+    if found := bad(report):
+        lines += [
+            "",
+            "| attack | measure | verdict | score | random | deviations | what |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {' | '.join(in_cell(text) for text in [*cells(finding, True), finding.detail])} |"
+            for finding in found
+        ]
+        again = [printable(finding.reproduce) for finding in found]
+        lines += ["", "To see each again:", "", "```python", *again, "```"]
+    return "\n".join(lines) + "\n"
+
+
+def in_cell(text: str) -> str:
+    """A text that stays in its cell of a table in Markdown."""
+    return in_one_line(text).replace("|", "\\|")
+
+
+def markdown_writer() -> Writer:
+    """What writes a report as Markdown."""
+
+    def write(report: AuditReport, path: Path) -> None:
+        path.write_text(markdown(report), encoding="utf-8")
+
+    return write
+
+
+MARKDOWN: Formats = {".md": markdown_writer}
+"""The extension of a file for `markdown`."""
+
+
+def cells(finding: Finding, several: bool) -> Sequence[str]:
+    """A row of the table."""
+    score = "" if finding.score is None else f"{finding.score:.4f}"
+    luck = "" if finding.random_mean is None else f"{finding.random_mean:.4f} ± {finding.random_std:.4f}"
+    deviations = "" if finding.deviations is None else f"{finding.deviations:+.1f}"
+    names = [finding.attack, finding.measure] if several else [finding.attack]
+    return [*names, str(finding.verdict), score, luck, deviations]
+
+
+def bad(report: AuditReport) -> list[Finding]:
+    """What did not hold, the worst first."""
+    order = list(Verdict)
+    found = [finding for finding in report.findings if not finding.verdict.harmless]
+    return sorted(found, key=lambda finding: -order.index(finding.verdict))
+
+
+def sentences(report: AuditReport) -> Iterator[str]:
+    """What was audited, and what it comes to."""
+    yield f"Audited {report.evaluator}, called with {report.takes}."
+    found = bad(report)
+    exploits = [finding for finding in found if finding.verdict is Verdict.EXPLOITABLE]
+    attacks = count(len(report.findings), "attack")
+    if exploits:
+        verb = "shows" if len(exploits) == 1 else "show"
+        yield (
+            f"EXPLOITABLE: {len(exploits)} of {attacks} {verb} that a system that never looks at its input scores "
+            "more than random embeddings do."
+        )
+    elif found:
+        yield f"Not held: {len(found)} of {attacks} found something, though no blind system gains from it."
+    else:
+        yield f"Held: no blind system gains, and nothing changes that must not, in {attacks}."
+
+
+def filled(text: str, width: int) -> str:
+    """A paragraph, whose longest words, such as paths, stay whole."""
+    return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)

@@ -1,0 +1,95 @@
+"""Collisions as text: a table of ranks, and what was found."""
+
+from collections.abc import Iterator
+
+from tieproof.results.collisions import Collisions, RankRange
+from tieproof.views.text.text import (
+    NARROWEST,
+    WIDTH,
+    count,
+    paragraph,
+    place,
+    table,
+)
+
+TIES, AMBIGUOUS, AP_WIDTH = "ties", "ambiguous", "width of AP"
+
+
+def render(found: Collisions, width: int | None = None, color: bool = False) -> str:
+    """A row for each range of ranks and one for all, and under them what was found.
+
+    width : columns to keep to, 80 where it is None
+    color : with the escape sequences of a terminal
+
+    >>> import tieproof as tp
+    >>> print(render(tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")))
+    ranks   ties  ambiguous  width of AP
+    ------------------------------------
+    1          1          1       0.1250
+    2 to 3     1          0       0.0000
+    <BLANKLINE>
+    all        2          1       0.1250
+    <BLANKLINE>
+    Looked at 4 queries, leave-one-out among 4 items of 1 dimension, under euclidean
+    distance.
+    Neighbours collide at exactly the same distance: 2 pairs in the rankings of 2
+    queries, and the largest tie holds 2 items.
+    1 of 4 queries holds an ambiguous tie, which mixes relevant and other items.
+    AP is anywhere in an interval of 0.1250, to which the tie of query 0 at ranks 1
+    to 2 (1 of 2 relevant) adds most.
+    """
+    width = max(width or WIDTH, NARROWEST)
+    labelled = found.setting.labelled
+    header = ("ranks", TIES, AMBIGUOUS, AP_WIDTH) if labelled else ("ranks", TIES)
+    rows = [row(ranks(each), each.ties, each.ambiguous_ties, each.ap_width, labelled) for each in found.by_range]
+    whole = row("all", found.ties, found.ambiguous_ties, found.ap_width, labelled)
+    paragraphs = (paragraph(sentence, width) for sentence in sentences(found))
+    return "\n".join([table(header, [rows, [whole]], width, color, header[1:]), "", *paragraphs])
+
+
+def row(name: str, ties: int, ambiguous: int, ap_width: float, labelled: bool) -> tuple[str, ...]:
+    """A row of the table."""
+    return (name, f"{ties:,}", f"{ambiguous:,}", f"{ap_width:.4f}")[: 4 if labelled else 2]
+
+
+def ranks(each: RankRange) -> str:
+    """The ranks of a range."""
+    return f"{each.first:,}" if each.first == each.last else f"{each.first:,} to {each.last:,}"
+
+
+def sentences(found: Collisions) -> Iterator[str]:
+    """What was looked at, what collides, and what that costs."""
+    setting, skipped = found.setting, len(found.skipped)
+    queries = count(setting.queries, "query")
+    queries = f"{len(found.query_ids):,} of {queries}" if skipped else queries
+    yield f"Looked at {queries}{place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)}."
+    if skipped:
+        yield f"Left out: {count(skipped, 'query')}, with no relevant item."
+    rule = f"closer than {setting.epsilon:g} to each other" if setting.epsilon else "at exactly the same distance"
+    if not found.ties:
+        yield f"Neighbours collide {rule}: there are none."
+        return
+    with_ties = count(int((found.per_query["ties"] > 0).sum()), "query")
+    largest = count(int(found.per_query["largest_tie"].max()), "item")
+    yield (
+        f"Neighbours collide {rule}: {count(found.pairs, 'pair')} in the rankings of {with_ties}, and the largest "
+        f"tie holds {largest}."
+    )
+    if setting.labelled:
+        yield from about_ambiguous_ties(found)
+
+
+def about_ambiguous_ties(found: Collisions) -> Iterator[str]:
+    """How many queries hold one, and which costs most."""
+    touched = int((found.per_query["ambiguous_ties"] > 0).sum())
+    verb = "holds" if touched == 1 else "hold"
+    yield (
+        f"{touched:,} of {count(len(found.query_ids), 'query')} {verb} an ambiguous tie, which mixes relevant and "
+        "other items."
+    )
+    if found.widest:
+        tie = found.widest[0]
+        yield (
+            f"AP is anywhere in an interval of {found.ap_width:.4f}, to which the tie of query {tie.query} at ranks "
+            f"{tie.k + 1:,} to {tie.k + tie.l:,} ({tie.m:,} of {tie.l:,} relevant) adds most."
+        )

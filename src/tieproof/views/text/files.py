@@ -1,0 +1,149 @@
+"""A result on the disk: JSON of the means, a long table of every query, a picture; written whole or not at all."""
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.results.results import Result
+from tieproof.views.pictures import collisions, measures, style
+from tieproof.views.whole_files import atomic_write
+
+
+class HasJson(Protocol):
+    """A result that gives itself as JSON."""
+
+    def to_json(self) -> str:
+        """The result as a text in JSON."""
+
+
+Writer = Callable[[Any, Path], None]
+"""Writes a result to a path."""
+
+Formats = Mapping[str, Callable[[], Writer]]
+"""Extensions, and what makes the writer of each, or says which library is missing."""
+
+
+@contextmanager
+def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[[Any], None]]:
+    """Yield a function that writes a result to `path`, which appears, or is replaced, when the block ends.
+
+    Whatever is wrong with the place, the extension or the installed libraries is found before the block begins,
+    so that no long evaluation is lost. If the block raises anything, `path` stays as it was.
+
+    Raises InputError where the extension is none of `formats` or the place cannot be written to, and
+    MissingExtraError where the format needs a library that is not installed.
+
+    >>> import tempfile
+    >>> import tieproof as tp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with output(f"{folder}/queries.csv", PER_QUERY) as write:
+    ...         write(tp.evaluate([[1.0], [2.0], [4.0]], [7, 7, 8], measures=["P@1"], distance="euclidean"))
+    ...     print(Path(folder, "queries.csv").read_text())
+    query,measure,lower,expected,upper,std
+    0,P@1,1.0,1.0,1.0,0.0
+    1,P@1,1.0,1.0,1.0,0.0
+    """
+    extension = Path(path).suffix.lower()
+    if extension not in formats:
+        raise InputError(
+            f"{os.fspath(path)} has the extension '{extension}', which cannot be written here. "
+            f"Known: {', '.join(formats)}."
+        )
+    writer = formats[extension]()
+    with atomic_write(path) as unfinished:
+
+        def write(result: Any) -> None:
+            try:
+                writer(result, unfinished)
+            except OSError as error:
+                raise InputError(f"{os.fspath(path)} could not be written ({error.strerror or error}).") from error
+
+        yield write
+
+
+def json_writer() -> Writer:
+    """JSON: what `to_json` of any kind of result gives; of a `Result` the setting, the means and the ties."""
+
+    def write(result: HasJson, path: Path) -> None:
+        path.write_text(result.to_json() + "\n", encoding="utf-8")
+
+    return write
+
+
+def storable(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    r"""Columns whose names are text in UTF-8, where half of a surrogate pair is written as in Python: \ud800.
+
+    >>> storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
+    ['\x1b[1m, kept', '\\ud800']
+    """
+
+    def as_utf8(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.array([name.encode("utf-8", "backslashreplace").decode() for name in names.tolist()])
+
+    return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
+
+
+def csv_writer() -> Writer:
+    """CSV with every float in full; `std` is the deviation over the orderings of a query's tied items."""
+
+    def write(result: Result, path: Path) -> None:
+        columns = storable(result.columns())
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(columns)
+            table.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+    return write
+
+
+def parquet_writer() -> Writer:
+    """Parquet, by pyarrow."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("Writing a .parquet file", "parquet") from None
+
+    def write(result: Result, path: Path) -> None:
+        pyarrow.parquet.write_table(pyarrow.table(storable(result.columns())), path)
+
+    return write
+
+
+def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
+    """The extensions of pictures, by matplotlib, that `draw` draws of a result into axes so many inches high."""
+
+    def picture_writer() -> Writer:
+        style.matplotlib("Writing a picture")
+
+        def write(result: Any, path: Path) -> None:
+            drawn, ax = style.figure("Writing a picture", height=height(result))
+            draw(result, ax)
+            style.write(drawn, path)
+
+        return write
+
+    return dict.fromkeys(style.METADATA, picture_writer)
+
+
+MEANS: Formats = {".json": json_writer}
+"""Extensions for the result as a whole."""
+
+PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
+"""Extensions for the table with a row for every query and measure."""
+
+PICTURES = pictures(measures.plot_measures, lambda result: measures.height(len(result.measures)))
+"""Extensions for the picture of all measures."""
+
+COLLISIONS = pictures(collisions.plot_collisions, lambda found: 4.5)
+"""Extensions for the picture of collisions by query and rank."""
+
+COLLISIONS_BY_RANK = pictures(collisions.plot_ranks, lambda found: 3.5)
+"""Extensions for the picture of collisions by rank."""

@@ -1,0 +1,34 @@
+"""A result in lines, as `trec_eval -q` prints one: every query, then the means under the name `all`."""
+
+from tieproof.results.results import Result
+from tieproof.views.printable import printable
+from tieproof.views.text.text import HEADLINE
+
+MEAN = "all"
+
+
+def render(result: Result) -> str:
+    r"""A line for each query and measure, then one for each mean.
+
+    A line has the three columns of trec_eval and nothing else, so that what reads its lines reads these: the measure,
+    the query, and with four decimals the value, here the lower bound, which is the score to report. Tabs separate
+    them.
+
+    >>> import tieproof as tp
+    >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
+    >>> print(render(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
+    RR                      q1      0.5000
+    RR                      all     0.5000
+    """
+    values = {measure: getattr(result.per_query(measure), HEADLINE).tolist() for measure in result.measures}
+    lines = [
+        line(measure, query, of_queries[at])
+        for at, query in enumerate(result.query_ids.tolist())
+        for measure, of_queries in values.items()
+    ]
+    return "\n".join([*lines, *(line(measure, MEAN, getattr(result[measure], HEADLINE)) for measure in values)])
+
+
+def line(measure: str, query: object, value: float) -> str:
+    """A line in the widths of trec_eval."""
+    return f"{measure:<22}\t{printable(query)}\t{value:6.4f}"

@@ -1,0 +1,126 @@
+"""The registry of measures as text; docs/write_measures.py makes a page of it."""
+
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from tieproof.measures import REGISTRY, Definition, Parameter, aliases, parse
+from tieproof.views.text.text import NARROWEST, WIDTH
+
+LEGEND = (
+    "In the formulas k is the cutoff, r a rank, N the number of items that the query ranks and R the number of its "
+    "relevant ones; hits are the relevant items down to rank k, or all of them without a cutoff. What is in square "
+    "brackets may be left out; parameters show their defaults. A cutoff beyond the end of a ranking changes no "
+    "formula: there are no hits to come, and P@10 of five items still divides by 10."
+)
+
+LEGEND_OF_NAMES = (
+    "Names of other libraries are understood wherever a measure is named. Those marked with * mean different "
+    "measures in different libraries: write ours. One text may name several measures, with commas or blanks between "
+    "them, and several cutoffs: 'AP, nDCG@5,10'."
+)
+
+CUTOFFS = {"required": "@{}", "optional": "[@{}]", "none": ""}
+INDENT, LABELS = 4, 10
+
+
+def find(names: Sequence[str]) -> list[Definition]:
+    """The definitions of these measures, each once; without a name, all of them.
+
+    >>> [definition.name for definition in find(["ndcg", "map_cut_10", "P"])]
+    ['nDCG', 'AP', 'P']
+    """
+    ours = {name.casefold(): name for name in REGISTRY}
+    wanted = [ours.get(name.casefold()) or parse(name).name for name in names]
+    return [REGISTRY[name] for name in dict.fromkeys(wanted or REGISTRY)]
+
+
+def spelling(definition: Definition) -> str:
+    """How a measure is written: its parameters with their defaults, and its cutoff.
+
+    >>> [spelling(REGISTRY[name]) for name in ("AP", "P", "RBP")]
+    ['AP(norm=R)[@k or @R]', 'P@k', 'RBP(p=0.8)[@k]']
+    """
+    parameters = ",".join(f"{parameter.name}={parameter.default}" for parameter in definition.parameters)
+    cutoff = CUTOFFS[definition.cutoff].format("k or @R" if definition.rank_r else "k")
+    return f"{definition.name}{f'({parameters})' if parameters else ''}{cutoff}"
+
+
+def explained(parameter: Parameter) -> str:
+    """What a parameter can be, and what it means.
+
+    >>> explained(REGISTRY["RBP"].parameters[0])
+    'a number between 0 and 1, 0.8 by default: the probability of going on'
+    """
+    low, high = parameter.limits
+    *first, last = parameter.choices or (f"a number between {low:g} and {high:g}",)
+    values = f"{', '.join(first)} or {last}" if first else last
+    return f"{values}, {parameter.default} by default: {parameter.meaning}"
+
+
+def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
+    """What each library calls a measure, and what that is here; k stands for a cutoff, * for an ambiguous name.
+
+    >>> names_elsewhere(REGISTRY["RelP"])
+    {'trec_eval': {'relative_P_k': 'RelP@k', 'relative_P.k': 'RelP@k'},
+     'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'},
+     'BEIR': {'R_cap@k': 'RelP@k'}}
+    """
+    meanings = defaultdict(set)
+    for _, theirs, ours in aliases():
+        meanings[theirs.casefold()].add(ours)
+    return {
+        library: {
+            theirs.format(k="k") + ("*" if len(meanings[theirs.casefold()]) > 1 else ""): ours.format(k="k")
+            for theirs, ours in spellings.items()
+        }
+        for library, spellings in (definition.aliases or {}).items()
+    }
+
+
+def render(definitions: Sequence[Definition], width: int | None = None, color: bool = False) -> str:
+    """Sections on measures: meaning, formula, parameters, source, and what others call them.
+
+    >>> print(render(find(["RBP"])))  # doctest: +ELLIPSIS
+    RBP(p=0.8)[@k]
+        Rank-biased precision: the chance that the rank where a reader stops is
+        relevant, who goes on to the next rank with probability p.
+        formula   (1-p) sum over hits at ranks r <= k of p^(r-1)
+        p         a number between 0 and 1, 0.8 by default: the probability of going
+                  on
+        source    Moffat and Zobel 2008, equation 4
+        names     ranx: rbp.k is RBP(p=0.k)
+    <BLANKLINE>
+    In the formulas k is the cutoff...
+    """
+    width = max(width or WIDTH, NARROWEST)
+    sections = ["\n".join(section(definition, width, color)) for definition in definitions]
+    return "\n\n".join([*sections, *(textwrap.fill(legend, width) for legend in (LEGEND, LEGEND_OF_NAMES))])
+
+
+def section(definition: Definition, width: int, color: bool) -> Iterator[str]:
+    """The lines on one measure."""
+    heading = spelling(definition)
+    yield f"\x1b[1m{heading}\x1b[0m" if color else heading
+    yield filled(definition.meaning, width, " " * INDENT)
+    for label, text in facts(definition):
+        yield filled(text, width, f"{'':{INDENT}}{label:{LABELS}}")
+
+
+def facts(definition: Definition) -> Iterator[tuple[str, str]]:
+    """What is known about a measure, each with its label; a label that is repeated is empty."""
+    yield "formula", definition.formula
+    for parameter in definition.parameters:
+        yield parameter.name, explained(parameter)
+    yield "source", definition.source
+    label = "names"
+    for library, names in names_elsewhere(definition).items():
+        yield label, f"{library}: {', '.join(f'{theirs} is {ours}' for theirs, ours in names.items())}"
+        label = ""
+
+
+def filled(text: str, width: int, start: str) -> str:
+    """A text that begins with `start` and goes on below its end."""
+    return textwrap.fill(
+        text, width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False
+    )

@@ -1,0 +1,44 @@
+"""Error rates as text: a table, and what was counted."""
+
+from tieproof.results.rates import ErrorRates
+from tieproof.views.text.text import (
+    NARROWEST,
+    NUMBERS,
+    WIDTH,
+    distance_meant,
+    numbers,
+    paragraph,
+    table,
+)
+
+MEANINGS = {
+    "linear": "A threshold lies between two distances of other pairs, as numpy.quantile puts it; FNMR is the share "
+    "of relevant pairs at or beyond it.",
+    "exact": "A threshold is the distance of another pair. FNMR is the share of relevant pairs behind that pair, "
+    "over all orderings of the pairs at exactly the same distance. It is an error: the value to report is 'upper'.",
+}
+
+
+def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> str:
+    """The table of all rates, and under it what was counted and what it means.
+
+    width : columns to keep to, 80 where it is None
+    color : with the escape sequences of a terminal
+
+    >>> import tieproof as tp
+    >>> print(render(tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")))
+    FMR  threshold   lower  expected   upper  tie std
+    -------------------------------------------------
+    0.1  2          0.2500    0.5000  0.7500   0.2041
+    <BLANKLINE>
+    Counted 4 relevant and 3 other pairs by the given distances.
+    A threshold is the distance of another pair. FNMR is the share of relevant pairs
+    behind that pair, over all orderings of the pairs at exactly the same distance.
+    It is an error: the value to report is 'upper'.
+    """
+    width = max(width or WIDTH, NARROWEST)
+    rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in rates.points]
+    by = "the given distances" if rates.distance == "distances" else distance_meant(rates.distance)
+    counted = f"Counted {rates.relevant_pairs:,} relevant and {rates.other_pairs:,} other pairs by {by}."
+    paragraphs = [paragraph(text, width) for text in (counted, MEANINGS[rates.method])]
+    return "\n".join([table(("FMR", "threshold", *NUMBERS), [rows], width, color), "", *paragraphs])
