@@ -17,13 +17,12 @@ from checks import assert_found, expected_ties
 from collision_oracle import Found, ap_width
 from hard_sets import HARD_SETS
 from shared_data import load_shared
-from tieproof.cli.app import app
+from tieproof.calls import collision_counts, widest_ties
+from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.engine.collisions import ties as gaps
 from tieproof.measures.average_precision import tie_widths
 from tieproof.pooled import stripes
-from tieproof.results import collisions as collision_counts
-from tieproof.results import widest_ties
 
 DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 

@@ -17,10 +17,9 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 
 import tieproof as tp
-from tieproof.calls import waiting
-from tieproof.calls.waiting import Wait, shown_waits
-from tieproof.native import compiled
+from tieproof.native import compiled, waiting
 from tieproof.native.compiled import KernelCache, SealedFile, kernel
+from tieproof.native.waiting import Wait, shown_waits
 
 Patch = pytest.MonkeyPatch
 

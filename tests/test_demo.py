@@ -5,6 +5,7 @@ import pytest
 
 from tieproof import cli
 from tieproof.cli import digits as demo
+from tieproof.data import load_digits
 from tieproof.results.results import Result
 
 
@@ -14,7 +15,7 @@ def results() -> dict[str, Result]:
 
 
 def test_digits() -> None:
-    pixels, labels = demo.load_digits()
+    pixels, labels = load_digits()
     assert (pixels.shape, pixels.dtype.name, pixels.min(), pixels.max()) == ((1797, 64), "uint8", 0, 16)
     assert (labels.shape, labels.dtype.name) == ((1797,), "uint8")
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
@@ -22,10 +23,10 @@ def test_digits() -> None:
 
 @pytest.mark.heavy
 def test_digits_are_those_of_scikit_learn() -> None:
-    from sklearn.datasets import load_digits
+    from sklearn import datasets
 
-    digits = load_digits()
-    pixels, labels = demo.load_digits()
+    digits = datasets.load_digits()
+    pixels, labels = load_digits()
     assert np.array_equal(pixels, digits.data)
     assert np.array_equal(labels, digits.target)
 

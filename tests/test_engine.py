@@ -18,10 +18,11 @@ from exact_oracle import KEYS, fractions
 from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.space import Resources, Space
-from tieproof.engine import blas, buckets
+from tieproof.engine import buckets
 from tieproof.engine.finding import lowest_entries
 from tieproof.engine.guide import guided
 from tieproof.engine.plan import Plan
+from tieproof.exact import blas
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 
 widen = entered(buckets.widen)

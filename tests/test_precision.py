@@ -17,7 +17,7 @@ from hard_sets import HARD_SETS
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
 from shared_data import load_shared
-from tieproof.cli.app import app
+from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.inputs.relevance import Labels

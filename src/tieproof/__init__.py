@@ -28,9 +28,9 @@ from tieproof.measures import (
 )
 from tieproof.results.collisions import Collisions
 from tieproof.results.rates import ErrorRates, OperatingPoint
-from tieproof.results.results import Estimate, Result
+from tieproof.results.results import Result
 from tieproof.results.tie_summary import TieSummary
-from tieproof.ties import Ties
+from tieproof.ties import Estimate, Ties
 
 __version__ = "0.1.0"
 

@@ -1,8 +1,12 @@
-"""`Ties`: all that a measure reads of a ranking; `CutOffTies`: where the list was cut off, how it may go on."""
+"""`Ties`: all that a measure reads of a ranking; `Estimate`: what a measure can be over their orderings.
 
+`CutOffTies` says how the last tie of a list that was cut off may go on.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +19,44 @@ TOP = 128
 
 NO_RANK = np.iinfo(np.int64).max
 """A number beyond every rank."""
+
+Number = TypeVar("Number", float, FloatArray)
+
+
+@dataclass(frozen=True)
+class Estimate(Generic[Number]):
+    """What a measure can be over all orderings of the tied items.
+
+    lower, upper : its smallest and largest value
+    expected, std : its mean and its standard deviation when every ordering of the tied items is equally likely; so
+        std is what ties leave open, not how much queries differ
+
+    As text it is lower ≤ expected ≤ upper, each in the format given. It is no number, and `float` refuses it: take
+    one of the three.
+
+    >>> f"{Estimate(0.5, 0.75, 1.0, 0.25):.3f}", str(Estimate(0.5, 0.75, 1.0, 0.25))
+    ('0.500 ≤ 0.750 ≤ 1.000', '0.5 ≤ 0.75 ≤ 1.0')
+    """
+
+    lower: Number
+    expected: Number
+    upper: Number
+    std: Number
+
+    def __format__(self, spec: str) -> str:
+        """Lower, expected and upper value, each in this format."""
+        return " ≤ ".join(format(value, spec) for value in (self.lower, self.expected, self.upper))
+
+    def __str__(self) -> str:
+        """Lower, expected and upper value."""
+        return format(self)
+
+    def __float__(self) -> float:
+        """Refused: which of the three numbers is meant has to be said."""
+        raise TypeError(
+            "An estimate is an interval and not one number. Take .lower, which is the score to report (.upper for an "
+            "error), .expected or .upper."
+        )
 
 
 @dataclass(frozen=True)
@@ -189,3 +231,7 @@ class CutOffTies(Ties):
         order = np.lexsort((-grade, np.where(ranked, k, 0), query, ~ranked))
         count = int(ranked.sum())
         return grade[order[:count]], grade[order[count:]]
+
+
+Parts = Iterable[tuple[IntArray, Ties]]
+"""The queries whose rankings are known by now, and their ties, part by part."""

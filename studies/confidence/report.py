@@ -15,7 +15,7 @@ from studies.confidence.scenario import (
     scores,
 )
 from tieproof.confidence import RankCorrelation, rank_correlation
-from tieproof.results.results import Estimate
+from tieproof.ties import Estimate
 
 SCALE = 12500
 """What the simulated sigmas are multiplied with, as in the repository."""

@@ -7,6 +7,7 @@ import numpy as np
 from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, QUERIES, Array, Case, IntArray
 from tieproof.audit.conventions import Convention
 from tieproof.audit.examination import Examination
+from tieproof.data import load_digits
 
 Vectors = tuple[Array, IntArray]
 """Embeddings and labels of ITEMS items and then QUERIES queries."""
@@ -30,8 +31,6 @@ def tied_vectors(random: np.random.Generator) -> Vectors:
 
 def digits(random: np.random.Generator) -> Vectors:
     """The first of the handwritten digits that the package carries."""
-    from tieproof.cli.digits import load_digits
-
     pixels, labels = load_digits()
     return pixels[:COUNT].astype(np.float32), labels[:COUNT].astype(np.int64)
 

@@ -16,7 +16,8 @@ from tieproof.audit.verdicts import Finding, Verdict
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
-from tieproof.results.results import Estimate, Result
+from tieproof.results.results import Result
+from tieproof.ties import Estimate
 
 NAME = "interval"
 TOLERANCE = 1e-4

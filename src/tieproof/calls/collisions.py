@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.calls.collision_counts import count_collisions
 from tieproof.calls.progress import progress_bar
-from tieproof.calls.waiting import explain_waits
+from tieproof.calls.vectors import as_inputs
 from tieproof.distances import DistanceFunction, reported
 from tieproof.errors import InputError
-from tieproof.inputs.embeddings import as_inputs, make_relevance
+from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.results.collisions import Collisions, CollisionSetting, count_collisions
+from tieproof.native.waiting import explain_waits
+from tieproof.results.collisions import Collisions, CollisionSetting
 
 
 @unchanged_files

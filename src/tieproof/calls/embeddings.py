@@ -6,27 +6,21 @@ from typing import Any
 import numpy as np
 
 from tieproof.calls.progress import progress_bar
-from tieproof.calls.scoring import (
-    Empty,
-    Parts,
-    check_empty,
-    parse_measures,
-    score,
-)
-from tieproof.calls.waiting import explain_waits
+from tieproof.calls.scoring import Empty, check_empty, parse_measures, score, warn_of_recall
+from tieproof.calls.vectors import as_inputs
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import Distance, DistanceFunction, make_space, reported
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.categories import Average, as_categories
-from tieproof.inputs.embeddings import as_inputs, make_relevance
-from tieproof.inputs.lookalikes import warn_of_recall
+from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import IntArray, Labels, Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.native.waiting import explain_waits
 from tieproof.precision.formats import Format, find_format
 from tieproof.results.results import Result, Setting
-from tieproof.ties import Ties
+from tieproof.ties import Parts, Ties
 
 
 @unchanged_files

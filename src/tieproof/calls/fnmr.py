@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from tieproof.calls.progress import progress_bar
-from tieproof.calls.waiting import explain_waits
+from tieproof.calls.vectors import as_inputs
 from tieproof.distances import DistanceFunction, reported
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.embeddings import as_inputs, make_relevance
+from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.native.waiting import explain_waits
 from tieproof.results.rates import (
     ErrorRates,
     Method,

@@ -9,22 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.calls.scoring import (
-    Empty,
-    Parts,
-    check_empty,
-    parse_measures,
-    score,
-)
+from tieproof.calls.scoring import Empty, check_empty, parse_measures, score
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.list_direction import check_direction
+from tieproof.inputs.list_limits import as_limits
+from tieproof.inputs.list_numbers import as_floats
 from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.list_ends import as_limits, cut_off, estimate
+from tieproof.measures.list_ends import cut_off, estimate
 from tieproof.results.results import Result, Setting
+from tieproof.ties import Parts
 
 BLOCK_ENTRIES = 2**22
 """Entries of a matrix that are ranked together."""
@@ -288,20 +285,3 @@ def blocks(rows: Row | list[Row], judged: Row | list[Row] | LabelledRows) -> Ite
             stop += 1
         yield np.asarray(rows[start:stop]), np.asarray([np.asarray(row) for row in judged[start:stop]])
         start = stop
-
-
-def as_floats(block: Row, name: str, first_query: int) -> FloatArray:
-    """The numbers in float64, their order unchanged; refused where not finite."""
-    if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
-        if name == "relevance":
-            raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
-        # Float64 would merge neighbours: their ranks say the same.
-        return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
-    finite = np.isfinite(block)
-    if not finite.all():
-        query, item = np.argwhere(~finite)[0]
-        raise InputError(
-            f"The {name} must be finite numbers, and query {first_query + query} holds {block[query, item]} at "
-            f"item {item}. Leave the item out, or mark it with a negative relevance and a finite number."
-        )
-    return block.astype(np.float64)

@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.calls.scoring import Parts
 from tieproof.inputs.readers.trec import Columns
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.list_ends import cut_off
-from tieproof.ties import Ties
+from tieproof.ties import Parts, Ties
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

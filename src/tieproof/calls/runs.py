@@ -34,7 +34,7 @@ from tieproof.inputs.run_sources import (
 )
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
-from tieproof.results.results import Result, Setting
+from tieproof.results.results import NOT_IN_RUN, NOT_JUDGED, Result, Setting
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -43,7 +43,6 @@ MISSING = ("zero", "skip", "error")
 USUAL_GRADES = -2, 10
 """The whole numbers that assessors give."""
 
-NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
 
 IntArray = npt.NDArray[np.int64]
 

@@ -6,21 +6,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
 from tieproof.results.results import Evaluated, Result, Setting
 from tieproof.results.tie_summary import count_by_query
-from tieproof.ties import Ties
+from tieproof.ties import Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
 """What a query with nothing relevant scores."""
 
 IntArray = npt.NDArray[np.int64]
-Parts = Iterable[tuple[IntArray, Ties]]
 
 
 class Names(NamedTuple):
@@ -134,4 +133,22 @@ def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
         raise InputError(
             f"No query has anything relevant: for none of {setting.queries} queries is there a relevant item that is "
             "not excluded. Check that labels and embeddings belong together."
+        )
+
+
+def warn_of_recall(measures: Sequence[Measure], n_relevant: IntArray) -> None:
+    """R@k is asked for where it cannot reach 1, and Success@k, which metric learning means by it, is not."""
+    counted = n_relevant[n_relevant > 0]
+    wanted = {str(measure) for measure in measures}
+    cut = [
+        measure
+        for measure in measures
+        if measure.name == "R" and isinstance(measure.cutoff, int) and f"Success@{measure.cutoff}" not in wanted
+        if 2 * np.count_nonzero(counted > measure.cutoff) > len(counted)
+    ]
+    if cut:
+        names, success = (", ".join(f"{name}@{measure.cutoff}" for measure in cut) for name in ("R", "Success"))
+        warn(
+            f"{names} divides by the number of relevant items, which is larger than the cutoff for most queries. "
+            f"Papers on metric learning mean by this whether any relevant item is among the first ones: {success}."
         )

@@ -1,6 +1,6 @@
 """The command line: read files, evaluate, show a table; one line on standard error where something is wrong.
 
-arguments ──► app.py: which command ──► evaluate.py, run.py, fnmr.py, pcf.py, … ──► output.py: screen and files
+arguments ──► commands.py: which command ──► evaluate.py, run.py, fnmr.py, pcf.py, … ──► output.py: screen and files
           ──► exits.py: whatever they raise becomes one line and a status
 """
 
@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tieproof.calls.waiting import shown_waits
-from tieproof.cli.app import app
+from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
+from tieproof.native.waiting import shown_waits
 
 __all__ = ["main"]
 

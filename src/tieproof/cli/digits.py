@@ -1,22 +1,14 @@
 """What ties do to scores, shown on 1,797 handwritten digits that come with the package."""
 
-from importlib.resources import as_file, files
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.embeddings import evaluate
+from tieproof.data import load_digits
 from tieproof.results.results import Result
-from tieproof.views.text.text import (
-    NARROWEST,
-    NUMBERS,
-    WIDTH,
-    count,
-    numbers,
-    paragraph,
-    table,
-)
+from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, count, numbers, paragraph, table
 
 Array = npt.NDArray[Any]
 
@@ -24,17 +16,6 @@ MEASURES = ("AP", "P@1", "P@10")
 
 PIXELS, CODES, ZEROS = "pixels", "64-bit codes", "zeros"
 DISTANCE = {PIXELS: "cosine", CODES: "hamming", ZEROS: "cosine"}
-
-
-def load_digits() -> tuple[Array, Array]:
-    """Pixels (1797, 64) from 0 to 16 and labels (1797,) from 0 to 9; data/NOTICE.md names the source.
-
-    >>> pixels, labels = load_digits()
-    >>> pixels.shape, labels[:4].tolist()
-    ((1797, 64), [0, 1, 2, 3])
-    """
-    with as_file(files("tieproof") / "data" / "digits.npz") as path, np.load(path) as arrays:
-        return arrays["pixels"], arrays["labels"]
 
 
 def representations(pixels: Array) -> dict[str, Array]:

@@ -9,7 +9,7 @@ from tieproof.cli.output import answer, outputs
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.location import split
-from tieproof.views.text.text import WIDTH, table
+from tieproof.views.text.parts import WIDTH, table
 
 HELP = (
     "The principal components fraction (PCF): the share of principal components that explain a share of the "

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import tieproof
-from tieproof.calls.runs import MISSING, NOT_JUDGED
+from tieproof.calls.runs import MISSING
 from tieproof.calls.scoring import parse_measures
 from tieproof.cli.options import (
     MEASURES,
@@ -28,9 +28,11 @@ from tieproof.cli.options import (
 )
 from tieproof.cli.output import STANDARD_OUTPUT, answer, outputs, say
 from tieproof.errors import InputError
+from tieproof.results.results import NOT_JUDGED
 from tieproof.views.text import lines
+from tieproof.views.text.parts import count
 from tieproof.views.text.runs import about_run
-from tieproof.views.text.text import count, render
+from tieproof.views.text.text import render
 
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"

@@ -7,7 +7,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.results.results import Estimate, FloatArray, mean
+from tieproof.results.results import FloatArray, mean
+from tieproof.ties import Estimate
 
 TieChoice = Literal["lower", "expected", "upper", "interval"]
 TIE_CHOICES: tuple[str, ...] = get_args(TieChoice)

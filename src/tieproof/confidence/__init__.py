@@ -1,7 +1,7 @@
 """What a model's confidence is worth: whether it knows which of its answers are wrong.
 
 error_reject.py, running_errors.py: the error of the most confident queries; recall.py: confidence vs recall@1;
-rank_correlation.py: Spearman's. regions.py: credible regions of posteriors (gaussian.py, von_mises_fisher.py,
+spearman.py: Spearman's. regions.py: credible regions of posteriors (gaussian.py, von_mises_fisher.py,
 samples.py); retrieval.py, inside.py: what they hold. groups.py says which confidences are tied, inputs.py what is
 refused. A `Result` gives its curves itself (`Result.error_reject`).
 """
@@ -9,11 +9,11 @@ refused. A `Result` gives its curves itself (`Result.error_reject`).
 from tieproof.confidence.error_reject import ErrorRejectCurve, error_reject_curve
 from tieproof.confidence.gaussian import Ellipsoid, Gaussian
 from tieproof.confidence.groups import ConfidenceTies
-from tieproof.confidence.rank_correlation import RankCorrelation, rank_correlation
 from tieproof.confidence.recall import ConfidenceAccuracy, confidence_vs_recall_at_1
 from tieproof.confidence.regions import credible_region
 from tieproof.confidence.retrieval import CredibleRetrieval, Held, credible_retrieval
 from tieproof.confidence.samples import Interval
+from tieproof.confidence.spearman import RankCorrelation, rank_correlation
 from tieproof.confidence.von_mises_fisher import Cap, VonMisesFisher
 
 __all__ = [

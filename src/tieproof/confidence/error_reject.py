@@ -11,7 +11,7 @@ from tieproof.confidence.groups import ConfidenceTies, Groups
 from tieproof.confidence.inputs import FloatArray, as_column, as_floats
 from tieproof.confidence.running_errors import area_std, exact, running_means, sums_of_groups
 from tieproof.errors import InputError
-from tieproof.results.results import Estimate
+from tieproof.ties import Estimate
 
 
 @dataclass(frozen=True)

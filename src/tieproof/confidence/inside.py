@@ -13,7 +13,7 @@ the point is inside where D <= limit. With w = 1 / s²:
 
 A stage hands on what its bound leaves open. Domain: entries up to 1e60 in size, scales from 1e-60 on, so nothing
 overflows; what underflow takes away is below 1e-300 a term, which `TINY` covers. The matrix product is checked to be
-one of float64 before the first use (`engine.blas.check_products`).
+one of float64 before the first use (`exact.blas.check_products`).
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.confidence.inputs import FloatArray
-from tieproof.engine.blas import check_products
+from tieproof.exact.blas import check_products
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF, gamma
 
 IntArray = npt.NDArray[np.int64]

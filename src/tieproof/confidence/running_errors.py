@@ -9,7 +9,7 @@ import numpy.typing as npt
 from tieproof.confidence.groups import Groups
 from tieproof.confidence.inputs import FloatArray
 from tieproof.measures.rank_weights import HARMONIC
-from tieproof.results.results import Estimate
+from tieproof.ties import Estimate
 
 Integers = npt.NDArray[np.object_]
 """Python's integers, of any size. Their quotients are the nearest float64."""

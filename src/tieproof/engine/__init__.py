@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.choice import cheapest, with_margins
 from tieproof.engine.levels import few_levels, ties_by_level
 from tieproof.engine.plan import Plan
 from tieproof.engine.thresholds import rank
 from tieproof.engine.tiles import Progress, TileLoop
 from tieproof.engine.without_tiles import count_pairs, count_partial
+from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import Ties
 

@@ -4,15 +4,12 @@ Each rule looks at a few rows first and stops at the first difference, and asks 
 small example does not meet it.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import IntArray, Relevance
-from tieproof.measures import Measure
 
 FEWEST = 10
 """Rows that there must be: with fewer, an example may well be meant as it is."""
@@ -47,24 +44,6 @@ def warn_of_similarities(array: Embeddings, name: str) -> None:
             f"The {name} are a square, symmetric matrix whose diagonal is constant, as similarities or distances "
             f"of {len(array)} items are. If they are, evaluate_scores or evaluate_distances ranks by them; here each "
             "row counts as a vector."
-        )
-
-
-def warn_of_recall(measures: Sequence[Measure], n_relevant: IntArray) -> None:
-    """R@k is asked for where it cannot reach 1, and Success@k, which metric learning means by it, is not."""
-    counted = n_relevant[n_relevant > 0]
-    wanted = {str(measure) for measure in measures}
-    cut = [
-        measure
-        for measure in measures
-        if measure.name == "R" and isinstance(measure.cutoff, int) and f"Success@{measure.cutoff}" not in wanted
-        if 2 * np.count_nonzero(counted > measure.cutoff) > len(counted)
-    ]
-    if cut:
-        names, success = (", ".join(f"{name}@{measure.cutoff}" for measure in cut) for name in ("R", "Success"))
-        warn(
-            f"{names} divides by the number of relevant items, which is larger than the cutoff for most queries. "
-            f"Papers on metric learning mean by this whether any relevant item is among the first ones: {success}."
         )
 
 

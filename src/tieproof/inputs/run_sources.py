@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.calls.lists import as_floats
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.list_numbers import as_floats
 from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.trec import Columns, Layout, Numbers
 

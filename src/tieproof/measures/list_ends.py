@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_numbers
 from tieproof.measures import Estimates, Measure
 from tieproof.measures.graded_ends import worst_counts
 from tieproof.ties import CutOffTies, ListEnd, Ties
@@ -26,35 +25,6 @@ MOST_OTHERS = 2**22
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Row = npt.NDArray[Any]
-
-
-def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
-    """All relevant items and all items of each query, (q,) each, for lists that were cut off."""
-    if n_relevant is None:
-        if n_items is not None:
-            raise InputError("n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.")
-        return None
-    relevant = as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
-    return relevant, None if n_items is None else as_counts(n_items, "n_items", "items", n_queries)
-
-
-def as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
-    """A whole number for each query."""
-    counts = as_numbers(values, name)
-    if counts.shape not in ((), (n_queries,)):
-        raise InputError(
-            f"{name} has the shape {counts.shape}, and there are {n_queries} queries. Pass one number for each, or "
-            "one for all."
-        )
-    counts = np.broadcast_to(counts, (n_queries,))
-    wrong = ~((counts >= 0) & (counts == np.rint(counts)) & (counts <= 2**53))
-    if wrong.any():
-        query = int(np.argmax(wrong))
-        raise InputError(
-            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0: count all {what} "
-            "of the query, in its list or not."
-        )
-    return counts.astype(np.int64)
 
 
 def cut_off(

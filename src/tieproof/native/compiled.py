@@ -16,7 +16,7 @@ from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 
-from tieproof.calls.waiting import Wait
+from tieproof.native.waiting import Wait
 
 P = ParamSpec("P")
 R = TypeVar("R")

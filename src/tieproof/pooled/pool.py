@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.engine.blas import check_products, single_threaded
+from tieproof.exact.blas import check_products, single_threaded
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.relevance import Judgments, Relevance, pointers
 from tieproof.pooled.gauges import Gauge

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tieproof.calls.scoring import Parts
-from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.dense import ties_of_scores
+from tieproof.exact.blas import check_products, single_threaded
 from tieproof.exact.rows import IntArray
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
@@ -14,7 +13,7 @@ from tieproof.pooled.gauges import Gauge
 from tieproof.pooled.stripes import stripes
 from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import Format
-from tieproof.ties import Ties
+from tieproof.ties import Parts, Ties
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 320
 """What a ranked item, and a relevant one besides, take at most while the ties of a query are found."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
 from tieproof.inputs.shares import as_shares
-from tieproof.results.results import Estimate
+from tieproof.ties import Estimate
 
 Method = Literal["linear", "exact"]
 METHODS: tuple[str, ...] = get_args(Method)

@@ -1,64 +1,28 @@
-"""`Estimate` and `Result`: what an evaluation found."""
+"""`Result`: what an evaluation found."""
 
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.confidence.error_reject import ErrorRejectCurve, error_reject_curve, errors_of
 from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.inputs.categories import Average, Categories
 from tieproof.measures import Measure, parse
 from tieproof.results.tie_summary import TieSummary, summarize
-
-if TYPE_CHECKING:
-    from tieproof.confidence import ErrorRejectCurve
+from tieproof.ties import Estimate
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-Number = TypeVar("Number", float, FloatArray)
 
 NOTHING_RELEVANT = "no relevant item"
-
-
-@dataclass(frozen=True)
-class Estimate(Generic[Number]):
-    """What a measure can be over all orderings of the tied items.
-
-    lower, upper : its smallest and largest value
-    expected, std : its mean and its standard deviation when every ordering of the tied items is equally likely; so
-        std is what ties leave open, not how much queries differ
-
-    As text it is lower ≤ expected ≤ upper, each in the format given. It is no number, and `float` refuses it: take
-    one of the three.
-
-    >>> f"{Estimate(0.5, 0.75, 1.0, 0.25):.3f}", str(Estimate(0.5, 0.75, 1.0, 0.25))
-    ('0.500 ≤ 0.750 ≤ 1.000', '0.5 ≤ 0.75 ≤ 1.0')
-    """
-
-    lower: Number
-    expected: Number
-    upper: Number
-    std: Number
-
-    def __format__(self, spec: str) -> str:
-        """Lower, expected and upper value, each in this format."""
-        return " ≤ ".join(format(value, spec) for value in (self.lower, self.expected, self.upper))
-
-    def __str__(self) -> str:
-        """Lower, expected and upper value."""
-        return format(self)
-
-    def __float__(self) -> float:
-        """Refused: which of the three numbers is meant has to be said."""
-        raise TypeError(
-            "An estimate is an interval and not one number. Take .lower, which is the score to report (.upper for an "
-            "error), .expected or .upper."
-        )
+NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
+"""Why no mean includes a query."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +225,7 @@ class Result(Mapping[str, Estimate[float]]):
         """Whether the queries came with confidences."""
         return self._found.confidence is not None
 
-    def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
+    def error_reject(self, measure: str | Measure) -> ErrorRejectCurve:
         """The error 1 - measure of the most confident queries: `tieproof.confidence.error_reject_curve`.
 
         Two kinds of ties leave it open, and both count: those of items, which leave the error of a single query
@@ -279,9 +243,6 @@ class Result(Mapping[str, Estimate[float]]):
         >>> curve.error.upper.tolist(), curve.area.upper
         ([0.0, 0.0, 0.0, 0.25], 0.0625)
         """
-        from tieproof.confidence import error_reject_curve
-        from tieproof.confidence.error_reject import errors_of
-
         if self._found.confidence is None:
             raise InputError(
                 "This result has no confidences. Pass confidence= to the evaluation, one for each query."

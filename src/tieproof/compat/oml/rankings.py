@@ -10,12 +10,8 @@ from tieproof.calls.lists import evaluate_distances
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.identities import as_int64
-from tieproof.results.results import (
-    Estimate,
-    FloatArray,
-    IntArray,
-    Result,
-)
+from tieproof.results.results import FloatArray, IntArray, Result
+from tieproof.ties import Estimate
 
 PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 """Our measures by the names of the library, which all have a cutoff."""

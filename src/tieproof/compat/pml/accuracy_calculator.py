@@ -15,7 +15,8 @@ from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, as_embeddings, as_labels
 from tieproof.inputs.relevance import IntArray, Labels
-from tieproof.results.results import Estimate, FloatArray, mean_of_means
+from tieproof.results.results import FloatArray, mean_of_means
+from tieproof.ties import Estimate
 
 
 class Ranking(NamedTuple):

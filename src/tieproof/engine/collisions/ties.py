@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.engine.blas import check_products, single_threaded
 from tieproof.engine.collisions.exact import decide
 from tieproof.engine.collisions.kernels import (
     Counts,
@@ -14,6 +13,7 @@ from tieproof.engine.collisions.kernels import (
     judge_gaps,
     ties_of_rankings,
 )
+from tieproof.exact.blas import check_products, single_threaded
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order

@@ -1,14 +1,12 @@
 """Pictures of collisions: queries x ranks, as figures 2 and 3 of Nicolaou et al. 2018, and how many at each rank."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tieproof.results.collisions import Collisions
 from tieproof.views.pictures import style
-from tieproof.views.text.text import count as counted
-
-if TYPE_CHECKING:
-    from tieproof.results.collisions import Collisions
+from tieproof.views.text.parts import count as counted
 
 STEPS = 120
 """Steps of the picture by rank; more would be too narrow to tell apart."""
@@ -21,7 +19,7 @@ RELEVANT_COLOR, OTHER_COLOR = style.BLUE, style.ORANGE
 """One dark, one light: they differ in grey, too."""
 
 
-def plot_collisions(found: "Collisions", ax: Any = None) -> Any:
+def plot_collisions(found: Collisions, ax: Any = None) -> Any:
     """Draw queries x ranks: which items collide with a neighbour in the ranking, and which of them are relevant.
 
     found : of `tieproof.collisions`
@@ -59,7 +57,7 @@ def plot_collisions(found: "Collisions", ax: Any = None) -> Any:
     return ax
 
 
-def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
+def plot_ranks(found: Collisions, ax: Any = None) -> Any:
     """Draw the share of queries whose item at each rank collides with a neighbour, relevant and other ones stacked.
 
     found : of `tieproof.collisions`
@@ -90,7 +88,7 @@ def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
     return ax
 
 
-def title(found: "Collisions") -> str:
+def title(found: Collisions) -> str:
     """Of how many queries, and by which rule."""
     epsilon = found.setting.epsilon
     rule = f"closer than {epsilon:g}" if epsilon else "exactly the same distance"

@@ -1,23 +1,21 @@
 """How every picture draws an interval: a bar from lower to upper, the expectation and its standard deviation."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.ties import Estimate
 from tieproof.views.pictures import style
 
-if TYPE_CHECKING:
-    from tieproof.results.results import Estimate
 
-
-def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence["Estimate[float]"]) -> None:
+def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[float]]) -> None:
     """Draw each estimate as a line across, at its place on the y axis; its std is over the orderings of tied items.
 
     The ends are marked, so that an interval without any width is seen, too.
 
-    >>> from tieproof.result import Estimate
+    >>> from tieproof.ties import Estimate
     >>> ax = style.figure("This example")[1]
     >>> draw_intervals(ax, [0], [Estimate(0.25, 0.5, 1.0, 0.125)])
     >>> ax.get_legend_handles_labels()[1]

@@ -1,12 +1,10 @@
 """The picture of a result: what each measure can be."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tieproof.results.results import Result
 from tieproof.views.pictures import style
 from tieproof.views.pictures.intervals import draw_intervals
-
-if TYPE_CHECKING:
-    from tieproof.results.results import Result
 
 
 def height(count: int) -> float:
@@ -14,7 +12,7 @@ def height(count: int) -> float:
     return 1.4 + 0.32 * count
 
 
-def plot_measures(result: "Result", ax: Any = None) -> Any:
+def plot_measures(result: Result, ax: Any = None) -> Any:
     """Draw each measure as the line from its lower to its upper value, with its expectation and standard deviation.
 
     result : of any evaluation

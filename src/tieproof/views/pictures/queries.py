@@ -1,16 +1,14 @@
 """The picture of a measure over the queries: what each can score."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tieproof.measures import Measure
+from tieproof.results.results import Result
 from tieproof.views.pictures import style
 from tieproof.views.printable import printable
-from tieproof.views.text.text import count as counted
-
-if TYPE_CHECKING:
-    from tieproof.measures import Measure
-    from tieproof.results.results import Result
+from tieproof.views.text.parts import count as counted
 
 STEPS = 400
 """More than a reader can tell apart in a picture as wide as a page."""
@@ -19,7 +17,7 @@ NAMED = 25
 """Queries that have room for their names."""
 
 
-def plot_queries(result: "Result", measure: "str | Measure" = "AP", ax: Any = None) -> Any:
+def plot_queries(result: Result, measure: str | Measure = "AP", ax: Any = None) -> Any:
     """Draw what each query can score, from its lower to its upper value, sorted by its expectation.
 
     result : of any evaluation

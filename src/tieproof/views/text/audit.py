@@ -8,12 +8,7 @@ from tieproof.audit.report import AuditReport
 from tieproof.audit.verdicts import Finding, Verdict
 from tieproof.views.printable import in_one_line, printable
 from tieproof.views.text.files import Formats, Writer
-from tieproof.views.text.text import (
-    NARROWEST,
-    WIDTH,
-    count,
-    table,
-)
+from tieproof.views.text.parts import NARROWEST, WIDTH, count, table
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
 MEASURE = "measure"

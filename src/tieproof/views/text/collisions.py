@@ -3,14 +3,7 @@
 from collections.abc import Iterator
 
 from tieproof.results.collisions import Collisions, RankRange
-from tieproof.views.text.text import (
-    NARROWEST,
-    WIDTH,
-    count,
-    paragraph,
-    place,
-    table,
-)
+from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, place, table
 
 TIES, AMBIGUOUS, AP_WIDTH = "ties", "ambiguous", "width of AP"
 

@@ -1,13 +1,7 @@
 """The error-versus-reject curves of a result as text: their areas, and what ties among confidences leave open."""
 
 from tieproof.results.results import Result
-from tieproof.views.text.text import (
-    NUMBERS,
-    count,
-    numbers,
-    paragraph,
-    table,
-)
+from tieproof.views.text.parts import NUMBERS, count, numbers, paragraph, table
 
 MEANING = (
     "An area is the mean error of the 1, 2, ... most confident queries, averaged over all these numbers of queries. "

@@ -2,7 +2,7 @@
 
 from tieproof.results.results import Result
 from tieproof.views.printable import printable
-from tieproof.views.text.text import HEADLINE
+from tieproof.views.text.parts import HEADLINE
 
 MEAN = "all"
 

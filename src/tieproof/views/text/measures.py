@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from tieproof.measures import REGISTRY, Definition, Parameter, aliases, parse
-from tieproof.views.text.text import NARROWEST, WIDTH
+from tieproof.views.text.parts import NARROWEST, WIDTH
 
 LEGEND = (
     "In the formulas k is the cutoff, r a rank, N the number of items that the query ranks and R the number of its "

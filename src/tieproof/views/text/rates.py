@@ -1,15 +1,7 @@
 """Error rates as text: a table, and what was counted."""
 
 from tieproof.results.rates import ErrorRates
-from tieproof.views.text.text import (
-    NARROWEST,
-    NUMBERS,
-    WIDTH,
-    distance_meant,
-    numbers,
-    paragraph,
-    table,
-)
+from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, distance_meant, numbers, paragraph, table
 
 MEANINGS = {
     "linear": "A threshold lies between two distances of other pairs, as numpy.quantile puts it; FNMR is the share "

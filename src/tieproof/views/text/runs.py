@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tieproof.calls.runs import NOT_JUDGED
-from tieproof.results.results import Result
+from tieproof.results.results import NOT_JUDGED, Result
 
 
 def about_run(result: Result) -> Iterator[str]:

@@ -1,39 +1,28 @@
-"""A result as text: a table, and what was evaluated in whole sentences.
+"""A result as text: a table, and what was evaluated in whole sentences."""
 
-Plain ASCII, so that it prints wherever it is sent.
-"""
-
-import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
-from io import StringIO
 
-from tieproof.distances import DISTANCES
-from tieproof.results.results import NOTHING_RELEVANT, Estimate, Result
-from tieproof.views.printable import printable
+from tieproof.results.results import NOTHING_RELEVANT, Result
+from tieproof.views.text.confidence import render as render_areas
+from tieproof.views.text.parts import (
+    HEADLINE,
+    NARROWEST,
+    NUMBERS,
+    WIDTH,
+    Row,
+    count,
+    numbers,
+    paragraph,
+    place,
+    table,
+)
 from tieproof.views.text.runs import about_run
-
-WIDTH = 80
-"""Columns of the text where nobody says how many there are."""
-
-NARROWEST = 44
-"""Columns that the numbers need; a narrower terminal wraps them itself."""
-
-NUMBERS = ("lower", "expected", "upper", "tie std")
-"""The heads of the columns of an `Estimate`: its std is over the orderings of tied items, not over the queries."""
-
-HEADLINE = "lower"
-
-RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
-"""Lines of a table, in the notation of rich.box: one under the header, and blanks between sections."""
 
 MOST_CATEGORIES = 20
 """More categories than these have no place on a screen."""
 
 ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
 """What the column of categories says of the mean."""
-
-Row = Sequence[str]
 
 
 def render(result: Result, width: int | None = None, color: bool = False) -> str:
@@ -59,11 +48,7 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     width = max(width or WIDTH, NARROWEST)
     shown = by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
     page = "\n".join([table(*shown, width, color), "", *(paragraph(text, width) for text in sentences(result))])
-    if not result.has_confidence:
-        return page
-    from tieproof.views.text.confidence import render as render_areas
-
-    return f"{page}\n\n{render_areas(result, width, color)}"
+    return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
 
 Table = tuple[Row, Sequence[Sequence[Row]]]
@@ -81,53 +66,6 @@ def by_category(result: Result) -> Table:
     parts += [(str(name), result.category(name)) for name in result.categories]
     sections = [[(measure, name, *numbers(part[measure])) for name, part in parts] for measure in result.measures]
     return ("measure", "category", *NUMBERS), sections
-
-
-def numbers(estimate: Estimate[float]) -> Row:
-    """An estimate with four decimals."""
-    return [f"{value:.4f}" for value in astuple(estimate)]
-
-
-def table(
-    header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool, right: Sequence[str] = NUMBERS
-) -> str:
-    """Sections of rows with a blank line between them, the columns with these names to the right."""
-    from rich.box import Box
-    from rich.console import Console
-    from rich.table import Table
-
-    grid = Table(
-        box=Box(RULES, ascii=True), show_edge=False, pad_edge=False, header_style="bold", collapse_padding=True
-    )
-    for name in header:
-        style = "bold" if name == HEADLINE else None
-        if name in right:
-            grid.add_column(name, justify="right", no_wrap=True, style=style, min_width=len(name))
-        else:
-            grid.add_column(name, overflow="fold", style=style)
-    for section in sections:
-        for row in section:
-            grid.add_row(*map(printable, row))
-        grid.add_section()
-    page = StringIO()
-    console = Console(
-        file=page,
-        width=width,
-        color_system="standard" if color else None,
-        force_terminal=color,
-        force_jupyter=False,
-        legacy_windows=False,
-        markup=False,
-        highlight=False,
-        emoji=False,
-    )
-    console.print(grid)
-    return "\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n"))
-
-
-def paragraph(text: str, width: int) -> str:
-    """A text in lines of so many columns, with nothing that a terminal would obey."""
-    return textwrap.fill(printable(text), width, break_on_hyphens=False)
 
 
 def sentences(result: Result) -> Iterator[str]:
@@ -175,23 +113,6 @@ def evaluated(result: Result) -> str:
         return f"{queries}, ranking up to {items} by the given {setting.distance}"
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
     return f"{queries}{place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)}{rounded}"
-
-
-def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> str:
-    """Where queries were looked for, and under which distance: what follows their number."""
-    known = DISTANCES.get(distance)
-    items, size = count(gallery, "item"), count(dimensions, "bit" if known and known.bits else "dimension")
-    among = f", leave-one-out among {items}" if leave_one_out else f" against a gallery of {items}"
-    return f"{among} of {size}, under {distance_meant(distance)}"
-
-
-def distance_meant(distance: str) -> str:
-    """A distance of ours, or that of a function, which may have the same name.
-
-    >>> distance_meant("cosine"), distance_meant("function cosine")
-    ('cosine distance', 'the distance of the function cosine')
-    """
-    return f"{distance} distance" if distance in DISTANCES else f"the distance of the {distance}"
 
 
 def about_ties(result: Result) -> Iterator[str]:
@@ -243,13 +164,3 @@ def about_zeros(result: Result) -> str:
     if result.setting.distance != "cosine":
         return f"{subject}."
     return f"{subject}: {'its' if zeros == 1 else 'their'} cosine similarity to everything is 0."
-
-
-def count(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> count(1, "query"), count(1797, "query"), count(2, "tie")
-    ('1 query', '1,797 queries', '2 ties')
-    """
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.results.collisions import WideTie
+
 if TYPE_CHECKING:
     from tieproof.engine.collisions.ties import FoundTies
 
@@ -30,17 +32,6 @@ terms, and are multiplied by up to k: of 100 million items 20 bits remain.
 
 Fraction = tuple[int, int]
 """Numerator and denominator, not reduced: that would cost more than all else."""
-
-
-class WideTie(NamedTuple):
-    """An ambiguous tie of one query, in the letters of `Ties`, and the width of AP's interval that it makes."""
-
-    query: int
-    k: int
-    n: int
-    l: int
-    m: int
-    ap_width: float
 
 
 class Kind(NamedTuple):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tieproof.confidence.groups import Groups
 from tieproof.confidence.inputs import FloatArray, as_column
 from tieproof.errors import InputError
-from tieproof.results.results import Estimate
+from tieproof.ties import Estimate
 
 
 @dataclass(frozen=True)

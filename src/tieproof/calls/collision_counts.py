@@ -1,0 +1,113 @@
+"""What is counted of ties as they are found, part by part; no ranking is kept."""
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.calls.widest_ties import WidestTies
+from tieproof.errors import InputError
+from tieproof.measures.average_precision import tie_widths
+from tieproof.results.collisions import COUNTS, Cells, Collisions, CollisionSetting, RankRange
+
+if TYPE_CHECKING:
+    from tieproof.engine.collisions.ties import FoundTies
+
+IntArray = npt.NDArray[np.int64]
+
+MOST_ROWS, MOST_COLUMNS = 400, 800
+"""Cells of a picture: more could not be told apart on a page."""
+
+
+class Painter:
+    """Cells that ties are painted into."""
+
+    def __init__(self, candidates: IntArray, setting: CollisionSetting) -> None:
+        rows, columns = min(MOST_ROWS, len(candidates)), min(MOST_COLUMNS, setting.ranks)
+        self.row_of = np.zeros(setting.queries, dtype=np.int64)
+        self.row_of[candidates] = np.arange(len(candidates)) * rows // max(1, len(candidates))
+        self.column_of = np.arange(setting.ranks) * columns // setting.ranks
+        self.cells = Cells(
+            np.zeros((rows, columns), dtype=np.int64),
+            np.zeros((rows, columns), dtype=np.int64),
+            np.searchsorted(self.row_of[candidates], np.arange(rows + 1)),
+            np.searchsorted(self.column_of, np.arange(columns + 1)),
+        )
+
+    def paint(self, found: "FoundTies") -> None:
+        """Add ties to the cells of the picture."""
+        from tieproof.engine.collisions.kernels import paint
+
+        row = self.row_of[found.queries[found.place]]
+        middle, end = found.k + found.l - found.m, found.k + found.l
+        paint(row, found.k, middle, self.column_of, self.cells.ranks, self.cells.others)
+        paint(row, middle, end, self.column_of, self.cells.ranks, self.cells.relevant)
+
+
+def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting: CollisionSetting) -> Collisions:
+    """Count what comes part by part; `candidates` are the queries that may have a relevant item, or all."""
+    count, width = setting.queries, setting.ranks
+    firsts = first_ranks(width)
+    totals = {name: np.zeros(count, dtype=np.int64) for name in COUNTS}
+    widths = np.zeros((count, len(firsts)))
+    ranges = np.zeros((2, len(firsts)), dtype=np.int64)
+    steps = {name: np.zeros(width + 1, dtype=np.int64) for name in ("pairs", "relevant", "others")}
+    kept = np.zeros(count, dtype=np.bool_)
+    painter = Painter(candidates, setting)
+    widest = WidestTies()
+    for part in parts:
+        kept[part.queries] = (part.n_relevant > 0) | (not setting.labelled)
+        found = of_kept(part, kept)
+        query, k, l, m = found.queries[found.place], found.k, found.l, found.m
+        ambiguous = (m > 0) & (m < l)
+        for name, numbers in zip(COUNTS[:-1], (l - 1, l > 0, ambiguous, m, l - m), strict=True):
+            np.add.at(totals[name], query, numbers)
+        np.maximum.at(totals["largest_tie"], query, l)
+        for name, start, stop in (("pairs", k, k + l - 1), ("others", k, k + l - m), ("relevant", k + l - m, k + l)):
+            np.add.at(steps[name], start, 1)
+            np.add.at(steps[name], stop, -1)
+        place = np.searchsorted(firsts, k + 1, side="right") - 1
+        ranges += [np.bincount(place[which], minlength=len(firsts)) for which in (l > 0, ambiguous)]
+        ap = np.zeros(len(k))
+        ap[ambiguous] = tie_widths(*(column[ambiguous] for column in (k, found.n, l, m)))
+        ap /= np.maximum(found.n_relevant[found.place], 1)
+        np.add.at(widths, (query, place), ap)
+        widest.add(query, found, ap)
+        painter.paint(found)
+    query_ids = np.flatnonzero(kept)
+    if not len(query_ids):
+        raise InputError(
+            "No query has anything relevant. Check that labels and embeddings belong together, or pass no labels."
+        )
+    ends = np.append(firsts[1:] - 1, width)
+    by_range = tuple(
+        RankRange(first, last, ties, ambiguous_ties, math.fsum(of_queries.tolist()) / max(1, len(query_ids)))
+        for first, last, ties, ambiguous_ties, of_queries in zip(
+            firsts.tolist(), ends.tolist(), *ranges.tolist(), widths[query_ids].T, strict=True
+        )
+    )
+    per_query: dict[str, npt.NDArray[Any]] = {name: numbers[query_ids] for name, numbers in totals.items()}
+    per_query["ap_width"] = np.array([math.fsum(row) for row in widths[query_ids].tolist()])
+    by_rank = {name: np.cumsum(numbers)[:-1] for name, numbers in steps.items()}
+    return Collisions(
+        setting, query_ids, np.flatnonzero(~kept), per_query, by_rank, by_range, widest.ties(), painter.cells
+    )
+
+
+def first_ranks(width: int) -> IntArray:
+    """1, 2, 11, 101, … up to `width`.
+
+    >>> first_ranks(11).tolist(), first_ranks(1).tolist()
+    ([1, 2, 11], [1])
+    """
+    powers = 10 ** np.arange(19)
+    return np.append(1, 1 + powers[powers < width])
+
+
+def of_kept(part: "FoundTies", kept: npt.NDArray[np.bool_]) -> "FoundTies":
+    """The ties of those queries."""
+    chosen = kept[part.queries[part.place]]
+    columns = (part.place, part.k, part.n, part.l, part.m)
+    return part if chosen.all() else type(part)(part.queries, part.n_relevant, *(each[chosen] for each in columns))

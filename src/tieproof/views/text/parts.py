@@ -1,0 +1,103 @@
+"""What all texts are made of: tables, paragraphs, numbers, and the words for a distance.
+
+Plain ASCII, so that they print wherever they are sent.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import astuple
+from io import StringIO
+
+from tieproof.distances import DISTANCES
+from tieproof.ties import Estimate
+from tieproof.views.printable import printable
+
+WIDTH = 80
+"""Columns of the text where nobody says how many there are."""
+
+NARROWEST = 44
+"""Columns that the numbers need; a narrower terminal wraps them itself."""
+
+NUMBERS = ("lower", "expected", "upper", "tie std")
+"""The heads of the columns of an `Estimate`: its std is over the orderings of tied items, not over the queries."""
+
+HEADLINE = "lower"
+
+RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
+"""Lines of a table, in the notation of rich.box: one under the header, and blanks between sections."""
+
+Row = Sequence[str]
+
+
+def numbers(estimate: Estimate[float]) -> Row:
+    """An estimate with four decimals."""
+    return [f"{value:.4f}" for value in astuple(estimate)]
+
+
+def table(
+    header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool, right: Sequence[str] = NUMBERS
+) -> str:
+    """Sections of rows with a blank line between them, the columns with these names to the right."""
+    from rich.box import Box
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table(
+        box=Box(RULES, ascii=True), show_edge=False, pad_edge=False, header_style="bold", collapse_padding=True
+    )
+    for name in header:
+        style = "bold" if name == HEADLINE else None
+        if name in right:
+            grid.add_column(name, justify="right", no_wrap=True, style=style, min_width=len(name))
+        else:
+            grid.add_column(name, overflow="fold", style=style)
+    for section in sections:
+        for row in section:
+            grid.add_row(*map(printable, row))
+        grid.add_section()
+    page = StringIO()
+    console = Console(
+        file=page,
+        width=width,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        force_jupyter=False,
+        legacy_windows=False,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+    console.print(grid)
+    return "\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n"))
+
+
+def paragraph(text: str, width: int) -> str:
+    """A text in lines of so many columns, with nothing that a terminal would obey."""
+    return textwrap.fill(printable(text), width, break_on_hyphens=False)
+
+
+def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> str:
+    """Where queries were looked for, and under which distance: what follows their number."""
+    known = DISTANCES.get(distance)
+    items, size = count(gallery, "item"), count(dimensions, "bit" if known and known.bits else "dimension")
+    among = f", leave-one-out among {items}" if leave_one_out else f" against a gallery of {items}"
+    return f"{among} of {size}, under {distance_meant(distance)}"
+
+
+def distance_meant(distance: str) -> str:
+    """A distance of ours, or that of a function, which may have the same name.
+
+    >>> distance_meant("cosine"), distance_meant("function cosine")
+    ('cosine distance', 'the distance of the function cosine')
+    """
+    return f"{distance} distance" if distance in DISTANCES else f"the distance of the {distance}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count(1, "query"), count(1797, "query"), count(2, "tie")
+    ('1 query', '1,797 queries', '2 ties')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"

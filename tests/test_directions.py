@@ -1,0 +1,145 @@
+"""One direction between the packages, and no way back; no circle between files."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import tieproof
+
+SOURCE = Path(tieproof.__file__).parent
+
+MAY_IMPORT = {
+    "errors": "",
+    "data": "",
+    "ties": "",
+    "native": "",
+    "inputs": "errors",
+    "exact": "errors inputs native",
+    "distances": "errors inputs native exact",
+    "measures": "errors native ties",
+    "confidence": "errors ties inputs exact measures",
+    "results": "errors ties inputs measures confidence",
+    "engine": "errors ties inputs native exact distances",
+    # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
+    "pooled": "errors inputs native exact distances engine results",
+    "precision": "errors ties inputs native exact distances engine pooled",
+    # It stands in engine/ and is made from rounded distances and from gauges; a room of its own would say so.
+    "engine.collisions": "errors ties inputs native exact distances engine pooled precision",
+    "calls": "errors ties inputs native distances engine engine.collisions pooled precision measures confidence "
+    "results",
+    "audit": "errors data ties inputs distances measures results calls",
+    "views": "errors ties distances measures confidence results audit",
+    "compat": "errors ties inputs exact distances measures engine pooled results calls views",
+    "tieproof": "errors ties measures confidence results calls audit",
+    "cli": "tieproof errors data inputs native distances measures precision results calls audit views",
+    "__main__": "cli",
+}
+"""The packages from the ground up, each with those that it may import, also within functions and for types alone."""
+
+SHOWN = {("results", "views"), ("audit", "views")}
+"""Views know results. What shows a result is yet a method of it, of two lines, which imports its view when called."""
+
+
+class Import(NamedTuple):
+    """An import of one of our modules by another; `shows` where it is the first of two lines of a method."""
+
+    importer: str
+    imported: str
+    shows: bool
+    at_once: bool
+
+    @property
+    def packages(self) -> tuple[str, str]:
+        return package_of(self.importer), package_of(self.imported)
+
+
+def package_of(module: str) -> str:
+    """The entry of the table that a module belongs to."""
+    within = module.removeprefix("tieproof.")
+    return max((name for name in MAY_IMPORT if f"{within}.".startswith(f"{name}.")), key=len)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of ours, by its name."""
+    parts = {path: path.relative_to(SOURCE.parent).with_suffix("").parts for path in SOURCE.rglob("*.py")}
+    return {".".join(names[:-1] if names[-1] == "__init__" else names): path for path, names in parts.items()}
+
+
+@cache
+def imports() -> list[Import]:
+    """All imports of our modules by our modules."""
+    return [each for name, path in modules().items() for each in imports_of(name, ast.parse(path.read_text("utf-8")))]
+
+
+def imports_of(name: str, tree: ast.Module) -> Iterator[Import]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    late = {inner for function in functions for inner in ast.walk(function)}
+    late |= {inner for node in tree.body if isinstance(node, ast.If) for inner in ast.walk(node)}
+    shows = {function.body[-2] for function in functions if is_method_of_two_lines(function)}
+    for node in ast.walk(tree):
+        for imported in imported_by(node):
+            if imported != name:
+                yield Import(name, imported, node in shows, node not in late)
+
+
+def is_method_of_two_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it has a docstring, an import and a return, and is given the object."""
+    kinds = [type(statement) for statement in function.body]
+    return kinds == [ast.Expr, ast.ImportFrom, ast.Return] and function.args.args[0].arg == "self"
+
+
+def imported_by(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name in modules())
+    elif isinstance(node, ast.ImportFrom):
+        assert not node.level, "imports name the whole module"
+        named = (f"{node.module}.{alias.name}" for alias in node.names)
+        yield from (full if full in modules() else node.module for full in named if node.module in modules())
+
+
+def test_the_table_has_one_direction() -> None:
+    assert list(TopologicalSorter({name: allowed.split() for name, allowed in MAY_IMPORT.items()}).static_order())
+    assert {package_of(name) for name in modules()} == set(MAY_IMPORT)
+
+
+def test_packages_import_what_stands_below_them() -> None:
+    wrong = [
+        f"{each.importer} imports {each.imported}"
+        for each in imports()
+        if each.packages[0] != each.packages[1]
+        and each.packages[1] not in MAY_IMPORT[each.packages[0]].split()
+        and not (each.shows and each.packages in SHOWN)
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("also_late", [False, True], ids=["when imported", "ever"])
+def test_no_files_import_each_other(also_late: bool) -> None:
+    """Nor do imports within functions hide a circle, but for those of the methods that show a result."""
+    graph: dict[str, set[str]] = {name: set() for name in modules()}
+    for each in imports():
+        if each.at_once or (also_late and not (each.shows and each.packages in SHOWN)):
+            graph[each.importer].add(each.imported)
+    assert list(TopologicalSorter(graph).static_order())
+
+
+def test_no_name_hides_a_module() -> None:
+    """`tieproof.audit` is the function, and its package is read by `from tieproof.audit import ...`, as docs say."""
+    named = [f"{package}.{name}" for package in modules() for name in names_of_door(package)]
+    assert [name for name in named if name in modules()] == ["tieproof.audit"]
+
+
+def names_of_door(package: str) -> Iterator[str]:
+    """What a package defines, or hands on from elsewhere, that is no module."""
+    for node in ast.parse(modules()[package].read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom):
+            named = [alias for alias in node.names if f"{node.module}.{alias.name}" not in modules()]
+            yield from (alias.asname or alias.name for alias in named)
