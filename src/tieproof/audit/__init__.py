@@ -2,6 +2,12 @@
 
 driver.py draws what calls what; luck.py says when a difference counts; an attack is a record in blind.py,
 order_search.py, invariances.py or truth.py.
+
+`tieproof.audit` is the function; all else is imported from here by name.
+
+>>> from tieproof.audit import ATTACKS
+>>> ATTACKS["zeros"].kind
+'blind'
 """
 
 from tieproof.audit import blind, invariances, order_search, truth  # noqa: F401 (each registers its attacks)

@@ -70,7 +70,7 @@ def audit(
         values are then compared with the interval that ties leave.
     vary : {keyword: values}
         Keyword arguments of the evaluator that must not matter, such as {"batch_size": [1, 64]}.
-    attacks : names of `tieproof.audit.ATTACKS`
+    attacks : names of `ATTACKS` (`from tieproof.audit import ATTACKS`)
         Default: all that apply.
     seed : int
         Of all random numbers. The same seed gives the same report, if the evaluator gives the same numbers.
@@ -96,7 +96,7 @@ def audit(
     Notes
     -----
     The attack by zeros and the comparison with random embeddings are those of Nicolaou et al. 2018 (section 5);
-    `tieproof.audit.luck` says when a difference counts.
+    luck.py in `src/tieproof/audit/` says when a difference counts.
 
     Examples
     --------

@@ -40,7 +40,7 @@ Rows = Callable[[Dice, int, int], Array]
 
 @dataclass(frozen=True)
 class Options:
-    """What is known of the evaluator, and what the audit is made of; `tieproof.audit.audit` explains each."""
+    """What is known of the evaluator, and what the audit is made of; the function `tieproof.audit` explains each."""
 
     takes: str | None = None
     larger_is_better: bool = True
