@@ -15,7 +15,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import tieproof as tp
-from tieproof.calls import progress, scoring
+from tieproof.calls import collision_counts, progress, scoring
 from tieproof.distances import DISTANCES, make_space
 from tieproof.engine import Plan, count_ties
 from tieproof.engine.collisions.ties import all_ties
@@ -24,7 +24,6 @@ from tieproof.pooled import counting
 from tieproof.pooled.points import make_gauge
 from tieproof.precision.formats import FORMATS
 from tieproof.precision.ties import rounded_ties
-from tieproof.results import collisions as collision_counts
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.normal(size=(1500, 8)).astype(np.float32)
@@ -114,7 +113,7 @@ def test_settings_are_left_as_found(call: str, left_as_found: None) -> None:
 def test_an_error_of_the_consumer(call: str, left_as_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(scoring, "count_by_query", fails)
-    monkeypatch.setattr(collision_counts, "widest_of", fails)
+    monkeypatch.setattr(collision_counts, "tie_widths", fails)
     monkeypatch.setattr(counting, "narrowed", fails)
     assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
 

@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -10,7 +12,40 @@ class TieproofError(Exception):
 
 
 class InputError(TieproofError, ValueError):
-    """The data or an argument cannot be evaluated; the message names it and says what to do."""
+    """The data or an argument cannot be evaluated; the message names it and says what to do.
+
+    argument : the name of the argument that it is about; several where they do not fit each other; None where only
+        the message says it
+    """
+
+    def __init__(self, message: str = "", argument: str | tuple[str, ...] | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
+
+
+class CountError(InputError):
+    """An argument has not one entry for each item of another one."""
+
+
+@contextmanager
+def about(argument: str | tuple[str, ...], *counted: str) -> Iterator[None]:
+    """Let an `InputError` from within carry the argument that it is about, where it carries none.
+
+    counted : the arguments whose items it must have one entry for
+
+    >>> with about("labels", "embeddings"):
+    ...     raise CountError("There are 2 labels for 3 embeddings. Pass exactly one for each.")
+    Traceback (most recent call last):
+    tieproof.errors.CountError: There are 2 labels for 3 embeddings. Pass exactly one for each.
+    """
+    try:
+        yield
+    except InputError as error:
+        if error.argument is None:
+            named = (argument,) if isinstance(argument, str) else argument
+            several = named + counted if isinstance(error, CountError) else named
+            error.argument = several if len(several) > 1 else several[0]
+        raise
 
 
 class AbsentMeasureError(InputError, KeyError):

@@ -10,6 +10,7 @@ from tieproof.calls.scoring import Empty, check_empty, parse_measures, score, wa
 from tieproof.calls.vectors import as_inputs
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import Distance, DistanceFunction, make_space, reported
+from tieproof.errors import about
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.embeddings import make_relevance
@@ -140,8 +141,10 @@ def evaluate(
     relevant = make_relevance(
         vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
     )
-    grouping = as_categories(categories, len(vectors), average, labels)
-    confidences = None if confidence is None else as_column(confidence, "confidences", len(vectors))
+    with about("categories", "embeddings"):
+        grouping = as_categories(categories, len(vectors), average, labels)
+    with about("confidence", "embeddings"):
+        confidences = None if confidence is None else as_column(confidence, "confidences", len(vectors))
     if wanted_format is not None:
         parts, zero_vectors = rounded_parts(
             vectors, gallery_vectors, kind, distance, relevant, wanted_format, (budget, workers), progress
@@ -161,15 +164,17 @@ def evaluate(
         precision=precision,
     )
     n_relevant = np.zeros(relevant.n_queries, dtype=np.int64)
-    result = score(
-        noted(parts, n_relevant),
-        wanted,
-        setting,
-        zero_vectors,
-        categories=grouping,
-        confidence=confidences,
-        threads=workers,
-    )
+    judged = ("relevance",) if labels is None else ("labels",) if gallery is None else ("labels", "gallery_labels")
+    with about((*judged, "embeddings")):
+        result = score(
+            noted(parts, n_relevant),
+            wanted,
+            setting,
+            zero_vectors,
+            categories=grouping,
+            confidence=confidences,
+            threads=workers,
+        )
     warn_of_recall(wanted, n_relevant)
     return result
 

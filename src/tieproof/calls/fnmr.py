@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.calls.progress import progress_bar
 from tieproof.calls.vectors import as_inputs
 from tieproof.distances import DistanceFunction, reported
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.mapped import unchanged_files
@@ -111,7 +111,8 @@ def fnmr_at_fmr(
     pool = Pool(gauge, relevant, budget, workers)
     with progress_bar(PASSES * pool.entries, progress) as advance, pool.products():
         totals = pool.totals()
-        check_counts(*totals)
+        with about("relevance" if labels is None else "labels" if gallery is None else ("labels", "gallery_labels")):
+            check_counts(*totals)
         points = tuple(POINTS[method](pool, rates, totals, advance))
     return ErrorRates(method, reported(distance), *totals, points)
 

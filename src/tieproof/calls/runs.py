@@ -21,7 +21,7 @@ from tieproof.calls.scoring import (
     parse_measures,
     score,
 )
-from tieproof.errors import InputError, warn
+from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
 from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.trec import Columns
@@ -139,13 +139,16 @@ def evaluate_run(
         raise InputError(f"Unknown missing={missing!r}. Known: {', '.join(MISSING)}.")
     collection = check_collection(truncated, n_items)
     queries, documents = trec.numbering(), trec.numbering()
-    judged = read(qrels, QRELS, queries, documents)
-    ranked = read(run, RUN, queries, documents)
+    with about("qrels"):
+        judged = read(qrels, QRELS, queries, documents)
+    with about("run"):
+        ranked = read(run, RUN, queries, documents)
     check_sides(judged, ranked)
     names = np.array([decoded(name) for name in queries])
     topics = choose(judged, ranked, names, missing, empty)
     ids = topics.names.ids
-    groups = categories_of(categories, ids.tolist(), average)
+    with about("categories"):
+        groups = categories_of(categories, ids.tolist(), average)
     pairs = join(judged, ranked, topics.number, len(documents))
     setting = Setting(
         distance="scores",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction, as_vectors, find_distance
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, blocks, not_finite
 from tieproof.inputs.lookalikes import warn_of_similarities
 
@@ -20,23 +20,28 @@ def as_inputs(
     if bits is not None and not (isinstance(kind, Distance) and kind.bits):
         raise InputError(f"bits={bits} belongs to distance='hamming' with packed codes.")
     name = "embeddings" if gallery is None else "queries"
-    queries = as_array(embeddings, name)
-    items = None if gallery is None else as_array(gallery, "gallery")
+    with about("embeddings"):
+        queries = as_array(embeddings, name)
+    with about("gallery"):
+        items = None if gallery is None else as_array(gallery, "gallery")
     if items is not None and items.ndim == queries.ndim == 2 and items.shape[1] != queries.shape[1]:
         raise InputError(
             f"The queries have {queries.shape[1]} dimensions and the gallery has {items.shape[1]}. Both must come "
-            "from the same model."
+            "from the same model.",
+            ("embeddings", "gallery"),
         )
 
     def checked(array: Embeddings, name: str) -> Embeddings:
-        return as_vectors(array, name, kind, bits) if isinstance(kind, Distance) else as_embeddings(array, name)
+        if isinstance(kind, Distance):
+            return as_vectors(array, name, kind, bits)
+        vectors = as_embeddings(array, name)
+        check_finite(vectors, name)
+        return vectors
 
-    vectors = checked(queries, name)
-    if not isinstance(kind, Distance):
-        for array, side in ((queries, name), (items, "gallery")):
-            if array is not None:
-                check_finite(as_embeddings(array, side), side)
-    gallery_vectors = None if items is None else checked(items, "gallery")
+    with about("embeddings"):
+        vectors = checked(queries, name)
+    with about("gallery"):
+        gallery_vectors = None if items is None else checked(items, "gallery")
     if not (isinstance(kind, Distance) and kind.bits):
         warn_of_similarities(vectors, name)
     return vectors, gallery_vectors, kind, bits or queries.shape[1]

@@ -1,6 +1,5 @@
 """`tieproof evaluate`."""
 
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -212,7 +211,7 @@ def from_files(function: Callable[..., Answer], sides: Sequence[Files], **option
     try:
         return function(**options)
     except InputError as error:
-        raise InputError(f"{files_meant(str(error), sides)}: {error}") from error
+        raise InputError(f"{files_meant(error, sides)}: {error}", error.argument) from error
 
 
 def check_both_labelled(sides: Sequence[Files], arrays: Sequence[Mapping[str, Any]]) -> None:
@@ -227,21 +226,20 @@ def check_both_labelled(sides: Sequence[Files], arrays: Sequence[Mapping[str, An
         )
 
 
-def files_meant(message: str, sides: Sequence[Files]) -> str:
-    """The files that the first sentence of a message speaks of; all of them where it names none."""
+def files_meant(error: InputError, sides: Sequence[Files]) -> str:
+    """The files of the arguments that an error is about; all of them where it carries none."""
     queries, items = sides[0], sides[-1]
-    files: dict[str, list[Text]] = {
-        "gallery labels": [items.labels_read],
-        "gallery_groups": [items.groups],
-        "gallery": [items.embeddings],
-        "labels": [queries.labels_read],
-        "groups": [queries.groups],
-        "categories": [queries.categories],
-        "confidences": [queries.confidence],
-        "embeddings": [queries.embeddings],
-        "relevant": [queries.labels_read, items.labels_read],
-        "queries": [queries.embeddings],
+    files = {
+        "embeddings": queries.embeddings,
+        "labels": queries.labels_read,
+        "groups": queries.groups,
+        "categories": queries.categories,
+        "confidence": queries.confidence,
+        "gallery": items.embeddings,
+        "gallery_labels": items.labels_read,
+        "gallery_groups": items.groups,
     }
-    words = re.findall("|".join(files), message.partition(". ")[0])
-    wanted = [name for word in words for name in files[word]] or [name for side in sides for name in side.locations]
-    return ", ".join(dict.fromkeys(name for name in wanted if name))
+    arguments = (error.argument,) if isinstance(error.argument, str) else error.argument or ()
+    named = [files.get(argument) for argument in arguments]
+    everything = [name for side in sides for name in side.locations]
+    return ", ".join(dict.fromkeys(name for name in named if name) or dict.fromkeys(everything))

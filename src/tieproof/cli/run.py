@@ -28,6 +28,7 @@ from tieproof.cli.options import (
 )
 from tieproof.cli.output import STANDARD_OUTPUT, answer, outputs, say
 from tieproof.errors import InputError
+from tieproof.inputs.readers import query_categories
 from tieproof.results.results import NOT_JUDGED
 from tieproof.views.text import lines
 from tieproof.views.text.parts import count
@@ -144,15 +145,13 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
         yield f"Left out: {count(strangers, 'query')}, with {NOT_JUDGED}."
 
 
-def evaluate_files(qrels: str, run: str, **options: Any) -> tieproof.Result:
-    """Evaluate the files; an error that begins with none of them speaks of those that it names."""
+def evaluate_files(qrels: str, run: str, *, categories: Text, **options: Any) -> tieproof.Result:
+    """Evaluate the files; an error that comes from reading one of them names it, any other names what it is about."""
+    by_query = None if categories is None else query_categories.read(categories)
     try:
-        return tieproof.evaluate_run(qrels, run, **options)
+        return tieproof.evaluate_run(qrels, run, categories=by_query, **options)
     except InputError as error:
-        message, categories = str(error), options["categories"]
-        files = [str(Path(path)) for path in (qrels, run, categories) if path]  # as readers write them
-        if message.startswith(tuple(f"{path}{end}" for path in files for end in (" ", ":"))):
+        if error.argument in ("qrels", "run"):
             raise
-        of_categories = categories and message.startswith("The categor")
-        meant = categories if of_categories else f"{qrels}, {run}"
-        raise InputError(f"{meant}: {message.replace('n_items', '--n-items')}") from error
+        meant = categories if error.argument == "categories" else f"{qrels}, {run}"
+        raise InputError(f"{meant}: {str(error).replace('n_items', '--n-items')}", error.argument) from error

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import CountError, InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.shares import as_shares
 
@@ -30,7 +30,7 @@ def as_column(values: Any, name: str, count: int | None = None, items: str = "qu
     if array.ndim != 1:
         raise InputError(f"The {name} must have the shape (n,), and arrived with shape {array.shape}.")
     if count is not None and len(array) != count:
-        raise InputError(f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in order.")
+        raise CountError(f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in order.")
     if not len(array):
         raise InputError(f"The {name} are empty. Pass at least one.")
     check_finite(array, name)

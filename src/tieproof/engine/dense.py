@@ -114,17 +114,20 @@ def checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:
     if distances.shape != expected:
         raise InputError(
             f"The distance function returned the shape {distances.shape} for {expected[0]} queries and "
-            f"{expected[1]} gallery items. It must return the shape {expected}."
+            f"{expected[1]} gallery items. It must return the shape {expected}.",
+            "distance",
         )
     if not np.isfinite(distances).all():
         query, item = np.argwhere(~np.isfinite(distances))[0]
         raise InputError(
             f"The distance function returned {distances[query, item]} for query {rows.start + query} and gallery "
-            f"item {columns.start + item}. It must return finite numbers."
+            f"item {columns.start + item}. It must return finite numbers.",
+            "distance",
         )
     if distances.dtype.kind in "iu" and (np.abs(distances.astype(np.float64)) >= 2.0**53).any():
         raise InputError(
             f"The distance function returned integers beyond 2^53 ({distances.dtype.name}), which float64 does not "
-            "hold exactly. Let it return floats, or smaller integers."
+            "hold exactly. Let it return floats, or smaller integers.",
+            "distance",
         )
     return distances.astype(np.float64)

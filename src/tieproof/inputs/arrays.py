@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import CountError, InputError
 from tieproof.inputs.identities import (
     exact_below,
     is_column_of_classes,
@@ -118,10 +118,11 @@ def blocks(array: Embeddings) -> Iterator[tuple[int, npt.NDArray[np.float64]]]:
 
 
 def not_finite(name: str, row: int, values: npt.NDArray[np.float64]) -> InputError:
-    """What to say of the first row that holds NaN or infinity."""
+    """What to say of the first row that holds NaN or infinity, of the embeddings, the queries or the gallery."""
     return InputError(
         f"The {name} must be finite numbers, and row {row} holds {values[~np.isfinite(values)][0]}. "
-        "Find out why the model gave it, and leave the row out or repair it."
+        "Find out why the model gave it, and leave the row out or repair it.",
+        "gallery" if name == "gallery" else "embeddings",
     )
 
 
@@ -150,7 +151,7 @@ def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool 
         shapes = "(items,) or (items, classes)" if columns else "(items,)"
         raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
     if len(array) != count:
-        raise InputError(
+        raise CountError(
             f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in the same order."
         )
     return array

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
 from tieproof.inputs.strings import check_code_points
 
@@ -80,7 +80,7 @@ class Categories:
 def check_average(average: str) -> None:
     """Refuse an unknown kind of mean."""
     if not isinstance(average, str) or average not in AVERAGES:
-        raise InputError(f"Unknown average={average!r}. Known: {', '.join(AVERAGES)}.")
+        raise InputError(f"Unknown average={average!r}. Known: {', '.join(AVERAGES)}.", "average")
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:
@@ -97,7 +97,8 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
         raise InputError(
             "average='macro' is the mean over categories of queries. Pass categories, one for each query."
         )
-    own = as_labels(labels, count, "labels", "queries")
+    with about("labels"):
+        own = as_labels(labels, count, "labels", "queries")
     if own.ndim == 2:
         raise InputError(
             "average='macro' is the mean over categories, and labels in columns put a query into several. Pass "

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
 from tieproof.inputs.embeddings import from_labels
 from tieproof.inputs.relevance import Relevance
@@ -59,5 +59,7 @@ def relevance_by_labels(
             f"The {name} have the shape ({len(rows)}, {width}), which is not square: labels alone are for "
             "leave-one-out, where the queries are the items. Pass gallery_labels= for the columns, too."
         )
-    own = as_labels(labels, len(rows), "labels", "queries")
-    return LabelledRows(from_labels(own, gallery_labels, len(rows), None if gallery_labels is None else width))
+    with about("labels", name):
+        own = as_labels(labels, len(rows), "labels", "queries")
+    n_items = None if gallery_labels is None else width
+    return LabelledRows(from_labels(own, gallery_labels, len(rows), n_items, (name, name)))
