@@ -18,6 +18,7 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import IntArray, Labels, Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.native.threads import close
 from tieproof.native.waiting import explain_waits
 from tieproof.precision.formats import Format, find_format
 from tieproof.results.results import Result, Setting
@@ -180,10 +181,13 @@ def evaluate(
 
 
 def noted(parts: Parts, n_relevant: IntArray) -> Parts:
-    """The same parts, whose numbers of relevant items are written down by the way."""
-    for queries, ties in parts:
-        n_relevant[queries] = ties.n_relevant
-        yield queries, ties
+    """The same parts, whose numbers of relevant items are written down by the way; it ends with them."""
+    try:
+        for queries, ties in parts:
+            n_relevant[queries] = ties.n_relevant
+            yield queries, ties
+    finally:
+        close(parts)
 
 
 def space_parts(
