@@ -1,6 +1,6 @@
 """How every kernel is compiled: without the interpreter lock, with IEEE arithmetic, once per machine.
 
-The machine code is kept on disk. Whatever is wrong with that disk costs time, for the kernel is compiled again, and
+The machine code is kept on disk, for the source that it was made of: `sources.py` says which files that is. Whatever is wrong with that disk costs time, for the kernel is compiled again, and
 nothing else: what cannot be read, or is not what was written, is not run, and what cannot be written is done without.
 """
 
@@ -17,6 +17,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 
 from tieproof.calls.waiting import Wait
+from tieproof.native.sources import digest_of_sources
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -84,7 +85,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
+        stamp = (self._impl.locator.get_source_stamp(), digest_of_sources(function))
         self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
