@@ -21,7 +21,7 @@ from tieproof.calls import waiting
 from tieproof.calls.waiting import Wait, shown_waits
 from tieproof.native import compiled
 from tieproof.native.compiled import KernelCache, SealedFile, kernel
-from tieproof.native.sources import read
+from tieproof.native.sources import read, state
 
 Patch = pytest.MonkeyPatch
 
@@ -224,7 +224,7 @@ def test_parts_and_types_are_among_the_sources_of_our_kernels() -> None:
     found, waiting = set(), {"tieproof.engine.buckets"}
     while waiting:
         found.add(name := waiting.pop())
-        waiting |= read(name, folder)[1] - found
+        waiting |= read(name, folder, state(name, folder))[1] - found
     assert {f"tieproof.{name}" for name in ("engine.masks", "engine.structures", "native.compiled")} <= found
     assert not [name for name in found if name.startswith(("tieproof.cli", "tieproof.views"))]
 

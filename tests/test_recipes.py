@@ -100,7 +100,7 @@ def test_measures_are_taken_out_again() -> None:
 
 def test_a_function_as_distance() -> None:
     def chebyshev(x: Array, y: Array) -> Array:
-        return np.abs(x[:, None] - y[None]).max(axis=2)
+        return np.asarray(np.abs(x[:, None] - y[None]).max(axis=2))
 
     vectors = np.random.default_rng(0).integers(-3, 4, size=(30, 4)).astype(np.float64)
     labels = np.arange(30) % 5

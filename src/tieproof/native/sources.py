@@ -22,26 +22,36 @@ def digest_of_sources(function: Callable[..., Any]) -> bytes:
     """
     package = sys.modules.get(function.__module__.partition(".")[0])
     folders = getattr(package, "__path__", [])
-    return digest(function.__module__, os.path.dirname(folders[0])) if folders else b""
+    if not folders:
+        return b""
+    folder = os.path.dirname(folders[0])
+    return digest(function.__module__, folder, state(function.__module__, folder))
+
+
+def state(module: str, folder: str) -> tuple[str, int, int]:
+    """The file of a module of a package in `folder`, when it was changed, and its size: what numba looks at, too."""
+    path = f"{folder}/{module.replace('.', '/')}"
+    file = f"{path}.py" if os.path.isfile(f"{path}.py") else f"{path}/__init__.py"
+    found = os.stat(file)
+    return file, found.st_mtime_ns, found.st_size
 
 
 @cache
-def digest(module: str, folder: str) -> bytes:
-    """The digest of a module whose package stands in `folder`."""
+def digest(module: str, folder: str, own: tuple[str, int, int]) -> bytes:
+    """The digest for a module whose own file is in that state; kernels of one module share it."""
     found: dict[str, bytes] = {}
     waiting = {module}
     while waiting:
         name = waiting.pop()
-        found[name], imported = read(name, folder)
+        found[name], imported = read(name, folder, state(name, folder))
         waiting |= imported - found.keys()
     return hashlib.sha256(b"".join(name.encode() + found[name] for name in sorted(found))).digest()
 
 
 @cache
-def read(module: str, folder: str) -> tuple[bytes, frozenset[str]]:
+def read(module: str, folder: str, own: tuple[str, int, int]) -> tuple[bytes, frozenset[str]]:
     """The digest of the file of one module, and the modules of its package that it imports."""
-    path = os.path.join(folder, *module.split("."))
-    with open(os.path.join(path, "__init__.py") if os.path.isdir(path) else f"{path}.py", "rb") as file:
+    with open(own[0], "rb") as file:
         content = file.read()
     inside = f"{module.partition('.')[0]}."
     imported = set()
@@ -49,12 +59,12 @@ def read(module: str, folder: str) -> tuple[bytes, frozenset[str]]:
         name = source or whole
         if name.startswith(inside):
             imported.add(name)
-        if f"{name}.".startswith(inside) and os.path.isdir(os.path.join(folder, *name.split("."))):
+        if f"{name}.".startswith(inside) and os.path.isdir(f"{folder}/{name.replace('.', '/')}"):
             imported |= {f"{name}.{word}" for word in re.findall(r"\w+", names) if is_module(name, word, folder)}
     return hashlib.sha256(content).digest(), frozenset(imported)
 
 
 def is_module(package: str, name: str, folder: str) -> bool:
     """Whether a package has a module of this name."""
-    path = os.path.join(folder, *package.split("."), name)
-    return os.path.isfile(f"{path}.py") or os.path.isfile(os.path.join(path, "__init__.py"))
+    path = f"{folder}/{package.replace('.', '/')}/{name}"
+    return os.path.isfile(f"{path}.py") or os.path.isfile(f"{path}/__init__.py")
