@@ -4,45 +4,60 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-heavy fuzz lint bench studies clean
+.PHONY: demo help test test-heavy fuzz coverage lint hooks bench studies clean
 
-demo: $(VENV)/installed
+demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
 
-test: $(VENV)/installed
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/[$$][(]VENV[)]/, "$(VENV)"); printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 	$(BIN)/python -m pytest -n auto -q
 
 # Tests that need torch and the like; one version of torch, so that what was tested is known. open-metric-learning pins
 # an old NumPy and brings libraries for images; what is tested beside it needs neither.
-test-heavy: $(VENV)/installed-heavy
+test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and the like
 	$(BIN)/python -m pytest -n auto -q -m heavy
 
 # Other cases each time; the first one that fails is shrunk and ends it.
 MINUTES ?= 60
 
-fuzz: $(VENV)/installed
+fuzz: $(VENV)/installed  ## evaluate data at random against fractions, for MINUTES=60
 	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
 		TIEPROOF_FUZZ_CASES=300 $(BIN)/python -m pytest -n auto -q tests/test_fuzz.py || exit 1; done
 
-lint: $(VENV)/installed-lint
+# Code of kernels is not counted, for it is not Python that runs it; nor are the processes that some tests start.
+coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss
+	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term-missing
+
+lint: $(VENV)/installed-lint  ## check style, types and spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
+
+hooks: $(VENV)/installed-lint  ## check style and spelling at every commit from now on
+	$(BIN)/pre-commit install
 
 # measuring.py is what the others share.
 BENCHMARKS = $(filter-out benchmarks/measuring.py, $(sort $(wildcard benchmarks/*.py)))
 
-bench: $(VENV)/installed-bench
+bench: $(VENV)/installed-bench  ## run the benchmarks, which print tables and write their figures
 	for script in $(BENCHMARKS); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 # Each rewrites its report and its pictures.
-studies: $(VENV)/installed-studies
+studies: $(VENV)/installed-studies  ## run the studies, which rewrite their reports and pictures
 	for script in $(sort $(wildcard studies/*/study.py)); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tieproof needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/installed-coverage: $(VENV)/installed
+	$(BIN)/pip install --quiet --editable '.[coverage]'
 	touch $@
 
 $(VENV)/installed-lint: $(VENV)/installed
@@ -65,6 +80,6 @@ $(VENV)/installed-studies: $(VENV)/installed
 	$(BIN)/pip install --quiet --editable '.[studies]'
 	touch $@
 
-clean:
+clean:  ## remove the environment, machine code and caches
 	find src -name '*.nb[ci]' -delete
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

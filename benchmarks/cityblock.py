@@ -8,7 +8,7 @@ cityblock.json unless sizes or cases are chosen.
 
 from functools import partial
 
-from measuring import Call, Case, Measured, clustered, compare, evaluation, keep, parse, render_ratios, setting
+from measuring import Call, Case, Measured, clustered, compare, evaluation, keep, parse, render_ratios, setting, where
 
 SIZES = {"count": 5_000, "dimensions": 512}
 CASES = {"about 5 relevant": 5, "about 100 relevant": 100}
@@ -27,7 +27,7 @@ def render(measured: Measured) -> str:
     title = (
         f"city-block, leave-one-out, N = {measured['count']:,}, D = {measured['dimensions']}, all default measures"
     )
-    return render_ratios(title, measured["cases"])
+    return render_ratios(title, measured["cases"]) + where(measured)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from measuring import Call, Case, Measured, clustered, compare, evaluation, keep, parse, render_ratios, setting
+from measuring import Call, Case, Measured, clustered, compare, evaluation, keep, parse, render_ratios, setting, where
 
 SIZES = {"count": 20_000, "dimensions": 512}
 RELEVANT = 100
@@ -30,7 +30,7 @@ def prepare(count: int, dimensions: int, dtype: str) -> tuple[Call, Call]:
 def render(measured: Measured) -> str:
     count, dimensions = measured["count"], measured["dimensions"]
     title = f"leave-one-out, N = {count:,}, D = {dimensions}, about {RELEVANT} relevant, all default measures"
-    return render_ratios(title, measured["cases"])
+    return render_ratios(title, measured["cases"]) + where(measured)
 
 
 def main() -> None:

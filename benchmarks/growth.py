@@ -25,6 +25,7 @@ from measuring import (
     setting,
     table,
     take_turns,
+    where,
     white,
 )
 
@@ -100,7 +101,7 @@ def render(measured: Measured) -> str:
         headings = ("N", "D", "relevant, about", columns[0], "ns per pair and core", "of the product", "×", "runs")
         targets = [(f"N = {row['items']:,}", row["growth"], MOST_GROWTH) for row in rows if family == "items"]
         text.append(table(f"growth with the number of {family}{limit}", headings, body, words=0) + missed(targets))
-    return "\n".join(text)
+    return "\n".join(text) + where(measured)
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from measuring import (
     setting,
     table,
     take_turns,
+    where,
 )
 
 SIZES = {"count": 100_000, "queries": 1_000, "gallery": 1_000_000}
@@ -71,7 +72,7 @@ def render(measured: Measured) -> str:
     ]
     headings = ("case", "queries", "gallery", "evaluate, s", "ns per pair and core", "at most", "runs")
     under = missed((row["case"], row["nanoseconds"], row["at_most"]) for row in measured["cases"])
-    return table(f"Hamming, {BITS} bits, all default measures", headings, rows) + under
+    return table(f"Hamming, {BITS} bits, all default measures", headings, rows) + under + where(measured)
 
 
 def main() -> None:

@@ -5,11 +5,15 @@ import io
 import json
 import os
 import platform
+import re
 import statistics
+import subprocess
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ import numpy.typing as npt
 import rich.box
 from rich.console import Console
 from rich.table import Table
+from threadpoolctl import threadpool_info
 
 import tieproof as tp
 from tieproof.inputs.options import parse_threads
@@ -171,13 +176,58 @@ def cores() -> int:
 
 
 def setting() -> Measured:
-    """Where it was measured."""
+    """Where, when and of what it was measured."""
     return {
         "machine": platform.machine(),
+        "processor": processor(),
         "processors": os.cpu_count(),
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "blas": blas(),
+        "commit": commit(),
+        "date": datetime.now(UTC).date().isoformat(),
     }
+
+
+def processor() -> str:
+    """What the processor is called."""
+    with suppress(OSError):
+        named = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        if named:
+            return named[1]
+    return platform.processor() or platform.machine()
+
+
+def blas() -> str:
+    """The library that multiplies NumPy's matrices, with its version and the processor that it takes this one for."""
+    found = [pool for pool in threadpool_info() if pool["user_api"] == "blas" and "numpy" in pool["filepath"]]
+    words = (str(found[0].get(key) or "") for key in ("internal_api", "version", "architecture")) if found else ()
+    return " ".join(filter(None, words)) or "unknown"
+
+
+def commit() -> str:
+    """The commit that is checked out; a plus sign follows where the library's source is not as it is there."""
+    root = Path(__file__).parents[1]
+    try:
+        head, changed = (
+            subprocess.run(["git", *command], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
+            for command in (("rev-parse", "--short=10", "HEAD"), ("status", "--porcelain", "--", "src"))
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{head}{'+' if changed else ''}"
+
+
+def where(measured: Measured) -> str:
+    r"""The line under a table that says of what and where it was measured; nothing for figures that do not know.
+
+    >>> where({"setting": {"commit": "a1b2c3", "processor": "Z80", "blas": "openblas 0.3", "date": "2030-01-31"}})
+    'commit a1b2c3, Z80, openblas 0.3, 2030-01-31\n'
+    """
+    known = measured["setting"]
+    if not {"commit", "processor", "blas", "date"} <= known.keys():
+        return ""
+    return f"commit {known['commit']}, {known['processor']}, {known['blas']}, {known['date']}\n"
 
 
 def parse(

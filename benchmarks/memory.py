@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from measuring import Measured, clustered, evaluation, keep, missed, setting, table
+from measuring import Measured, clustered, evaluation, keep, missed, setting, table, where
 from tieproof.inputs.options import parse_memory
 
 MIB = 2**20
@@ -86,7 +86,7 @@ def render(measured: Measured) -> str:
     headings = ("case", "N", "D", "inputs, MiB", "budget, MiB", "peak over inputs, MiB", "of the budget", "seconds")
     title = "peak memory, leave-one-out, all default measures; at most 1.00 of the budget"
     under = missed((row["case"], row["peak"] / row["budget"], 1.0) for row in measured["cases"])
-    return table(title, headings, rows) + under
+    return table(title, headings, rows) + under + where(measured)
 
 
 def main() -> None:

@@ -12,7 +12,20 @@ from functools import partial
 
 import numpy as np
 
-from measuring import Array, Call, Case, Measured, compare, evaluation, keep, parse, render_ratios, setting, white
+from measuring import (
+    Array,
+    Call,
+    Case,
+    Measured,
+    compare,
+    evaluation,
+    keep,
+    parse,
+    render_ratios,
+    setting,
+    where,
+    white,
+)
 
 SIZES = {"count": 5_000, "dimensions": 128}
 RELEVANT = 100
@@ -52,7 +65,7 @@ def prepare(count: int, dimensions: int, case: str) -> tuple[Call, Call]:
 def render(measured: Measured) -> str:
     count, dimensions = measured["count"], measured["dimensions"]
     title = f"leave-one-out, N = {count:,}, D = {dimensions}, {RELEVANT} relevant, all default measures"
-    return render_ratios(title, measured["cases"])
+    return render_ratios(title, measured["cases"]) + where(measured)
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tieproof as tp
-from measuring import WIDTH, Array, Measured, clustered, keep, parse, setting, table, take_turns
+from measuring import WIDTH, Array, Measured, clustered, keep, parse, setting, table, take_turns, where
 from runs import DEPTH, QUERIES, generate
 
 SIZES = {"count": 5_000, "dimensions": 512}
@@ -318,7 +318,7 @@ def render(measured: Measured) -> str:
             textwrap.fill(f"{row['peer']}: {row['note']}", WIDTH, subsequent_indent="  ") for row in case["rows"]
         )
         text.append(table(case["title"], headings, rows, words=2) + "\n".join(notes) + "\n")
-    return "\n".join(text)
+    return "\n".join(text) + where(measured)
 
 
 def title(case: str, count: int, dimensions: int) -> str:

@@ -26,6 +26,7 @@ from measuring import (
     product,
     render_ratios,
     setting,
+    where,
     white,
 )
 
@@ -147,7 +148,7 @@ def cases(count: int, dimensions: int) -> list[Case]:
 def render(measured: Measured) -> str:
     """The table that the README shows."""
     title = f"leave-one-out, N = {measured['count']:,}, D = {measured['dimensions']}, all default measures"
-    return render_ratios(title, measured["cases"])
+    return render_ratios(title, measured["cases"]) + where(measured)
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from measuring import Call, Measured, at_most, keep, missed, seconds, setting, table
+from measuring import Call, Measured, at_most, keep, missed, seconds, setting, table, where
 from tieproof.calls.runs import evaluate_run
 from tieproof.inputs.readers import trec
 
@@ -70,7 +70,7 @@ def render(measured: Measured) -> str:
     rows = [(name, f"{spent:.2f}", at_most(spent, target)) for name, spent, target in targets]
     title = f"{measured['setting']['lines']:,} lines, {QUERIES:,} queries, all default measures"
     peak = f"peak memory of the process {measured['peak_megabytes']:.0f} MB\n"
-    return table(title, ("", "seconds", "at most"), rows) + missed(targets) + peak
+    return table(title, ("", "seconds", "at most"), rows) + missed(targets) + peak + where(measured)
 
 
 def main() -> None:

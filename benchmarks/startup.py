@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numba
 
-from measuring import Measured, at_most, keep, missed, setting, table
+from measuring import Measured, at_most, keep, missed, setting, table, where
 
 IMPORTS, COMPILATIONS = 9, 3
 """Repetitions, of which the median counts."""
@@ -101,7 +101,7 @@ def render(measured: Measured) -> str:
     found = list(rows(measured["import"], measured["first evaluation"]))
     body = [(name, f"{time:.3f}", "" if most is None else at_most(time, most)) for name, time, most in found]
     targets = [(name.strip(), time, most) for name, time, most in found if most is not None]
-    return table("starting, in fresh processes", ("", "seconds", "at most"), body) + missed(targets)
+    return table("starting, in fresh processes", ("", "seconds", "at most"), body) + missed(targets) + where(measured)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -40,6 +41,27 @@ def test_table_shows_what_is_stored(path: Path, load: Any) -> None:
     assert text.count("+-") >= 2
     for name in names(measured):
         assert name in text
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_a_table_says_of_what_and_where_it_was_measured(path: Path, load: Any) -> None:
+    measured, script = json.loads(path.read_text()), load(path.stem.removesuffix("-full"))
+    here = {"commit": "0123456789+", "processor": "Z80", "blas": "openblas 0.3", "date": "2030-01-31"}
+    told = script.render(measured | {"setting": measured["setting"] | here})
+    without = {key: value for key, value in measured["setting"].items() if key not in here}
+    assert told == script.render(measured | {"setting": without}) + (
+        "commit 0123456789+, Z80, openblas 0.3, 2030-01-31\n"
+    )
+
+
+def test_the_setting_of_a_run(load: Any) -> None:
+    found = load("measuring").setting()
+    assert found["processors"] >= 1
+    assert all(isinstance(found[key], str) and found[key] for key in ("commit", "processor", "blas", "date"))
+    if (FOLDER.parent / ".git").exists():
+        command = ["git", "rev-parse", "HEAD"]
+        head = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True).stdout
+        assert head.startswith(found["commit"].rstrip("+"))
 
 
 def test_tables_say_which_targets_are_missed(load: Any) -> None:

@@ -19,6 +19,7 @@ from numba.core.caching import IndexDataCacheFile
 import tieproof as tp
 from tieproof.native import compiled, waiting
 from tieproof.native.compiled import KernelCache, SealedFile, kernel
+from tieproof.native.sources import read, state
 from tieproof.native.waiting import Wait, shown_waits
 
 Patch = pytest.MonkeyPatch
@@ -28,6 +29,7 @@ Patch = pytest.MonkeyPatch
 def folder(tmp_path: Path, monkeypatch: Patch) -> Path:
     """Where machine code is kept meanwhile."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiled.WAIT, "what", compiled.WAIT.what)  # put back, where nothing could be kept
     return tmp_path
 
 
@@ -143,6 +145,87 @@ def test_a_full_disk(tmp_path: Path) -> None:
         )
         assert (result.stdout, result.returncode) == ("0\n", 0), result.stderr
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size]
+
+
+# Machine code of other source
+
+TOY = {
+    "__init__.py": "",
+    "numbers/__init__.py": "",
+    "numbers/factors.py": "FACTOR = 3\n",
+    "parts.py": """
+from tieproof.native.compiled import part
+from toy.numbers import factors
+FACTOR = factors.FACTOR
+@part
+def times(x):
+    return FACTOR * x
+""",
+    "aside.py": "",
+    "kernels.py": """
+from tieproof.native.compiled import kernel
+from toy.parts import (
+    times,
+)
+@kernel
+def add_one(x):
+    return times(x) + 1
+""",
+}
+CALL = "from toy.kernels import add_one; print(add_one(14), sum(add_one.stats.cache_hits.values()))"
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """A kernel, a part of it in another file, and a number of that in a third."""
+    for name, text in TOY.items():
+        path = tmp_path / "toy" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "toy"
+
+
+def called(toy: Path) -> tuple[int, int]:
+    """What the kernel computes in a fresh process, and how often code came from the disk."""
+    environment = {**os.environ, "PYTHONPATH": str(toy.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    command = [sys.executable, "-c", CALL]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=True)
+    value, hits = ended.stdout.split()
+    return int(value), int(hits)
+
+
+@pytest.mark.parametrize(
+    ("changed", "by", "value"),
+    [
+        ("kernels.py", ("+ 1", "+ 2"), 44),
+        ("parts.py", ("* x", "* x * x"), 589),
+        ("numbers/factors.py", ("3", "4"), 57),
+    ],
+)
+def test_a_change_of_any_source_of_a_kernel_is_seen(changed: str, by: tuple[str, str], value: int, toy: Path) -> None:
+    assert called(toy) == (43, 0)
+    assert called(toy) == (43, 1)
+    path = toy / changed
+    path.write_text(path.read_text().replace(*by))
+    assert called(toy) == (value, 0)
+    assert called(toy) == (value, 1)
+
+
+def test_a_change_of_what_a_kernel_does_not_use_costs_nothing(toy: Path) -> None:
+    assert called(toy) == (43, 0)
+    (toy / "aside.py").write_text("FACTOR = 5\n")
+    assert called(toy) == (43, 1)
+
+
+def test_parts_and_types_are_among_the_sources_of_our_kernels() -> None:
+    folder = str(Path(tp.__file__).parents[1])
+    found, waiting = set(), {"tieproof.engine.buckets"}
+    while waiting:
+        found.add(name := waiting.pop())
+        waiting |= read(name, folder, state(name, folder))[1] - found
+    assert {f"tieproof.{name}" for name in ("engine.masks", "engine.structures", "native.compiled")} <= found
+    assert not [name for name in found if name.startswith(("tieproof.cli", "tieproof.views"))]
 
 
 # What people are told

@@ -25,7 +25,7 @@ def test_rows_with_images_texts_and_ties() -> None:
     assert len(ax.images) == 3
     # Colour alone says nothing: frames of wrong items are dashed.
     frames = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
-    assert {(style.GREEN, "-"), (style.VERMILLION, "--"), (style.GREY, "-")} <= frames
+    assert {(style.GREEN, "-"), (style.VERMILION, "--"), (style.GREY, "-")} <= frames
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "✓ relevant",
         "✗ not relevant",

@@ -1,5 +1,7 @@
 """Exact, tie-aware evaluation of embeddings and rankings."""
 
+from typing import TYPE_CHECKING
+
 from tieproof import confidence, measures
 from tieproof.audit import AuditReport, audit
 from tieproof.calls.batches import Evaluator
@@ -32,7 +34,21 @@ from tieproof.results.results import Result
 from tieproof.results.tie_summary import TieSummary
 from tieproof.ties import Estimate, Ties
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """`__version__`, as it was installed; looked up when it is asked for, since that takes 10 ms."""
+        if name != "__version__":
+            raise AttributeError(f"module 'tieproof' has no attribute {name!r}")
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("tieproof")
+        except PackageNotFoundError:
+            return "0+source.not.installed"
+
 
 __all__ = [
     "AP",

@@ -1,6 +1,6 @@
 """Rankings given as scores or distances: matrices and ragged lists, whole or cut off.
 
-list_ends.py says what the end of a list that was cut off leaves open.
+`measures/list_ends.py` says what the end of a list that was cut off leaves open.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """`evaluate_run`: judgments and the run of a system, from TREC files, dictionaries or data frames.
 
-qrels, run ──► run_sources.py: id numbers and values, checked ──► choose: which queries count
+qrels, run ──► inputs/run_sources.py: id numbers and values, checked ──► choose: which queries count
            ──► run_ties.py: joined by (query, document), their ties ──► scoring.py ──► Result
 
 Ids only ever serve to find the same query and the same document again. So neither they, nor the order of the

@@ -1,7 +1,8 @@
 """How every kernel is compiled: without the interpreter lock, with IEEE arithmetic, once per machine.
 
-The machine code is kept on disk. Whatever is wrong with that disk costs time, for the kernel is compiled again, and
-nothing else: what cannot be read, or is not what was written, is not run, and what cannot be written is done without.
+The machine code is kept on disk, with a digest of all the source that it was made of (`sources.py`). Whatever is
+wrong with that disk costs time, for the kernel is compiled again, and nothing else: what cannot be read, or is not
+what was written, is not run, and what cannot be written is done without.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 
+from tieproof.native.sources import digest_of_sources
 from tieproof.native.waiting import Wait
 
 P = ParamSpec("P")
@@ -84,7 +86,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
+        stamp = (self._impl.locator.get_source_stamp(), digest_of_sources(function))
         self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -13,7 +13,7 @@ CELL, GAP = 0.86, 0.62
 LETTERS, LINES = 13, 6
 """How much of a text is shown in an item."""
 
-RIGHT, WRONG = (style.GREEN, "-", "✓"), (style.VERMILLION, "--", "✗")
+RIGHT, WRONG = (style.GREEN, "-", "✓"), (style.VERMILION, "--", "✗")
 """Colour, line and sign of an item's frame."""
 
 

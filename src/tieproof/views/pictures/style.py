@@ -16,7 +16,7 @@ SKY_BLUE = "#56B4E9"
 GREEN = "#009E73"
 YELLOW = "#F0E442"
 BLUE = "#0072B2"
-VERMILLION = "#D55E00"
+VERMILION = "#D55E00"
 PURPLE = "#CC79A7"
 GREY = "#999999"
 
@@ -35,7 +35,7 @@ LOOKS = (
     Look(GREEN, "^", "..."),
     Look(PURPLE, "D", "xxx"),
     Look(SKY_BLUE, "v", "\\\\\\"),
-    Look(VERMILLION, "P", "+++"),
+    Look(VERMILION, "P", "+++"),
     Look(YELLOW, "X", "ooo"),
     Look(BLACK, "*", "---"),
 )

@@ -1,0 +1,222 @@
+"""The recipes of CONTRIBUTING.md, each followed once: what they register is used, and taken out again."""
+
+import ast
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+import zoo
+from tieproof import cli
+from tieproof.audit.attacks import ATTACKS
+from tieproof.audit.blind import blind, filled
+from tieproof.audit.cases import Case
+from tieproof.audit.invariances import by, invariance
+from tieproof.inputs.readers import FORMATS, Format, read_embeddings
+from tieproof.inputs.readers.arrays import holds
+from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.readers.entries import Entry
+from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
+from tieproof.ties import Ties
+
+ROOT = Path(__file__).parents[1]
+Array = npt.NDArray[Any]
+CommandLine = Callable[..., str]
+
+VECTORS, LABELS = [[0.0], [0.0], [0.0], [5.0], [5.0]], [0, 0, 1, 1, 1]
+"""The first two have one relevant item and one other as near, the third has none, the others have each other."""
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """Run the command line and return what it prints, standard error before the rest."""
+
+    def call(*args: str, status: int = 0) -> str:
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(args)
+        out, err = capsys.readouterr()
+        assert stopped.value.code == status, err
+        return err + out
+
+    return call
+
+
+# A measure
+
+
+def hit(ties: Ties, measure: Measure) -> Estimates:
+    """Whether the nearest item is relevant, times a weight: m of the l items that may be the nearest are."""
+    first = ties.k == 0
+    query, l, m = ties.query[first], ties.l[first], ties.m[first]
+    lower, expected, upper, variance = np.zeros((4, ties.n_queries))
+    lower[query], expected[query], upper[query] = m == l, m / l, 1.0
+    variance[query] = (m / l) * (1 - m / l)
+    weight = float(measure["weight"])
+    return Estimates(lower * weight, expected * weight, upper * weight, variance * weight**2)
+
+
+@pytest.fixture
+def measure() -> Iterator[Measure]:
+    defined = define(
+        Definition(
+            name="ToyHit",
+            compute=hit,
+            meaning="whether the nearest item is relevant, times a weight",
+            formula="w [m = l] … w m / l … w",
+            source="this test",
+            parameters=(Parameter("weight", 1.0, "what a hit counts", limits=(0.0, 10.0)),),
+            aliases={"toys": {"toy_hit_rate": "ToyHit"}},
+        )
+    )
+    yield defined
+    del REGISTRY["ToyHit"]
+
+
+def test_a_measure(measure: Measure, tmp_path: Path, run: CommandLine) -> None:
+    result = tp.evaluate(VECTORS, LABELS, distance="euclidean", measures=[measure, "toyhit(weight=2)"])
+    assert [result["ToyHit"].lower, result["ToyHit"].upper] == [2 / 5, 4 / 5]
+    assert result["ToyHit"].expected == pytest.approx(3 / 5, rel=1e-12)
+    assert result["ToyHit(weight=2.0)"].upper == 8 / 5
+    assert parse("toy_hit_rate") == measure
+
+    assert "ToyHit" in run("measures")
+    np.savez(tmp_path / "data.npz", embeddings=VECTORS, labels=LABELS)
+    printed = run("evaluate", str(tmp_path / "data.npz"), "-d", "euclidean", "-m", "ToyHit")
+    assert re.search(r"ToyHit\W+0\.4\d*\W+0\.6\d*\W+0\.8", printed)
+
+
+def test_measures_are_taken_out_again() -> None:
+    assert "ToyHit" not in REGISTRY
+
+
+# A distance: the registered ones are not the only ones
+
+
+def test_a_function_as_distance() -> None:
+    def chebyshev(x: Array, y: Array) -> Array:
+        return np.asarray(np.abs(x[:, None] - y[None]).max(axis=2))
+
+    vectors = np.random.default_rng(0).integers(-3, 4, size=(30, 4)).astype(np.float64)
+    labels = np.arange(30) % 5
+    matrix = np.array([[max(abs(a - b) for a, b in zip(x, y, strict=True)) for y in vectors] for x in vectors])
+    others = ~np.eye(30, dtype=bool)
+    result = tp.evaluate(vectors, labels, distance=chebyshev, measures=["AP", "P@3"])
+    expected = tp.evaluate_distances(
+        matrix[others].reshape(30, 29),
+        (labels[:, None] == labels)[others].reshape(30, 29),
+        measures=["AP", "P@3"],
+    )
+    assert dict(result) == dict(expected)
+    assert result["AP"].lower < result["AP"].upper
+
+
+# A reader
+
+KIND = "a toy, rows of numbers between semicolons (.toy)"
+
+
+def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
+    """The rows as the only, unnamed entry."""
+    with reading(path, KIND):
+        rows = np.array([[float(number) for number in line.split(";")] for line in path.read_text().splitlines()])
+    return [Entry("", rows.shape, holds(rows.dtype, rows.shape), lambda: rows)]
+
+
+def test_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandLine) -> None:
+    vectors, labels, broken = tmp_path / "vectors.toy", tmp_path / "labels.txt", tmp_path / "broken.toy"
+    vectors.write_text("".join(f"{x};1\n" for (x,) in VECTORS))
+    labels.write_text("".join(f"{label}\n" for label in LABELS))
+    broken.write_text("1;2\n1;two\n")
+    with pytest.raises(tp.InputError, match=r"extension '\.toy', which is not known"):
+        read_embeddings(vectors)
+
+    monkeypatch.setitem(FORMATS, ".toy", Format(entries))
+    assert read_embeddings(vectors).tolist() == [[x, 1.0] for (x,) in VECTORS]
+    printed = run("evaluate", str(vectors), str(labels), "-d", "euclidean", "-m", "P@1")
+    assert re.search(r"P@1\W+0\.4\d*\W+0\.6\d*\W+0\.8", printed)
+    refusal = run("evaluate", str(broken), str(labels), status=2)
+    assert refusal.startswith("Error: ")
+    assert KIND in refusal
+    assert refusal.count("\n") == 1
+
+
+# An attack
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    """Whatever a test registers is taken out when it ends."""
+    before = list(ATTACKS)
+    yield
+    for name in [name for name in ATTACKS if name not in before]:
+        del ATTACKS[name]
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_blind_attack(run: CommandLine) -> None:
+    blind("sevens", filled(7.0), "7 everywhere", "All items are equally near.", "this test", fixed=True)
+    caught = tp.audit(zoo.upper, attacks=["sevens"])
+    assert (caught.finding("sevens").verdict, caught.exploitable) == ("exploitable", True)
+    assert tp.audit(zoo.lower, attacks=["sevens"]).held
+    assert "exploitable" in run("audit", "tieproof.audit.examples:argsort", "-a", "sevens", status=3)
+
+
+def of_positive_parts(embeddings: Array, labels: Array) -> float:
+    """An evaluator with a defect: numbers below zero count as zero."""
+    return zoo.lower(np.maximum(embeddings, 0.0), labels)
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_attack_of_what_must_not_matter() -> None:
+    def negate(case: Case, random: np.random.Generator) -> Case:
+        return replace(case, items=-case.items, queries=None if case.queries is None else -case.queries)
+
+    invariance(
+        "negation",
+        by(negate, "negated"),
+        "the sign of every number",
+        "No distance changes.",
+    )
+    assert tp.audit(of_positive_parts, attacks=["negation"]).finding("negation").verdict == "changes"
+    assert tp.audit(zoo.lower, attacks=["negation"]).held
+
+
+def test_attacks_are_taken_out_again() -> None:
+    assert not {"sevens", "negation"} & ATTACKS.keys()
+
+
+# What guides name
+
+GUIDES = [ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+FILE = re.compile(r"(?<![\w/>.*])[\w./-]*\w\.(?:py|md|txt|toml)\b")
+
+
+def files_missing(text: str, beside: Path) -> list[str]:
+    """Files that a text names and that are neither beside it nor below the source or the project."""
+    folders = (beside, ROOT / "src" / "tieproof", ROOT)
+    return [name for name in FILE.findall(text) if not any((folder / name).exists() for folder in folders)]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_that_a_guide_names_is_there(guide: Path) -> None:
+    assert files_missing(guide.read_text(), guide.parent) == []
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
+def test_every_file_that_the_docstring_of_a_module_names_is_there(source: Path) -> None:
+    text = ast.get_docstring(ast.parse(source.read_text())) or ""
+    named = [name for name in FILE.findall(text) if name.endswith(".py")]
+    assert files_missing(" ".join(named), source.parent) == []
+
+
+def test_every_command_that_contributing_names_is_there() -> None:
+    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    named = re.findall(r"`make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text())
+    assert set(named) == set(targets)

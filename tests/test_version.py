@@ -1,0 +1,38 @@
+"""The version, which stands in pyproject.toml and nowhere else."""
+
+import importlib.metadata
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+import tieproof as tp
+
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+def test_it_is_the_one_of_the_project() -> None:
+    assert tp.__version__ == tomllib.loads(PROJECT.read_text())["project"]["version"]
+
+
+def test_a_source_tree_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> NoReturn:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    assert tp.__version__ == "0+source.not.installed"
+
+
+def test_the_import_does_not_look_for_it() -> None:
+    code = "import sys; before = set(sys.modules); import tieproof; print(*set(sys.modules) - before)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "tieproof" in loaded
+    assert "importlib.metadata" not in loaded
+
+
+def test_nothing_else_is_made_up() -> None:
+    with pytest.raises(AttributeError, match="module 'tieproof' has no attribute 'version'"):
+        tp.version  # type: ignore[attr-defined]  # noqa: B018
