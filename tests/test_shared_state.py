@@ -14,6 +14,7 @@ import pytest
 import tieproof as tp
 from hard_sets import HARD_SETS
 from tieproof.calls import scoring
+from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
 from tieproof.engine import thresholds, tiles
 from tieproof.exact.rows import Rows
@@ -21,7 +22,6 @@ from tieproof.inputs.relevance import Relevance
 from tieproof.measures import Measure
 from tieproof.native import threads
 from tieproof.pooled import pool
-from tieproof.pooled.gauges import Gauge
 from tieproof.ties import Ties
 
 SETS = ["gaussian float32", "one ulp apart float32", "int8 few values", "duplicates", "sixty orders of magnitude"]
