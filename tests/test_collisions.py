@@ -15,6 +15,7 @@ import pytest
 import tieproof as tp
 from checks import assert_found, expected_ties
 from collision_oracle import Found, ap_width
+from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from shared_data import load_shared
 from tieproof.cli.app import app
@@ -24,8 +25,6 @@ from tieproof.measures.average_precision import tie_widths
 from tieproof.pooled import stripes
 from tieproof.results import collisions as collision_counts
 from tieproof.results import widest_ties
-
-DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 
 Array = npt.NDArray[Any]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tieproof as tp
 from checks import assert_scores
 from exact_oracle import fractions
+from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
@@ -28,7 +29,6 @@ from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import FORMATS
 from tieproof.precision.kernels import nearest, round_pairs, target_of
 
-DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 PRECISIONS = tuple(FORMATS)
 
 Array = npt.NDArray[np.generic]
