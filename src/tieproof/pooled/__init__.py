@@ -1,10 +1,10 @@
 """Pairs of all queries together: quantiles of their distances and the pairs beyond them, counted and never stored.
 
-    fnmr.py ─► pool.py: stripes of pairs ─► counting.py: order statistics, relevant pairs beyond them ─► rates.py
-                  │                              │
-       distances/gauge.py: values and their errors, exact keys (functions.py: a function's floats)
-                  │
-       exact/pair_keys.py, exact/reals.py: integers, fractions and the float64 nearest to them
+    calls/fnmr.py ─► pool.py: stripes of pairs ─► counting.py: order statistics, and relevant pairs beyond them
+                        │                              │                             └─► results/rates.py
+             distances/gauge.py: values and their errors, exact keys (functions.py: a function's floats)
+                        │
+             exact/pair_keys.py, exact/reals.py: integers, fractions and the float64 nearest to them
 
 Two passes over all pairs, each a matrix product in float64, find the order statistics; the pairs that their errors
 leave open, a few of all, are decided exactly. In leave-one-out with N = 20,000 and D = 128 all of it took 3 to 5
