@@ -45,6 +45,9 @@ KEYS: dict[str, Callable[[Vector, Vector], Fraction]] = {
     "hamming": hamming_key,
 }
 
+ORDERS = tuple(name for name in KEYS if name not in ("sqeuclidean", "hamming"))
+"""The distances of numbers that rank differently: squares rank as their roots do."""
+
 
 def average_precision(keys: Sequence[Fraction], relevant: Sequence[bool]) -> tuple[Fraction, Fraction, Fraction]:
     """Lower, expected and upper AP of one ranking: relevant items last, anywhere, first in their tie."""

@@ -34,6 +34,9 @@ KEYS: dict[str, Callable[[Vector, Vector], Fraction]] = {
     "hamming": lambda x, y: Fraction(sum(a != b for a, b in zip(x, y, strict=True))),
 }
 
+DISTANCES = tuple(name for name in KEYS if name != "hamming")
+"""The distances of numbers."""
+
 
 def distance(name: str, key: Fraction) -> float:
     """The float64 nearest to the distance with that key; roots to as many digits as that takes."""

@@ -15,6 +15,7 @@ import pytest
 import tieproof as tp
 from checks import assert_found, expected_ties
 from collision_oracle import Found, ap_width
+from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from shared_data import load_shared
 from tieproof.calls import collision_counts, widest_ties
@@ -23,8 +24,6 @@ from tieproof.cli.exits import status_of
 from tieproof.engine.collisions import ties as gaps
 from tieproof.measures.average_precision import tie_widths
 from tieproof.pooled import stripes
-
-DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 
 Array = npt.NDArray[Any]
 

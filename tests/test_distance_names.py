@@ -7,13 +7,14 @@ import pytest
 
 import tieproof as tp
 from tieproof.cli import main
-from tieproof.distances import DISTANCES, SYNONYMS
+from tieproof.distances import DISTANCES
 from tieproof.views.text.collisions import render as render_collisions
 from tieproof.views.text.rates import render as render_rates
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.integers(-3, 4, size=(30, 4))
 LABELS = np.arange(30) % 5
+OTHER_NAMES = [(other, name) for name, distance in DISTANCES.items() for other in distance.other_names]
 
 
 def status(*arguments: str) -> Any:
@@ -23,7 +24,7 @@ def status(*arguments: str) -> Any:
     return done.value.code
 
 
-@pytest.mark.parametrize(("name", "ours"), SYNONYMS.items())
+@pytest.mark.parametrize(("name", "ours"), OTHER_NAMES)
 def test_usual_names(name: str, ours: str) -> None:
     assert ours in DISTANCES
     assert name not in DISTANCES

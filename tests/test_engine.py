@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 
 import tieproof as tp
 from entries import entered
-from exact_oracle import KEYS, fractions
+from exact_oracle import KEYS, ORDERS, fractions
 from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.space import Resources, Space
@@ -119,12 +119,12 @@ def nearness(space: Space, entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(entries * form.factor - form.shift)
 
 
-HARD = [(name, distance) for name in HARD_SETS for distance in ("cosine", "euclidean", "cityblock", "dot")]
+HARD = [(name, distance) for name in HARD_SETS for distance in ORDERS]
 TILES = [(np.float32, 99), (np.float32, 2), (np.float64, 99)]
 
 
 @pytest.mark.parametrize(("dtype", "chunk"), TILES)
-@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
+@pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, dtype: type, chunk: int) -> None:
     space, data = space_of(name, distance, dtype, chunk)
@@ -277,7 +277,7 @@ def encloses(value: float, bound: float, exact: Fraction, power: int) -> bool:
     return low <= exact <= high
 
 
-@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "dot"])
+@pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_exact_keys_have_the_exact_order(name: str, distance: str) -> None:
     space, data = space_of(name, distance, np.float32, 99)

@@ -24,7 +24,6 @@ from tieproof.results.rates import (
 
 Array = npt.NDArray[Any]
 
-DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 MIB = 2**20
 
 # The examples of OpenMetricLearning
@@ -99,7 +98,7 @@ def leave_one_out(labels: Array) -> list[tuple[int, int, bool]]:
     return [(q, i, bool(labels[q] == labels[i])) for q in range(count) for i in range(count) if q != i]
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_leave_one_out_by_the_definition(name: str, distance: str) -> None:
     random = np.random.default_rng(7)
@@ -108,7 +107,7 @@ def test_leave_one_out_by_the_definition(name: str, distance: str) -> None:
     check_rates(data, distance, leave_one_out(labels), labels=labels)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
 @pytest.mark.parametrize("name", ["gaussian float64", "0.1, 0.2, 0.3 float32", "int8", "sparse", "largest float32"])
 def test_gallery_by_the_definition(name: str, distance: str) -> None:
     random = np.random.default_rng(8)

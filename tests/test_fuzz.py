@@ -24,7 +24,6 @@ from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
 from tieproof.precision.formats import FORMATS
 
-DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 THREADS = st.sampled_from([1, 2, 3, 8])
 BUDGETS = st.sampled_from(["1B", "1KiB", "1MiB", "1GiB"])
 
@@ -64,7 +63,7 @@ def in_batches(data: Data, distance: str, draw: Any) -> str:
 
 
 @pytest.mark.parametrize("ladder", [False, True], ids=["integers first", "ladder"])
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
 def test_evaluate(distance: str, ladder: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if ladder:
         no_integers(monkeypatch)
@@ -102,7 +101,7 @@ def gaps(data: Data, distance: str) -> list[float]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
 def test_collisions(distance: str) -> None:
     @fuzz
     @given(data_sets(), THREADS, BUDGETS, st.data())
@@ -120,7 +119,7 @@ def test_collisions(distance: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
 def test_precision(distance: str) -> None:
     @fuzz
     @given(data_sets(largest=6), st.sampled_from(list(FORMATS)), THREADS, BUDGETS)
@@ -135,7 +134,7 @@ def test_precision(distance: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
 def test_error_rates(distance: str) -> None:
     @fuzz
     @given(data_sets(largest=6), THREADS, BUDGETS)
@@ -186,7 +185,7 @@ def whole_numbers(draw: st.DrawFn) -> tuple[list[list[int]], list[str]]:
     return rows, fitting
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
 def test_any_type_that_holds_the_numbers(distance: str) -> None:
     @fuzz
     @given(whole_numbers(), st.floats(0, 1e6), st.sampled_from(list(FORMATS)))

@@ -134,7 +134,7 @@ def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
 
     def nobody_looks(_: int) -> None: ...
 
-    gauge = make_gauge(DATA, None, cosine, "cosine", relevance, limits[0])
+    gauge = make_gauge(DATA, None, cosine, relevance, limits[0])
     space = make_space(cosine, DATA, None, relevance.order(), plan.resources)
     parts: Any = {
         "engine": count_ties(space, relevance, plan, nobody_looks),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tieproof as tp
 from checks import assert_scores
 from exact_oracle import fractions
+from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
@@ -20,15 +21,14 @@ from shared_data import load_shared
 from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
+from tieproof.distances.curves import LINEAR, curve
 from tieproof.inputs.relevance import Labels
 from tieproof.pooled import stripes
 from tieproof.pooled.points import make_gauge
-from tieproof.precision.curves import LINEAR, curve
 from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import FORMATS
 from tieproof.precision.kernels import nearest, round_pairs, target_of
 
-DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 PRECISIONS = tuple(FORMATS)
 
 Array = npt.NDArray[np.generic]
@@ -39,7 +39,7 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
     items = data if gallery is None else gallery
     labels = [np.zeros(len(side), dtype=np.int64) for side in (data, items)]
     relevance = Labels(labels[0], None if gallery is None else labels[1])
-    gauge = make_gauge(data, gallery, REGISTERED[name], name, relevance, 2**28)
+    gauge = make_gauge(data, gallery, REGISTERED[name], relevance, 2**28)
     block = RoundedDistances(gauge, FORMATS[precision]).block(slice(0, len(gauge.weight[0])))
     return np.asarray(block[gauge.identity[0][:, None], gauge.identity[1]])
 

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
 from tieproof.calls import scoring
+from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
 from tieproof.engine import thresholds, tiles
 from tieproof.exact.rows import Rows
@@ -21,13 +23,11 @@ from tieproof.inputs.relevance import Relevance
 from tieproof.measures import Measure
 from tieproof.native import threads
 from tieproof.pooled import pool
-from tieproof.pooled.gauges import Gauge
 from tieproof.ties import Ties
 
 SETS = ["gaussian float32", "one ulp apart float32", "int8 few values", "duplicates", "sixty orders of magnitude"]
 """Tiles of floats, no tiles, exact tiles, shared rows, an exact ladder that is climbed to its end."""
 
-DISTANCES = ["cosine", "euclidean", "cityblock", "dot"]
 
 CALLS: dict[str, Callable[..., Any]] = {
     "evaluate": partial(tp.evaluate, measures=["AP", "nDCG", "P@5"]),
@@ -116,7 +116,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[type]]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("name", SETS)
 def test_nothing_is_made_in_a_thread(
     name: str, distance: str, call: str, watched: set[type], monkeypatch: pytest.MonkeyPatch
@@ -151,7 +151,7 @@ def test_ties_stay_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(len(threads) == 1 for threads in users.values())
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", ORDERS)
 def test_rows_are_kept_once(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many threads rank and count: once for the matrices of keys and once for the tiles."""
     kept: list[int] = []

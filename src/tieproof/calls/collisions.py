@@ -110,7 +110,7 @@ def collisions(
         dimensions=dimensions,
         labelled=labelled,
     )
-    gauge = make_gauge(vectors, gallery_vectors, kind, distance, relevance, limits[0])
+    gauge = make_gauge(vectors, gallery_vectors, kind, relevance, limits[0])
     with (
         progress_bar(relevance.n_queries * relevance.n_items, progress) as advance,
         growing_tables(),

@@ -148,7 +148,7 @@ def evaluate(
         confidences = None if confidence is None else as_column(confidence, "confidences", len(vectors))
     if wanted_format is not None:
         parts, zero_vectors = rounded_parts(
-            vectors, gallery_vectors, kind, distance, relevant, wanted_format, (budget, workers), progress
+            vectors, gallery_vectors, kind, relevant, wanted_format, (budget, workers), progress
         )
     elif not isinstance(kind, Distance):
         parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, progress), 0
@@ -241,7 +241,6 @@ def rounded_parts(
     queries: Embeddings,
     gallery: Embeddings | None,
     kind: Distance | DistanceFunction,
-    name: str | DistanceFunction,
     relevance: Relevance,
     wanted: Format,
     limits: tuple[int, int],
@@ -251,7 +250,7 @@ def rounded_parts(
     from tieproof.pooled.points import make_gauge
     from tieproof.precision.ties import rounded_ties
 
-    gauge = make_gauge(queries, gallery, kind, name, relevance, limits[0])
+    gauge = make_gauge(queries, gallery, kind, relevance, limits[0])
 
     def parts() -> Iterator[tuple[IntArray, Ties]]:
         with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:

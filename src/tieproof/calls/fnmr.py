@@ -107,7 +107,7 @@ def fnmr_at_fmr(
     from tieproof.pooled.points import PASSES, POINTS, make_gauge
     from tieproof.pooled.pool import Pool
 
-    gauge = make_gauge(vectors, gallery_vectors, kind, distance, relevant, budget)
+    gauge = make_gauge(vectors, gallery_vectors, kind, relevant, budget)
     pool = Pool(gauge, relevant, budget, workers)
     with progress_bar(PASSES * pool.entries, progress) as advance, pool.products():
         totals = pool.totals()

@@ -1,10 +1,13 @@
 """City-block distance: the sum of |x - y|, smaller is nearer."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.distance import Distance
+from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.inner import FLOAT32, FLOAT64
 from tieproof.distances.space import (
     Error,
@@ -15,9 +18,10 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.exact import bounds, digits, slices
-from tieproof.exact.exact_rows import ExactRows
+from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.exact.slices import Sums
 from tieproof.native.compiled import kernel
 
 LARGEST_RELATIVE = 0.25
@@ -108,3 +112,31 @@ class CityBlock(Space):
         exact = self.exact_rows
         batches = exact.batches(rows, columns, digits.count(exact.product_bits))
         return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])
+
+
+class CityBlockGauge(SpaceGauge):
+    """The city-block distance: the sum of |x - y|."""
+
+    space: CityBlock
+
+    def __init__(self, space: CityBlock) -> None:
+        super().__init__(space)
+        self.scale, _ = self.divisors()
+        self.unit = Fraction(2) ** space.exact_rows.base
+        self.certain = space.integers
+        if not space.integers:
+            self.relative, self.absolute = space.inexact(FLOAT64)
+
+    @staticmethod
+    def sums(exact: ExactRows, batch: Batch) -> Sums:
+        """The exact sum of |x - y| of each pair of a batch."""
+        return slices.distances(*batch, exact.bits)
+
+    def values(self, rows: slice, columns: slice) -> FloatArray:
+        """Distances of divided rows."""
+        return -self.space.tile(rows, columns).astype(np.float64, copy=False)
+
+
+CITYBLOCK = Distance(
+    meaning="sum |x - y|", space=CityBlock, gauge=CityBlockGauge, other_names=("l1", "manhattan", "taxicab")
+)

@@ -1,19 +1,27 @@
 """Cosine similarity: x.y / (|x| |y|), larger is nearer; a zero vector has similarity 0 to everything."""
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 
 from tieproof.distances import sines
-from tieproof.distances.inner import FLOAT64, InnerSpace, fits
+from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
+from tieproof.distances.distance import Distance
+from tieproof.distances.gauge import NEAR, SpaceGauge
+from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
 from tieproof.distances.space import (
     Error,
     Form,
     Resources,
     make_error,
 )
-from tieproof.exact import bounds
+from tieproof.exact import bounds, pair_keys
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch
+from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.pair_keys import integers
 from tieproof.exact.pairs import inner_products
+from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers
 
 RATIO_EXACT = 2.0**50
@@ -87,7 +95,7 @@ class Cosine(InnerSpace):
 
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Minus the squared sine, from exact differences."""
-        if not sines.can_round(self.exact_rows):
+        if not self.exact_rows.can_round:
             return None
         found = [sines.minus_squared_sines(self.exact_rows, b) for b in self.exact_rows.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -101,3 +109,97 @@ class Cosine(InnerSpace):
     def keys_of_batch(self, batch: Batch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
         return sines.ratios(self.exact_rows, batch)
+
+
+class CosineGauge(SpaceGauge):
+    """The distance is 1 - x.y / (|x| |y|).
+
+    Values: minus x.y / (|x| |y|); of integers minus s |s| / (|x|^2 |y|^2) with s = x.y, which is the exact key, too.
+    """
+
+    space: Cosine
+
+    def __init__(self, space: Cosine) -> None:
+        super().__init__(space)
+        self.certain = False
+        if space.integers:
+            self.squares = [np.maximum(side.square, 1.0) for side in (space.queries, space.items)]
+            largest = self.squares[0].max() * self.squares[1].max()
+            # Two different ratios s^2 / n, with s^2 and n up to `largest`, are at least 1 / largest^2 apart.
+            self.certain = bool(largest**2 <= RATIO_EXACT)
+            self.relative = 0.0 if self.certain else 2 * bounds.ARITHMETIC
+        else:
+            error = space.product_error + space.norm_error
+            self.relative = error / (1 - error) if space.relative else bounds.ARITHMETIC
+            if not space.relative:
+                self.absolute = error + bounds.underflow(space.items.dimensions, FLOAT64)
+
+    def values(self, rows: slice, columns: slice) -> FloatArray:
+        """Minus the cosine similarities, in float64."""
+        values = -self.space.tile(rows, columns).astype(np.float64, copy=False)
+        if self.space.integers:
+            values *= np.abs(values)
+            values /= self.squares[0][rows][:, None] * self.squares[1][columns]
+        return values
+
+    def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
+        """Minus the signed squares of the similarities."""
+        return minus_squared_cosines(self.space.exact_rows, rows, columns)
+
+    def near(self, key: Real) -> float:
+        """The similarity without its square, where the space has it so."""
+        if self.space.integers:
+            return rounded(key)
+        sign = -1 if key < 0 else 1
+        return sign * rounded_of_root(Fraction(key * sign), lambda root: root)
+
+    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Squared sines, past a right angle 2 less those, from exact differences."""
+        found = self.space.sharp_keys(rows, columns)
+        return None if found is None else (-found[0], found[1])
+
+    def distance(self, key: Real, rounding: Rounding = rounded) -> float:
+        """The cosine distance, 1 - x.y / (|x| |y|), of a key."""
+        sign = -1 if key < 0 else 1
+        return rounded_of_root(Fraction(key * sign), lambda root: 1 + sign * root, rounding)
+
+    def key_of(self, distance: Fraction) -> Fraction:
+        """Minus the signed square of the similarity."""
+        similarity = 1 - distance
+        return -similarity * abs(similarity)
+
+    def is_closer(self, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
+        """By the cosines, whose signed squares minus the keys are."""
+        return root_is_less(-near, -far, epsilon)
+
+    def curve(self) -> Curve:
+        """1 + v; of integers the same from minus the square of a cosine with its sign kept."""
+        return curve(SIGNED_SQUARE if self.space.integers else SIMILARITY)
+
+    def sharp_curve(self) -> Curve:
+        """The squared sine, up to a right angle."""
+        return curve(SINE)
+
+    def errors(self) -> tuple[float, float]:
+        """Values with exactly the ties of distances need not be exact themselves: ratios of integers are rounded."""
+        return self.absolute, max(self.relative, NEAR)
+
+
+def minus_squared_cosines(exact: ExactRows, rows: IntArray, columns: IntArray) -> list[Fraction]:
+    """- s |s| / (|x|^2 |y|^2) with s = x.y of each pair; 0 for a zero vector."""
+    found = []
+    for batch in pair_keys.batches(exact, rows, columns):
+        x_square, y_square = (integers(sines.squared_norms(exact, side), exact.bits) for side in (batch.x, batch.y))
+        products = integers(minus_products(exact, batch), exact.bits)
+        of_pairs = zip(products, batch.rows.tolist(), batch.columns.tolist(), strict=True)
+        found += [Fraction(s * abs(s), (x_square[row] * y_square[column]) or 1) for s, row, column in of_pairs]
+    return found
+
+
+COSINE = Distance(
+    meaning="x.y / (|x| |y|), larger is nearer",
+    space=Cosine,
+    gauge=CosineGauge,
+    other_names=("cos", "cosine_distance", "cosine_similarity"),
+    up_to_factor=True,
+)

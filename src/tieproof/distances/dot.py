@@ -1,8 +1,12 @@
 """Dot product: x.y, larger is nearer."""
 
+from fractions import Fraction
+
 import numpy as np
 
-from tieproof.distances.inner import FLOAT64, InnerSpace, fits
+from tieproof.distances.distance import Distance
+from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
 from tieproof.distances.space import Error, Resources, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
@@ -58,3 +62,35 @@ class Dot(InnerSpace):
         """x.(y - c), c being the common row: x.c is common to all items."""
         b_with_c = slices.dots_with(batch.y, self.exact_rows.centre_slices)
         return self.exact_rows.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))
+
+
+class DotGauge(SpaceGauge):
+    """Minus the inner product: values are in units of the rows' divisors."""
+
+    space: Dot
+    sums = staticmethod(minus_products)
+
+    def __init__(self, space: Dot) -> None:
+        super().__init__(space)
+        of_queries, of_items = self.divisors()
+        self.scale, self.unit = of_queries * of_items, Fraction(2) ** (2 * space.exact_rows.base)
+        self.certain = space.integers
+        if not space.integers:
+            error = space.product_error * bounds.SAFETY
+            if space.relative:
+                self.relative = error / (1 - error)
+            else:
+                largest, other = self.largest_norms()
+                self.absolute = error * largest * other + bounds.underflow(space.items.dimensions, FLOAT64)
+
+    def values(self, rows: slice, columns: slice) -> FloatArray:
+        """Minus the products of divided rows."""
+        return -self.space.tile(rows, columns).astype(np.float64, copy=False)
+
+
+DOT = Distance(
+    meaning="x.y, larger is nearer",
+    space=Dot,
+    gauge=DotGauge,
+    other_names=("ip", "inner_product", "dot_product"),
+)

@@ -1,9 +1,13 @@
 """Euclidean distance, squared or not: the order of |y|^2 - 2 x.y, smaller is nearer; |x|^2 is common."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from tieproof.distances.curves import ROOT, Curve, curve
+from tieproof.distances.distance import Distance
+from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.inner import FLOAT64, InnerSpace
 from tieproof.distances.space import (
     Error,
@@ -13,9 +17,11 @@ from tieproof.distances.space import (
 )
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch
+from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pairs import inner_products
+from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.exact.slices import Sums
 
 
 class Euclidean(InnerSpace):
@@ -78,3 +84,71 @@ class Euclidean(InnerSpace):
         """2 x.y - |y|^2, both less the common row, which changes no distance."""
         sums = batch.sums(slices.dots(*batch), 2, slices.nothing(batch.x), -slices.squares(batch.y))
         return self.exact_rows.digits(sums)
+
+
+class SquaredEuclideanGauge(SpaceGauge):
+    """The squared Euclidean distance: values and keys are |x|^2 + |y|^2 - 2 x.y."""
+
+    space: Euclidean
+
+    def __init__(self, space: Euclidean) -> None:
+        super().__init__(space)
+        divisor, _ = self.divisors()
+        self.scale, self.unit = divisor**2, Fraction(2) ** (2 * space.exact_rows.base)
+        first, second = self.largest_norms()
+        largest = (first + second) ** 2
+        self.certain = space.integers and largest <= bounds.EXACT_INTEGERS[FLOAT64]
+        if not self.certain:
+            # The product, the two squares, and the roundings of two sums of at most `largest` each.
+            error = 2 * space.product_error * first * second + space.square_error * (first**2 + second**2)
+            self.absolute = (error + 8 * bounds.UNIT_ROUNDOFF[FLOAT64] * largest) * bounds.SAFETY
+            self.absolute += 4 * bounds.underflow(space.items.dimensions, FLOAT64)
+
+    @staticmethod
+    def sums(exact: ExactRows, batch: Batch) -> Sums:
+        """|x - y|^2 = |a|^2 + |b|^2 - 2 a.b."""
+        return batch.sums(slices.dots(*batch), -2, slices.squares(batch.x), slices.squares(batch.y))
+
+    def values(self, rows: slice, columns: slice) -> FloatArray:
+        """|x|^2 + |y|^2 - 2 x.y of divided rows."""
+        values = self.space.tile(rows, columns).astype(np.float64, copy=False)
+        values *= -2
+        values += self.space.items.square[columns]
+        values += self.space.queries.square[rows][:, None]
+        return values
+
+
+class EuclideanGauge(SquaredEuclideanGauge):
+    """The Euclidean distance, whose keys are squares."""
+
+    def distance(self, key: Real, rounding: Rounding = rounded) -> float:
+        """The distance of a key: its square root."""
+        return rounded_of_root(Fraction(key), lambda root: root, rounding)
+
+    def key_of(self, distance: Fraction) -> Fraction:
+        """The square; every pair is beyond a negative distance."""
+        return distance**2 if distance >= 0 else Fraction(-1)
+
+    def is_closer(self, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
+        """By the roots of the keys."""
+        return root_is_less(far, near, epsilon)
+
+    def curve(self) -> Curve:
+        """The root, in units of the divisor."""
+        return curve(ROOT, self.divisors()[0])
+
+    def sharp_curve(self) -> Curve:
+        """The root of the exact key."""
+        return curve(ROOT, Fraction(2) ** self.space.exact_rows.base)
+
+
+EUCLIDEAN = Distance(
+    meaning="sqrt(sum (x - y)^2)", space=Euclidean, gauge=EuclideanGauge, other_names=("l2", "euclid")
+)
+
+SQEUCLIDEAN = Distance(
+    meaning="sum (x - y)^2, the same order as euclidean",
+    space=Euclidean,
+    gauge=SquaredEuclideanGauge,
+    other_names=("l2sq", "squared_l2", "squared_euclidean"),
+)

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.distance import Distance
+from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import (
     Error,
     Resources,
@@ -12,8 +14,10 @@ from tieproof.distances.space import (
     Tile,
     make_error,
 )
+from tieproof.errors import InputError
 from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.native.compiled import kernel, part
 
 Words = npt.NDArray[np.uint64]
@@ -79,6 +83,52 @@ class Hamming(Space):
         return self.keys(rows, columns)[0][:, None].astype(np.int64)
 
 
+class HammingGauge(SpaceGauge):
+    """The number of bits that differ: the value is exact."""
+
+    space: Hamming
+
+    def values(self, rows: slice, columns: slice) -> FloatArray:
+        """The numbers of bits that differ."""
+        return -self.space.tile(rows, columns).astype(np.float64, copy=False)
+
+    def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
+        """The exact keys of pairs, which are their values."""
+        return [int(value) for value in values]
+
+    def sharp(self, rows: IntArray, columns: IntArray) -> None:
+        """No sharper keys: the values are exact already."""
+
+
+def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
+    """Bool arrays (n, bits), or packed uint8 (n, ceil(bits / 8)) with `bits`, as packed half words."""
+    array = as_array(values, name)
+    if array.dtype == np.bool_:
+        codes = as_embeddings(array, name)
+        if bits is not None and bits != codes.shape[1]:
+            raise InputError(f"The {name} have {codes.shape[1]} bits, and bits={bits}. Leave bits= out for bools.")
+        return packed_halves(np.packbits(codes, axis=1))
+    if array.dtype != np.uint8 or bits is None:
+        raise InputError(
+            f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, and the {name} are "
+            f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. Convert them first, "
+            "for example with x > 0."
+        )
+    packed = as_embeddings(array, name)
+    if not 0 < bits <= 8 * packed.shape[1] or bits <= 8 * (packed.shape[1] - 1):
+        raise InputError(
+            f"The {name} have {packed.shape[1]} bytes a row, which is {8 * packed.shape[1] - 7} to "
+            f"{8 * packed.shape[1]} bits, and bits={bits}."
+        )
+    spare = 8 * packed.shape[1] - bits
+    if spare and (packed[:, -1] & np.uint8(2**spare - 1)).any():
+        raise InputError(
+            f"The {name} have bits set beyond bits={bits}. numpy.packbits fills the last byte with zeros; "
+            "clear those bits."
+        )
+    return packed_halves(packed)
+
+
 def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     """Packed bytes (n, b) as an even number of half words, padded with zeros, which differ from no other zeros.
 
@@ -91,3 +141,8 @@ def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
 def distinct_words(rows: Rows) -> Words:
     """The distinct rows as words of 64 bits."""
     return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)
+
+
+HAMMING = Distance(
+    meaning="the number of bits that differ", space=Hamming, gauge=HammingGauge, bits=True, takes=as_codes
+)

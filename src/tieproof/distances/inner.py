@@ -12,10 +12,11 @@ from tieproof.distances.space import (
     Space,
     Tile,
 )
-from tieproof.exact import bounds, digits
+from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.rows import IntArray, Rows
+from tieproof.exact.slices import Sums
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
@@ -95,3 +96,12 @@ def smallest_ready(rows: Rows, normalise: bool) -> float:
     """The smallest magnitude other than zero among rows made ready for the tile."""
     ready = rows.smallest / rows.divisor
     return float((ready / np.where(rows.norm > 0, rows.norm, 1.0) if normalise else ready).min())
+
+
+def minus_products(exact: ExactRows, batch: Batch) -> Sums:
+    """- x.y, which is - (a.b + a.c + b.c + c.c)."""
+    a_with_c, b_with_c, c_with_c = (
+        slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y, exact.centre_slices)
+    )
+    of_row = -slices.added(a_with_c, c_with_c)
+    return batch.sums(slices.dots(*batch), -1, of_row, -b_with_c)

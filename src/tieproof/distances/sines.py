@@ -13,14 +13,6 @@ from tieproof.native.compiled import kernel
 
 FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[np.dtype(np.float64)]
 
-LARGEST_BITS = 450
-"""Squared norms of more bits could overflow float64 once they are squared."""
-
-
-def can_round(exact: ExactRows) -> bool:
-    """Whether exact squared norms and their squares are finite in float64."""
-    return exact.product_bits <= LARGEST_BITS
-
 
 def squared_norms(exact: ExactRows, rows: slices.Slices) -> slices.Sums:
     """|c + b|^2 = |b|^2 + 2 b.c + c.c."""

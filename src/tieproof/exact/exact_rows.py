@@ -14,6 +14,9 @@ from tieproof.exact.slices import PlaceSums, Slices, Sums
 LARGEST_BATCH = 2**22
 """Numbers that a batch of rows, or of sums of pairs, holds at a time: 32 MiB."""
 
+LARGEST_BITS = 450
+"""Squared norms of more bits could overflow float64 once they are squared."""
+
 
 class Batch(NamedTuple):
     """Pairs (x[:, rows[i]], y[:, columns[i]]) of cut rows, from which a common row was subtracted."""
@@ -50,6 +53,11 @@ class ExactRows:
         # Both sides or none: where float64 does not hold an entry, types that differ are refused.
         self.halved = not (queries.exact_in_float64 and items.exact_in_float64)
         self.centre_slices = self.cut(slices.parts(self.centre, self.halved))[0]
+
+    @property
+    def can_round(self) -> bool:
+        """Whether exact squared norms and their squares are finite in float64."""
+        return self.product_bits <= LARGEST_BITS
 
     def cut(self, *sides: list[slices.FloatMatrix]) -> list[Slices]:
         """Slices of sums of matrices, of all sides up to the same place."""

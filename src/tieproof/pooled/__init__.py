@@ -2,9 +2,9 @@
 
     calls/fnmr.py ─► pool.py: stripes of pairs ─► counting.py: order statistics, and relevant pairs beyond them
                         │                              │                             └─► results/rates.py
-                     gauges.py: values and their errors, exact keys (functions.py: a function's floats)
+             distances/gauge.py: values and their errors, exact keys (functions.py: a function's floats)
                         │
-                     exact_pairs.py, reals.py: integers, fractions and the float64 nearest to them
+             exact/pair_keys.py, exact/reals.py: integers, fractions and the float64 nearest to them
 
 Two passes over all pairs, each a matrix product in float64, find the order statistics; the pairs that their errors
 leave open, a few of all, are decided exactly. In leave-one-out with N = 20,000 and D = 128 all of it took 3 to 5

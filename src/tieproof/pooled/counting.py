@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances.gauge import Gauge
+from tieproof.exact.reals import Real
 from tieproof.exact.rows import IntArray
-from tieproof.pooled.gauges import Gauge
 from tieproof.pooled.kernels import BINS, Bins, add_bins, empty_bins, floats, histogram, inside, ordered, weight_below
 from tieproof.pooled.pool import Pool, Stripe, Table
-from tieproof.pooled.reals import Real
 
 FEW = 4096
 """Pairs in a window from which on it need not be narrowed."""

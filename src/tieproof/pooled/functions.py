@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import DistanceFunction
+from tieproof.distances.gauge import Gauge
 from tieproof.engine.dense import FUNCTION_COLUMNS, FUNCTION_ENTRIES, FUNCTION_ROWS, checked_distances
+from tieproof.exact.reals import Real, rounded
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.arrays import Embeddings
-from tieproof.pooled.gauges import Gauge
-from tieproof.pooled.reals import Real, rounded
 
 
 class FunctionGauge(Gauge):

@@ -5,15 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from tieproof.distances import Distance, DistanceFunction, make_space, our_name
+from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Resources
+from tieproof.exact.reals import least_rounding_to
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import Relevance
 from tieproof.pooled.counting import Progress, order_statistics, relevant_beyond
 from tieproof.pooled.functions import FunctionGauge
-from tieproof.pooled.gauges import GAUGES, Gauge
 from tieproof.pooled.pool import Pool
-from tieproof.pooled.reals import least_rounding_to
 from tieproof.results.rates import (
     OperatingPoint,
     between,
@@ -35,7 +35,6 @@ def make_gauge(
     queries: Embeddings,
     gallery: Embeddings | None,
     kind: Distance | DistanceFunction,
-    name: str | DistanceFunction,
     relevance: Relevance,
     memory: int,
 ) -> Gauge:
@@ -43,7 +42,7 @@ def make_gauge(
     if not isinstance(kind, Distance):
         return FunctionGauge(kind, queries, queries if gallery is None else gallery)
     resources = Resources(keep_bytes=memory // 4, dtype=np.dtype(np.float64), chunk=LONGEST_SUM)
-    return GAUGES[our_name(str(name))](make_space(kind, queries, gallery, relevance.order(), resources))
+    return kind.gauge(make_space(kind, queries, gallery, relevance.order(), resources))
 
 
 def linear_points(

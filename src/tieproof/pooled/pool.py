@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.distances.gauge import Gauge
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.relevance import Judgments, Relevance, pointers
-from tieproof.pooled.gauges import Gauge
 from tieproof.pooled.stripes import LARGEST_STRIPE
 
 BYTES_PER_ENTRY = 96

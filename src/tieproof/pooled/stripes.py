@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from tieproof.distances.gauge import Gauge
 from tieproof.engine.plan import cut
 from tieproof.exact.rows import IntArray
-from tieproof.pooled.gauges import Gauge
 
 LARGEST_STRIPE = 512
 """Queries at a time; more would not make the product faster."""

@@ -12,9 +12,8 @@ codes, values have exactly the ties of distances, and one pair of each tie is de
 
 import numpy as np
 
+from tieproof.distances.gauge import FLOAT64, Gauge
 from tieproof.exact.rows import IntArray
-from tieproof.pooled.gauges import FLOAT64, Gauge
-from tieproof.precision.curves import curve_of_sharp_values, curve_of_values, errors_of_values
 from tieproof.precision.formats import Format
 from tieproof.precision.kernels import FloatArray, round_block, round_pairs, target_of
 
@@ -31,8 +30,8 @@ class RoundedDistances:
     def __init__(self, gauge: Gauge, wanted: Format) -> None:
         self.gauge, self.format = gauge, wanted
         self.target = target_of(wanted)
-        self.absolute, self.relative = errors_of_values(gauge)
-        self.curve, self.sharp_curve = curve_of_values(gauge), curve_of_sharp_values(gauge)
+        self.absolute, self.relative = gauge.errors()
+        self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
 
     def block(self, rows: slice) -> FloatArray:
         """The distances of some distinct query rows to all distinct item rows."""

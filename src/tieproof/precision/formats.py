@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
-from tieproof.pooled.reals import Real
+from tieproof.exact.reals import Real
 
 
 class Format(NamedTuple):

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.curves import Curve, distance_of
 from tieproof.native.compiled import kernel
-from tieproof.precision.curves import Curve, distance_of
 from tieproof.precision.formats import Format
 
 FloatArray = npt.NDArray[np.float64]

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tieproof.distances.gauge import Gauge
 from tieproof.engine.dense import ties_of_scores
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.exact.rows import IntArray
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
-from tieproof.pooled.gauges import Gauge
 from tieproof.pooled.stripes import stripes
 from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import Format

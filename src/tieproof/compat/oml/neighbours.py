@@ -8,13 +8,12 @@ import numpy.typing as npt
 
 from tieproof.compat.oml.split import Split
 from tieproof.distances import DISTANCES, make_space
-from tieproof.distances.euclidean import Euclidean
+from tieproof.distances.euclidean import Euclidean, EuclideanGauge
 from tieproof.distances.space import Resources
 from tieproof.engine.order import exact_order
 from tieproof.exact.blas import check_products
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import IntArray
-from tieproof.pooled.gauges import EuclideanGauge
 from tieproof.pooled.points import LONGEST_SUM
 
 BLOCK_ENTRIES = 2**22

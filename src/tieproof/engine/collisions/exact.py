@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.gauge import Gauge
 from tieproof.engine.collisions.kernels import (
     APART,
     CLOSE,
@@ -22,8 +23,6 @@ from tieproof.engine.collisions.kernels import (
 )
 from tieproof.engine.order import spans_of_runs
 from tieproof.exact.rows import FloatArray, IntArray
-from tieproof.pooled.gauges import CosineGauge, EuclideanGauge, Gauge, SpaceGauge
-from tieproof.precision.curves import curve_of_sharp_values
 
 
 class Links(NamedTuple):
@@ -73,8 +72,7 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
 
 def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     """Which links are exact ties, by the digits of exact keys."""
-    assert isinstance(gauge, SpaceGauge)  # the values of others have no error
-    digits = gauge.space.exact_keys(links.rows, links.columns)
+    digits = gauge.digits(links.rows, links.columns)
     varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
     sorting = np.lexsort((*varying, links.chain))
     digits = digits[sorting]
@@ -86,7 +84,7 @@ def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | Non
     sharp = gauge.sharp(links.rows, links.columns)
     if sharp is None:
         return None
-    bounds = bounds_of_each(*sharp, epsilon, curve_of_sharp_values(gauge))
+    bounds = bounds_of_each(*sharp, epsilon, gauge.sharp_curve())
     low, high = (bound[np.lexsort((bound, links.chain))] for bound in bounds)
     return np.lexsort((sharp[0], links.chain)), judge_each(low, high, epsilon)
 
@@ -96,37 +94,5 @@ def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     exact_epsilon, chain = Fraction(epsilon), links.chain.tolist()
     keys = [key * gauge.unit for key in gauge.exact(links.values, links.rows, links.columns)]
     sorting = sorted(range(len(keys)), key=lambda i: (chain[i], keys[i]))
-    close = [is_closer(gauge, keys[i], keys[j], exact_epsilon) for i, j in pairwise(sorting)]
+    close = [gauge.is_closer(keys[i], keys[j], exact_epsilon) for i, j in pairwise(sorting)]
     return np.array(sorting), np.where(close, CLOSE, APART)
-
-
-def is_closer(gauge: Gauge, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
-    """Whether the distances of two exact keys differ by less than epsilon, the first being the smaller one."""
-    if isinstance(gauge, CosineGauge):
-        return root_is_less(-near, -far, epsilon)
-    if isinstance(gauge, EuclideanGauge):
-        return root_is_less(far, near, epsilon)
-    return far - near < epsilon
-
-
-def root_is_less(first: Fraction, second: Fraction, epsilon: Fraction) -> bool:
-    """Whether the signed root of `first` is less than that of `second` plus epsilon, which is above 0.
-
-    Signed squares s(x) = x |x| rise with x, so s(a) < s(b + epsilon) has to be decided. As
-    |s(b + epsilon)| = b^2 + 2 epsilon b + epsilon^2, only 2 epsilon b may be irrational: alone on one side it is
-    squared again.
-
-    >>> root_is_less(Fraction(2), Fraction(1), Fraction(2, 5)), root_is_less(Fraction(4), Fraction(1), Fraction(1))
-    (False, False)
-    >>> root_is_less(Fraction(1), Fraction(-1), Fraction(201, 100))
-    True
-    """
-    twice = 4 * epsilon**2 * second  # s(2 epsilon b)
-    if second >= -(epsilon**2):
-        return signed_square(first - abs(second) - epsilon**2) < twice
-    return twice < signed_square(-(first + abs(second) + epsilon**2))
-
-
-def signed_square(number: Fraction) -> Fraction:
-    """The square of a number with the sign of the number."""
-    return number * abs(number)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances.gauge import Gauge
 from tieproof.engine.collisions.exact import decide
 from tieproof.engine.collisions.kernels import (
     Counts,
@@ -17,9 +18,7 @@ from tieproof.exact.blas import check_products, single_threaded
 from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
-from tieproof.pooled.gauges import Gauge
 from tieproof.pooled.stripes import stripes
-from tieproof.precision.curves import curve_of_values, errors_of_values
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 128, 64
 """What a ranked item, and a relevant one besides, take at most while a ranking is looked at."""
@@ -59,7 +58,7 @@ def all_ties(
     closer than epsilon to the next one, as real numbers.
     """
     threads = 1 if gauge.stripe_rows else limits[1]  # a function need not be safe in threads
-    scale = Scale(curve_of_values(gauge), *errors_of_values(gauge), epsilon, gauge.certain)
+    scale = Scale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
     order = np.argsort(gauge.identity[0], kind="stable")
 
     @single_threaded()

@@ -1,4 +1,4 @@
-"""Real numbers and the float64 nearest to them: roots rounded once, and which reals round to at least a float."""
+"""Real numbers and the float64 nearest to them: roots rounded once and compared, which reals round to a float."""
 
 import math
 from collections.abc import Callable
@@ -62,3 +62,26 @@ def least_rounding_to(number: float) -> tuple[Fraction, bool]:
     before = math.nextafter(number, -math.inf)
     boundary = (Fraction(before) + Fraction(number)) / 2
     return boundary, rounded(boundary) == number
+
+
+def root_is_less(first: Fraction, second: Fraction, epsilon: Fraction) -> bool:
+    """Whether the signed root of `first` is less than that of `second` plus epsilon, which is above 0.
+
+    Signed squares s(x) = x |x| rise with x, so s(a) < s(b + epsilon) has to be decided. As
+    |s(b + epsilon)| = b^2 + 2 epsilon b + epsilon^2, only 2 epsilon b may be irrational: alone on one side it is
+    squared again.
+
+    >>> root_is_less(Fraction(2), Fraction(1), Fraction(2, 5)), root_is_less(Fraction(4), Fraction(1), Fraction(1))
+    (False, False)
+    >>> root_is_less(Fraction(1), Fraction(-1), Fraction(201, 100))
+    True
+    """
+    twice = 4 * epsilon**2 * second  # s(2 epsilon b)
+    if second >= -(epsilon**2):
+        return signed_square(first - abs(second) - epsilon**2) < twice
+    return twice < signed_square(-(first + abs(second) + epsilon**2))
+
+
+def signed_square(number: Fraction) -> Fraction:
+    """The square of a number with the sign of the number."""
+    return number * abs(number)

@@ -1,11 +1,10 @@
-"""From a gauge's values to distances: increasing functions of one number, computed in float64 to a known error."""
+"""From values to distances: increasing functions of one number, computed in float64 to a known error."""
 
 import math
 from fractions import Fraction
 from typing import NamedTuple
 
 from tieproof.native.compiled import kernel
-from tieproof.pooled.gauges import NEAR, CosineGauge, EuclideanGauge, Gauge, SpaceGauge
 
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
 """A distance d by the value v.
@@ -36,33 +35,6 @@ def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
     error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
     half = exponent // 2
     return Curve(shape, float(factor), 2.0**half, 2.0 ** (exponent - half), error)
-
-
-def curve_of_values(gauge: Gauge) -> Curve:
-    """How a gauge's values become distances."""
-    if isinstance(gauge, CosineGauge):
-        return curve(SIGNED_SQUARE if gauge.space.integers else SIMILARITY)
-    if isinstance(gauge, EuclideanGauge):
-        return curve(ROOT, gauge.divisors()[0])
-    return curve(LINEAR, gauge.scale if isinstance(gauge, SpaceGauge) else Fraction(1))
-
-
-def errors_of_values(gauge: Gauge) -> tuple[float, float]:
-    """How far a gauge's values may be off, absolutely and relatively.
-
-    Values that have exactly the ties of distances need not be exact themselves: ratios of integers are rounded.
-    """
-    relative = max(gauge.relative, NEAR) if isinstance(gauge, CosineGauge) else gauge.relative
-    return gauge.absolute, relative
-
-
-def curve_of_sharp_values(gauge: Gauge) -> Curve:
-    """How its sharp values do."""
-    if isinstance(gauge, CosineGauge):
-        return curve(SINE)
-    if isinstance(gauge, EuclideanGauge):
-        return curve(ROOT, Fraction(2) ** gauge.space.exact_rows.base)
-    return curve(LINEAR, gauge.unit)
 
 
 @kernel

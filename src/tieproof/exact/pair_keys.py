@@ -1,0 +1,52 @@
+"""Exact keys of single pairs of rows, by sums of slices: one Python number each.
+
+Rows are x = c + a and y = c + b with a row c that all have in common, as multiples of 2^base (README, 7).
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from tieproof.exact import digits
+from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.rows import FloatArray, IntArray
+from tieproof.exact.slices import Sums
+
+SumsOfBatch = Callable[[ExactRows, Batch], Sums]
+"""The keys of a batch of pairs, as sums of slices."""
+
+KEY_ERROR = 2.0**-51
+"""Relative error of rounding a key to float64, for each of its digits: two roundings, and room for two more."""
+
+
+def keys(sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray) -> list[int]:
+    """The keys of the pairs (rows[i], columns[i]), as many at a time as fit into memory."""
+    return [key for batch in batches(exact, rows, columns) for key in integers(sums(exact, batch), exact.bits)]
+
+
+def rounded_keys(
+    sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """The keys in float64, with error bounds; None where they might be too large for it."""
+    if not exact.can_round:
+        return None
+    found = [digits.rounded(exact.digits(sums(exact, batch))) for batch in batches(exact, rows, columns)]
+    values = np.concatenate(found)
+    return values, np.abs(values) * (digits.count(exact.product_bits) * KEY_ERROR)
+
+
+def batches(exact: ExactRows, rows: IntArray, columns: IntArray) -> Iterator[Batch]:
+    """The pairs, as many at a time as fit into memory."""
+    return exact.batches(rows, columns, digits.count(exact.product_bits))
+
+
+def integers(sums: Sums, bits: int) -> list[int]:
+    """The integers that sums of slices stand for.
+
+    >>> integers(np.array([[-1, 1], [3, 0]]), 4)
+    [15, 3]
+    """
+    total = np.zeros(len(sums), dtype=object)
+    for place in sums.T[::-1]:
+        total = (total << bits) + place.astype(object)
+    return [int(number) for number in total]
