@@ -113,7 +113,7 @@ def test_settings_are_left_as_found(call: str, left_as_found: None) -> None:
 def test_an_error_of_the_consumer(call: str, left_as_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(scoring, "count_by_query", fails)
-    monkeypatch.setattr(collision_counts, "widest_of", fails)
+    monkeypatch.setattr(collision_counts, "WidestTies", fails)
     monkeypatch.setattr(counting, "narrowed", fails)
     assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
 

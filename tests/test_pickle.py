@@ -59,7 +59,7 @@ def test_a_missing_extra_says_what_it_lacks() -> None:
 
 RANDOM = np.random.default_rng(0)
 DATA, LABELS = RANDOM.integers(-2, 3, size=(60, 3)), np.arange(60) % 3
-ALL = ["AP", "AP@5", "Rprec", "nDCG(gain=exp)@10", "RBP(p=0.9)", "R@3"]
+ALL = ["AP", "AP@5", "Rprec", "nDCG(gain=exp)@10", "RBP(p=0.9)", "R@40"]
 
 
 def evaluated() -> tp.Result:

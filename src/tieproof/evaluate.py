@@ -19,6 +19,7 @@ from tieproof.relevance import IntArray, Labels, Relevance
 from tieproof.result import Result, Setting
 from tieproof.scoring import Empty, Parts, check_empty, parse_measures, score
 from tieproof.settings import parse_memory, parse_threads
+from tieproof.threads import close
 from tieproof.ties import Ties
 from tieproof.waiting import explain_waits
 
@@ -175,10 +176,13 @@ def evaluate(
 
 
 def noted(parts: Parts, n_relevant: IntArray) -> Parts:
-    """The same parts, whose numbers of relevant items are written down by the way."""
-    for queries, ties in parts:
-        n_relevant[queries] = ties.n_relevant
-        yield queries, ties
+    """Hand on the parts, and write down their numbers of relevant items."""
+    try:
+        for queries, ties in parts:
+            n_relevant[queries] = ties.n_relevant
+            yield queries, ties
+    finally:
+        close(parts)
 
 
 def space_parts(
