@@ -24,6 +24,8 @@ from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
 from tieproof.precision.formats import FORMATS
 
+pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")  # any data may look like something else
+
 DISTANCES = ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot")
 THREADS = st.sampled_from([1, 2, 3, 8])
 BUDGETS = st.sampled_from(["1B", "1KiB", "1MiB", "1GiB"])
