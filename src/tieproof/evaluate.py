@@ -175,7 +175,7 @@ def evaluate(
 
 
 def noted(parts: Parts, n_relevant: IntArray) -> Parts:
-    """The same parts, whose numbers of relevant items are written down by the way."""
+    """Pass parts on, and write down how many items are relevant to each query."""
     for queries, ties in parts:
         n_relevant[queries] = ties.n_relevant
         yield queries, ties
