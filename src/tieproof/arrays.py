@@ -141,6 +141,8 @@ def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool 
     array = as_label_array(values, name)
     if array.ndim == 2 and array.shape[0] == 1 != count:
         array = array.ravel()
+    if array.ndim == 2 and array.size == count != len(array):
+        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, as batches are. {JOIN}")
     if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
         shapes = "(items,) or (items, classes)" if columns else "(items,)"
         raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
@@ -217,6 +219,9 @@ def check_whole(array: npt.NDArray[Any], limit: Any, name: str) -> None:
     )
 
 
+JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
+"""What to do with labels that came batch by batch."""
+
 INTEGERS = (bool, int, np.bool_, np.integer)
 
 LABEL_TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
@@ -245,6 +250,8 @@ def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
                 raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")
             if found.dtype.kind in letters:
                 return found
+    if all(isinstance(value, list) for value in values):
+        raise InputError(f"The {name} are lists of different lengths, as batches are. {JOIN}")
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
         f"The {name} must be all integers or all strings, and hold {', '.join(kinds)}. Convert them first."
