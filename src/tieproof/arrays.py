@@ -58,11 +58,15 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiub":
-        advice = {
-            "c": "Pass their real and imaginary parts side by side.",
-            "O": "Pass one array of numbers whose rows have equal length.",
-        }.get(array.dtype.kind, "Convert them to floats first.")
-        raise InputError(f"The {name} must be real numbers, not {type_name(array.dtype)}. {advice}")
+        found, advice = type_name(array.dtype), "Convert them to floats first."
+        if array.dtype.kind == "c":
+            advice = "Pass their real and imaginary parts side by side."
+        elif array.dtype.kind == "O" and any(np.ndim(each) for each in array.flat):
+            advice = "Pass one array of numbers whose rows have equal length."
+        elif array.dtype.kind == "O":
+            kinds = {type(each) for each in array.flat}
+            found = "strings" if kinds == {str} else f"objects ({', '.join(sorted(kind.__name__ for kind in kinds))})"
+        raise InputError(f"The {name} must be real numbers, not {found}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
             f"The {name} are {array.dtype.name}; numbers of at most 64 bits are ranked exactly. "
