@@ -55,7 +55,7 @@ def true_distances(data: Data, distance: str) -> list[list[Fraction]]:
 
 
 def in_batches(data: Data, distance: str, draw: Any) -> str:
-    """The same evaluation, by items that arrive in batches in any order."""
+    """What `Evaluator` gives, to which the items come in batches in any order."""
     evaluator = tp.Evaluator(distance=distance, measures=["AP"])
     order = np.array(draw(st.permutations(range(len(data.rows)))))
     for batch in np.split(order, [draw(st.integers(1, len(order)))]):

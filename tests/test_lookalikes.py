@@ -223,7 +223,7 @@ def test_what_is_not_finite_is_refused_as_ever() -> None:
     [
         (["R@1"], "R@1 divides by"),
         (["AP", "R@2", "R@5"], "R@2 divides by"),
-        (["R@1", "R@2"], r"R@1, R@2 divides by .*: Success@1, Success@2\."),
+        (["R@1", "R@2"], r"R@1, R@2 divide by .*: Success@1, Success@2\."),
         (["R@2", "Success@1"], r"R@2 divides by .*: Success@2\."),
     ],
 )

@@ -23,6 +23,9 @@ NAMES = {
 }
 COORDINATES = ("x", "y")  # where each of both has one axis
 
+FLOATS = re.compile(r"b?f\d|b?float|halffloat|double", re.IGNORECASE)
+"""How the formats begin to say that an entry holds floats, which labels seldom are."""
+
 MOST_LISTED = 20
 
 
@@ -163,7 +166,8 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: Wanted) ->
     for possible in ([entry for entry in apt if entry.name in odd], apt, once):
         fitting = _fitting(possible, wanted)
         if fitting:
-            return f"Choose one by a colon and its name, such as '{where.path}:{fitting[0].name}'."
+            likely = min(fitting, key=lambda entry: wanted is LABELS and bool(FLOATS.match(entry.holds)))
+            return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
     if len(once) < len(entries):
         return "Give every entry a name of its own."
     shape = "(n, d)" if wanted is EMBEDDINGS else "(n,)"
