@@ -24,6 +24,7 @@ from tieproof.run_categories import categories_of
 from tieproof.run_sources import QRELS, RUN, decoded, read
 from tieproof.run_ties import join, run_parts
 from tieproof.scoring import Empty, Names, check_empty, parse_measures, score
+from tieproof.strings import check_widths
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -132,7 +133,9 @@ def evaluate_run(
     judged = read(qrels, QRELS, queries, documents)
     ranked = read(run, RUN, queries, documents)
     check_sides(judged, ranked)
-    names = np.array([decoded(name) for name in queries])
+    decoded_names = [decoded(name) for name in queries]
+    check_widths(decoded_names, "The names of the queries")
+    names = np.array(decoded_names)
     topics = choose(judged, ranked, names, missing, empty)
     ids = topics.names.ids
     groups = categories_of(categories, ids.tolist(), average)
