@@ -1,6 +1,7 @@
 """What people hand in, as NumPy arrays: embeddings, matrices, labels; checked and never copied needlessly."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         return from_tensor(values, name)
     if hasattr(values, "toarray"):
         raise InputError(f"The {name} are a sparse matrix ({type(values).__name__}). Convert it with .toarray().")
+    if type(values).__module__.partition(".")[0] == "h5py":
+        check_data_set(values)
     given = with_arrays(values, name)
     try:
         if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
@@ -43,6 +46,14 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         ) from None
     check_integers(given, array, name)
     return array
+
+
+def check_data_set(data: Any) -> None:
+    """Refuse an open data set of h5py that is not whole in its file, as the reader of such files does."""
+    from tieproof.readers.hdf5_storage import check_stored
+    from tieproof.readers.location import Location
+
+    check_stored(data, Location(Path(data.file.filename), data.name))
 
 
 def with_arrays(values: Any, name: str) -> Any:
