@@ -78,7 +78,7 @@ def test_x_and_y_in_one_archive(tmp_path: Path) -> None:
     assert read_labels(tmp_path / "data.npz").tolist() == LABELS.tolist()
     assert np.array_equal(read_embeddings(tmp_path / "data.npz"), VECTORS)
     np.savez(tmp_path / "data.npz", x=SURE, y=SPLIT, vectors_of_all=VECTORS, kind=LABELS)
-    with pytest.raises(tp.InputError, match=r"such as '.*data.npz:x'"):
+    with pytest.raises(tp.InputError, match=r"such as '.*data.npz:y'"):
         read_labels(tmp_path / "data.npz")
     assert np.array_equal(read_embeddings(tmp_path / "data.npz"), VECTORS)
 

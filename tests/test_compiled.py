@@ -306,11 +306,11 @@ def test_a_log_is_told_in_any_case(caplog: pytest.LogCaptureFixture) -> None:
 def test_compiling_is_such_a_wait(folder: Path, monkeypatch: Patch) -> None:
     terminal = at_a_terminal(monkeypatch)
     monkeypatch.setattr(waiting, "SECONDS", 0.0)
-    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.WAIT.what))
+    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.KEPT))
     with shown_waits(True):
         checked(triple())
-    assert terminal.getvalue() == "tieproof: compiling kernels, once on this machine; about 10 s\n"
-    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.WAIT.what))
+    assert terminal.getvalue() == f"{compiled.KEPT}\n"
+    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.KEPT))
     terminal.truncate(0)
     with shown_waits(True):
         assert checked(triple()) == 2  # read from disk: nobody waits
@@ -321,7 +321,7 @@ def test_compiling_is_such_a_wait(folder: Path, monkeypatch: Patch) -> None:
 def test_where_nothing_can_be_kept_it_says_what_to_do(folder: Path, monkeypatch: Patch) -> None:
     terminal = at_a_terminal(monkeypatch)
     monkeypatch.setattr(waiting, "SECONDS", 0.0)
-    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.WAIT.what))
+    monkeypatch.setattr(compiled, "WAIT", Wait(compiled.KEPT))
     monkeypatch.setattr(KernelCache._impl_class, "_locator_classes", [])
     with shown_waits(True):
         checked(triple())

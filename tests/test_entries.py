@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 
 import tieproof as tp
@@ -65,6 +66,7 @@ UNCLEAR: dict[str, dict[str, Array]] = {
     "two of each that end so": {"a_labels": LABELS, "a_features": VECTORS, "b_labels": LABELS, "b_features": VECTORS},
     "others first": {"text": np.array(3), "kinds": LABELS, "a": VECTORS, "b": VECTORS, "colours": LABELS},
     "one name in two groups": {"one/labels": LABELS, "two/labels": LABELS, "a": VECTORS, "b": VECTORS},
+    "floats before labels": {"age": SURE, "kinds": LABELS, "a": VECTORS, "b": VECTORS},
     "numbered": {"f0": LABELS, "f1": LABELS, "f2": LABELS, "m0": VECTORS, "m1": VECTORS},
 }
 
@@ -97,6 +99,16 @@ def test_a_table_hints_at_a_column_that_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("f0,f1,species,kind\n1,2,3,4\n")
     with pytest.raises(tp.InputError, match=r"such as '.*data.csv:species'"):
         read_labels(tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize("types", [("f2", "i1"), ("f4", "i4"), ("f8", "u8")])
+def test_a_table_hints_at_a_column_of_whole_numbers(tmp_path: Path, types: tuple[str, str]) -> None:
+    path = tmp_path / "data.parquet"
+    columns = {name: SURE.astype(types[0]) for name in ("height", "weight", "age")}
+    pd.DataFrame({**columns, "species": LABELS.astype(types[1])}).to_parquet(path)
+    with pytest.raises(tp.InputError, match=r"such as '.*data.parquet:species'"):
+        read_labels(path)
+    assert read_labels(f"{path}:species").tolist() == LABELS.tolist()
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -24,6 +24,8 @@ from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
 from tieproof.precision.formats import FORMATS
 
+pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")  # any data may look like something else
+
 THREADS = st.sampled_from([1, 2, 3, 8])
 BUDGETS = st.sampled_from(["1B", "1KiB", "1MiB", "1GiB"])
 
@@ -52,7 +54,7 @@ def true_distances(data: Data, distance: str) -> list[list[Fraction]]:
 
 
 def in_batches(data: Data, distance: str, draw: Any) -> str:
-    """The same evaluation, by items that arrive in batches in any order."""
+    """What `Evaluator` gives, to which the items come in batches in any order."""
     evaluator = tp.Evaluator(distance=distance, measures=["AP"])
     order = np.array(draw(st.permutations(range(len(data.rows)))))
     for batch in np.split(order, [draw(st.integers(1, len(order)))]):

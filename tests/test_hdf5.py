@@ -231,3 +231,16 @@ def test_labels_of_bytes(tmp_path: Path, dtype: Any) -> None:
         )
     with pytest.raises(tp.InputError, match=r"data.h5:labels has b'\\xff' at \[1\], which is no UTF-8 text"):
         read_labels(path)
+
+
+def test_an_open_data_set_is_looked_at_as_its_file_is(tmp_path: Path) -> None:
+    labels = np.arange(8) % 2
+    with h5py.File(tmp_path / "data.h5", "w") as file:
+        whole = file.create_dataset("whole", data=np.random.default_rng(0).normal(size=(8, 4)), chunks=(4, 4))
+        partly = file.create_dataset("partly", shape=(8, 4), chunks=(4, 4), dtype="f4")
+        partly[:4] = 1.0
+        assert tp.evaluate(whole, labels).to_json() == tp.evaluate(whole[:], labels).to_json()
+        with pytest.raises(tp.InputError, match="1 of its 2 chunks were written"):
+            tp.evaluate(partly, labels)
+        with pytest.raises(tp.InputError, match="partly is not stored whole"):
+            tp.evaluate(whole, labels, gallery=partly, gallery_labels=labels)

@@ -90,6 +90,12 @@ def frame(first: Any, second: Any) -> Any:
     return pd.DataFrame({"a": first, "b": second})
 
 
+def frame_of(rows: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(rows)
+
+
 def table(first: Any, second: Any) -> Any:
     import pyarrow as pa
 
@@ -121,6 +127,15 @@ def test_integers_that_float64_holds(odd: int) -> None:
     made = [[np.int64(odd), 0.5], [np.int64(odd), 0.25]]
     assert tp.evaluate(made, [0, 0], distance="dot", measures=["AP"])["AP"].lower == 1.0
     assert tp.pcf(frame([odd, 0], [0.5, 0.5])).tolist() == [0.5]
+
+
+NARROW = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]], np.float16)
+
+
+@pytest.mark.parametrize("make", [list, frame_of, lambda rows: [list(row) for row in rows]])
+def test_narrow_floats_in_lists_and_frames(make: Callable[[Any], Any]) -> None:
+    result = tp.evaluate(make(NARROW), [0, 0, 1], distance="euclidean", measures=["AP"])
+    assert result.to_json() == tp.evaluate(NARROW, [0, 0, 1], distance="euclidean", measures=["AP"]).to_json()
 
 
 @pytest.mark.parametrize(

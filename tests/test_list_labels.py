@@ -201,9 +201,29 @@ def test_matrices_that_are_right_are_not_warned_about(fill: float | None) -> Non
                 evaluate(np.zeros((24, 24)), labels=labels)
 
 
-def test_matrices_whose_diagonal_counts_are_not_warned_about() -> None:
+def test_matrices_whose_diagonal_counts_are_warned_about_too() -> None:
+    """Where every item is relevant to itself, as by the comparison of all labels with all labels."""
+    for seed in range(5):
+        similarities, distances, labels = clusters(seed, 0.3)
+        np.fill_diagonal(similarities, 1.0)
+        truths: list[dict[str, Any]] = [
+            {"relevance": labels[:, None] == labels},
+            {"labels": labels, "gallery_labels": labels},
+        ]
+        for truth in truths:
+            with pytest.warns(tp.InputWarning, match="they are probably similarities"):
+                tp.evaluate_distances(similarities, **truth)
+            with pytest.warns(tp.InputWarning, match="they are probably distances"):
+                tp.evaluate_scores(distances, **truth)
+
+
+def test_a_diagonal_that_counts_may_be_farthest() -> None:
+    """By chance in a few rows, or since somebody filled it, or where it is relevant in some rows only."""
     similarities, distances, labels = clusters(0, 0.3)
+    same = labels[:, None] == labels
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tp.evaluate_distances(similarities, labels=labels, gallery_labels=labels)
-        tp.evaluate_scores(distances, labels[:, None] == labels)
+        tp.evaluate_distances(similarities[:9, :9], same[:9, :9])
+        tp.evaluate_distances(np.where(np.eye(24) > 0, 1e9, distances), same)
+        tp.evaluate_scores(np.where(np.eye(24) > 0, -1.0, similarities), same)
+        tp.evaluate_distances(similarities, np.where((np.eye(24) > 0) & (labels == 0), 0, same))

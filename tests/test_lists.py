@@ -233,6 +233,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"n_relevant": ["1", "2"]},
         "The n_relevant must be real numbers, not strings. Convert them to floats first.",
     ),
+    "rounded": (
+        {"n_relevant": np.array([3, 2048], np.float16)},
+        "n_relevant is 2048.0 for query 1. It must be a whole number of at least 0 and below 2048, where float16 "
+        "begins to round: count all relevant items of the query, in its list or not.",
+    ),
     "items alone": (
         {"n_items": [3, 3]},
         "n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.",

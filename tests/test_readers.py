@@ -769,7 +769,7 @@ def test_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extens
 
 def test_import_loads_nothing_optional() -> None:
     optional = [*MODULES, "pandas"]
-    script = f"import sys, tieproof.readers; sys.exit(str([m for m in {optional} if m in sys.modules] or ''))"
+    script = f"import sys, tieproof.inputs.readers; sys.exit(str([m for m in {optional} if m in sys.modules] or ''))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert run.stderr.strip() == ""
 

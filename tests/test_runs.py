@@ -513,3 +513,12 @@ def test_without_ties_the_numbers_are_those_of_trec_eval() -> None:
         values = [expected[query][theirs] for query in result.query_ids]
         assert got.lower.tolist() == got.upper.tolist()
         assert got.lower.tolist() == pytest.approx(values, rel=1e-12)
+
+
+def test_one_long_name_of_a_query_among_many() -> None:
+    names = ["q" * 300_000, *map(str, range(1000))]
+    qrels, run = ({name: {"d": 1.0} for name in names} for _ in range(2))
+    with pytest.raises(
+        tp.InputError, match=r"names of the queries hold one of 300,000 characters at \[0\] among 1,001"
+    ):
+        tp.evaluate_run(qrels, run)

@@ -152,4 +152,14 @@ CASES: dict[str, Case] = {
         lambda: tp.Evaluator().update(GOOD[:2], LABELS[:2], indices=np.array([0, 2**63], np.uint64)),
         r"indices hold 9223372036854775808, and must be below 2\^63",
     ),
+    "strings of a data frame": Case(
+        evaluate(np.full((6, 2), "1", dtype=object)), r"real numbers, not strings\. Convert them to floats"
+    ),
+    "numbers that may be missing": Case(
+        evaluate(pd.DataFrame({"a": pd.array([1, None] * 3, dtype="Int64"), "b": [0.5] * 6})),
+        r"not objects \(NAType, float, int\)\. Convert them to floats",
+    ),
+    "rows of objects": Case(
+        evaluate(np.array([[1.0], [1.0, 2.0]], dtype=object), [0, 0]), r"array of numbers whose rows have equal"
+    ),
 }

@@ -90,4 +90,12 @@ CASES: dict[str, Case] = {
         evaluate(labels=np.eye(6, 1), gallery=GOOD + 1, gallery_labels=LABELS),
         r"one column that holds only 0 and 1 is a column",
     ),
+    "batches of labels": Case(
+        evaluate(GOOD, [LABELS[:3], LABELS[3:]]),
+        r"The labels are 2 rows of 3, as batches are\. Join them .* numpy\.concatenate",
+    ),
+    "batches of labels of different lengths": Case(
+        evaluate(GOOD, [np.array(LABELS[:4]), np.array(LABELS[4:])]),
+        r"The labels are lists of different lengths, as batches are\. Join them .* numpy\.concatenate",
+    ),
 }

@@ -22,7 +22,7 @@ from tieproof.audit.report import AuditReport
 from tieproof.audit.targets import Command, load, name_of
 from tieproof.audit.verdicts import Finding, worst
 from tieproof.calls.progress import progress_bar
-from tieproof.distances import find_distance
+from tieproof.distances import our_name
 from tieproof.errors import InputError
 from tieproof.measures import Measure, parse
 
@@ -128,7 +128,7 @@ def audit(
 
 def check(options: Options) -> None:
     """Refuse what cannot be meant, before anything runs."""
-    find_distance(options.distance)
+    our_name(options.distance)
     named = options.measure
     for measure in named.values() if isinstance(named, Mapping) else [] if named is None else [named]:
         parse(measure)

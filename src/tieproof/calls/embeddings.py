@@ -181,7 +181,7 @@ def evaluate(
 
 
 def noted(parts: Parts, n_relevant: IntArray) -> Parts:
-    """The same parts, whose numbers of relevant items are written down by the way; it ends with them."""
+    """Hand on the parts, and write down their numbers of relevant items."""
     try:
         for queries, ties in parts:
             n_relevant[queries] = ties.n_relevant

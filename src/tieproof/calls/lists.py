@@ -81,8 +81,8 @@ def evaluate_scores(
     Warns
     -----
     InputWarning
-        A square matrix with an excluded diagonal that is the smallest of each row, and smaller scores for relevant
-        items than for others: they are probably distances.
+        A square matrix with a diagonal, excluded or relevant, that is the smallest of each row, and smaller scores
+        for other relevant items than for the rest: they are probably distances.
 
     Notes
     -----
@@ -126,8 +126,8 @@ def evaluate_distances(
 ) -> Result:
     """Score rankings given as distances: as `evaluate_scores`, and smaller is nearer.
 
-    A warning, `InputWarning`, says where the distances of a square matrix are probably similarities: its excluded
-    diagonal is the largest of each row, and relevant items have larger distances than others.
+    A warning, `InputWarning`, says where the distances of a square matrix are probably similarities: its diagonal,
+    excluded or relevant, is the largest of each row, and other relevant items have larger distances than the rest.
 
     Examples
     --------

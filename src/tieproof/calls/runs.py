@@ -32,6 +32,7 @@ from tieproof.inputs.run_sources import (
     decoded,
     read,
 )
+from tieproof.inputs.strings import check_widths
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
 from tieproof.results.results import NOT_IN_RUN, NOT_JUDGED, Result, Setting
@@ -144,7 +145,9 @@ def evaluate_run(
     with about("run"):
         ranked = read(run, RUN, queries, documents)
     check_sides(judged, ranked)
-    names = np.array([decoded(name) for name in queries])
+    decoded_names = [decoded(name) for name in queries]
+    check_widths(decoded_names, "The names of the queries")
+    names = np.array(decoded_names)
     topics = choose(judged, ranked, names, missing, empty)
     ids = topics.names.ids
     with about("categories"):

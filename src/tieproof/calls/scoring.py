@@ -148,7 +148,8 @@ def warn_of_recall(measures: Sequence[Measure], n_relevant: IntArray) -> None:
     ]
     if cut:
         names, success = (", ".join(f"{name}@{measure.cutoff}" for measure in cut) for name in ("R", "Success"))
+        divide = "divides" if len(cut) == 1 else "divide"
         warn(
-            f"{names} divides by the number of relevant items, which is larger than the cutoff for most queries. "
+            f"{names} {divide} by the number of relevant items, which is larger than the cutoff for most queries. "
             f"Papers on metric learning mean by this whether any relevant item is among the first ones: {success}."
         )

@@ -12,7 +12,7 @@ from tieproof.audit import ATTACKS, AuditReport, Command
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.cli.options import Json, Text, check_options, choice_option, file_option, one_of, option, whole_number
 from tieproof.cli.output import answer, is_terminal, outputs
-from tieproof.distances import DISTANCES, find_distance
+from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.measures import parse
 from tieproof.views.text.audit import MARKDOWN, render
@@ -104,7 +104,7 @@ def command(
     """Attack the evaluator, write the report, show it."""
     if (evaluator is None) == (command_line is None):
         raise InputError("Give an evaluator as package.module:function, or a program by --command, and not both.")
-    check_options({"--distance": lambda: find_distance(distance), "--measure": lambda: parse(measure or "AP")})
+    check_options({"--distance": lambda: our_name(distance), "--measure": lambda: parse(measure or "AP")})
     options: dict[str, Any] = {
         "takes": takes,
         "larger_is_better": not smaller,

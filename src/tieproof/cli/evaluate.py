@@ -26,7 +26,7 @@ from tieproof.cli.options import (
     option,
 )
 from tieproof.cli.output import answer, is_terminal, outputs
-from tieproof.distances import DISTANCES, find_distance
+from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.readers import (
@@ -107,7 +107,7 @@ def command(
     """Read, evaluate, write, show."""
     check_options(
         {
-            "--distance": lambda: find_distance(distance),
+            "--distance": lambda: our_name(distance),
             "--measure": lambda: parse_measures(measures),
             "--memory": lambda: parse_memory(memory),
             "--threads": lambda: parse_threads(threads),

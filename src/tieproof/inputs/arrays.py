@@ -1,6 +1,7 @@
 """What people hand in, as NumPy arrays: embeddings, matrices, labels; checked and never copied needlessly."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         return from_tensor(values, name)
     if hasattr(values, "toarray"):
         raise InputError(f"The {name} are a sparse matrix ({type(values).__name__}). Convert it with .toarray().")
+    if type(values).__module__.partition(".")[0] == "h5py":
+        check_data_set(values)
     given = with_arrays(values, name)
     try:
         if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
@@ -48,6 +51,14 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         ) from None
     check_integers(given, array, name)
     return array
+
+
+def check_data_set(data: Any) -> None:
+    """Refuse an open data set of h5py that is not whole in its file, as the reader of such files does."""
+    from tieproof.inputs.readers.hdf5_storage import check_stored
+    from tieproof.inputs.readers.location import Location
+
+    check_stored(data, Location(Path(data.file.filename), data.name))
 
 
 def with_arrays(values: Any, name: str) -> Any:
@@ -63,11 +74,15 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiub":
-        advice = {
-            "c": "Pass their real and imaginary parts side by side.",
-            "O": "Pass one array of numbers whose rows have equal length.",
-        }.get(array.dtype.kind, "Convert them to floats first.")
-        raise InputError(f"The {name} must be real numbers, not {type_name(array.dtype)}. {advice}")
+        found, advice = type_name(array.dtype), "Convert them to floats first."
+        if array.dtype.kind == "c":
+            advice = "Pass their real and imaginary parts side by side."
+        elif array.dtype.kind == "O" and any(np.ndim(each) for each in array.flat):
+            advice = "Pass one array of numbers whose rows have equal length."
+        elif array.dtype.kind == "O":
+            kinds = {type(each) for each in array.flat}
+            found = "strings" if kinds == {str} else f"objects ({', '.join(sorted(kind.__name__ for kind in kinds))})"
+        raise InputError(f"The {name} must be real numbers, not {found}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
             f"The {name} are {array.dtype.name}; numbers of at most 64 bits are ranked exactly. "
@@ -147,6 +162,8 @@ def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool 
     array = as_label_array(values, name)
     if array.ndim == 2 and array.shape[0] == 1 != count:
         array = array.ravel()
+    if array.ndim == 2 and array.size == count != len(array):
+        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, as batches are. {JOIN}")
     if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
         shapes = "(items,) or (items, classes)" if columns else "(items,)"
         raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
@@ -223,6 +240,9 @@ def check_whole(array: npt.NDArray[Any], limit: Any, name: str) -> None:
     )
 
 
+JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
+"""What to do with labels that came batch by batch."""
+
 INTEGERS = (bool, int, np.bool_, np.integer)
 
 LABEL_TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
@@ -251,6 +271,8 @@ def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
                 raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")
             if found.dtype.kind in letters:
                 return found
+    if all(isinstance(value, list) for value in values):
+        raise InputError(f"The {name} are lists of different lengths, as batches are. {JOIN}")
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
         f"The {name} must be all integers or all strings, and hold {', '.join(kinds)}. Convert them first."

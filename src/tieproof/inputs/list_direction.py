@@ -14,11 +14,15 @@ MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances
 """What was probably handed in, and where it belongs."""
 
 
+FEWEST = 10
+"""Rows that there must be where the diagonal counts: in fewer, a diagonal that is farthest may be chance."""
+
+
 def check_direction(rows: Row | Sequence[Row], blocks: Iterable[tuple[Row, Row]], name: str) -> None:
-    """Warn where every item of a leave-one-out matrix is farther from itself than from any other.
+    """Warn where every item of a square matrix is farther from itself than from any other.
 
     That alone may be a diagonal that somebody filled, to take it out of the ranking; so relevant items must be
-    farther than the others on average, too.
+    farther than the others on average, too, the diagonal apart.
 
     blocks : the rows, some at a time, and their relevance
     """
@@ -43,20 +47,28 @@ def farthest_on_diagonal(rows: Row | Sequence[Row], name: str) -> bool:
 
 
 def farther_on_average(blocks: Iterable[tuple[Row, Row]], name: str) -> bool:
-    """Whether the diagonal is excluded, and relevant items are farther than others on average."""
+    """Whether relevant items are farther than others on average, without the diagonal.
+
+    It is excluded, or relevant as a whole: else it says nothing of what is meant.
+    """
     start = 0
     sums, counts = np.zeros(2), np.zeros(2)
+    excluded = relevant_to_itself = True
     for block, relevance in blocks:
         index = np.arange(len(block))
-        if not (relevance[index, start + index] < 0).all():
+        diagonal = relevance[index, start + index]
+        excluded &= bool((diagonal < 0).all())
+        relevant_to_itself &= bool((diagonal > 0).all())
+        if not excluded and not relevant_to_itself:
             return False
-        start += len(block)
         values = block.astype(np.float64)
+        others = start + index[:, None] != np.arange(block.shape[1])
         with np.errstate(all="ignore"):  # what is not finite is refused later
-            for kind, chosen in enumerate((relevance > 0, relevance == 0)):
+            for kind, chosen in enumerate((others & (relevance > 0), others & (relevance == 0))):
                 sums[kind] += values[chosen].sum()
                 counts[kind] += chosen.sum()
-    if not counts.all():
+        start += len(block)
+    if not counts.all() or (relevant_to_itself and start < FEWEST):
         return False
-    relevant, others = (sums / counts).tolist()
-    return bool(relevant > others if name == "distances" else relevant < others)
+    relevant, others_mean = (sums / counts).tolist()
+    return bool(relevant > others_mean if name == "distances" else relevant < others_mean)

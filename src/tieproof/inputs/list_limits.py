@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.identities import exact_below, not_whole, stored_type
 
 IntArray = npt.NDArray[np.int64]
 
@@ -29,12 +30,15 @@ def as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
             f"{name} has the shape {counts.shape}, and there are {n_queries} queries. Pass one number for each, or "
             "one for all."
         )
+    stored = stored_type(values, counts) if counts.dtype.kind == "f" else ""
+    limit = exact_below(stored) if stored else 2**53 + 1
     counts = np.broadcast_to(counts, (n_queries,))
-    wrong = ~((counts >= 0) & (counts == np.rint(counts)) & (counts <= 2**53))
+    wrong = (counts < 0) | not_whole(counts, limit)
     if wrong.any():
         query = int(np.argmax(wrong))
+        bound = f" and below {limit}, where {stored or 'float64'} begins to round" if counts[query] >= limit else ""
         raise InputError(
-            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0: count all {what} "
-            "of the query, in its list or not."
+            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0{bound}: count all "
+            f"{what} of the query, in its list or not."
         )
     return counts.astype(np.int64)

@@ -1,7 +1,6 @@
 """What can be evaluated and is probably not what was meant: said in a warning, with what to do instead.
 
-Each rule looks at a few rows first and stops at the first difference, and asks for so many rows that chance or a
-small example does not meet it.
+Each rule looks at a few rows first and stops at the first difference, and leaves examples of a few rows alone.
 """
 
 import numpy as np
@@ -11,7 +10,7 @@ from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import IntArray, Relevance
 
-FEWEST = 10
+FEWEST = 4
 """Rows that there must be: with fewer, an example may well be meant as it is."""
 
 SOME = 16

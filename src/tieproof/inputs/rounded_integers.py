@@ -14,7 +14,7 @@ LARGEST = 2.0**53
 
 def check_integers(values: Any, array: npt.NDArray[Any], name: str) -> None:
     """Refuse lists and data frames with integers that became other numbers in `array`, which was made of them."""
-    if array.dtype.kind != "f" or not (np.abs(array) >= LARGEST).any():
+    if array.dtype.kind != "f" or float(np.finfo(array.dtype).max) < LARGEST or not (np.abs(array) >= LARGEST).any():
         return
     if any(is_rounded(part) for part in parts(values)):
         raise InputError(

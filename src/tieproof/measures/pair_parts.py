@@ -45,7 +45,7 @@ def minus(a: Pair, b: Pair) -> Pair:
 
 @part
 def times(a: Pair, b: Pair) -> Pair:
-    """Return a b."""
+    """Return the product of a and b."""
     product = a[0] * b[0]
     t = SPLITTER * a[0]
     a_high = t - (t - a[0])

@@ -23,7 +23,8 @@ from tieproof.native.waiting import Wait
 P = ParamSpec("P")
 R = TypeVar("R")
 
-WAIT = Wait("tieproof: compiling kernels, once on this machine; about 10 s")
+KEPT = "tieproof: compiling kernels, once on this machine; about 10 s"
+WAIT = Wait(KEPT)
 NOT_KEPT = (
     "tieproof: compiling kernels, about 10 s in every process; let NUMBA_CACHE_DIR name a folder to keep them in"
 )

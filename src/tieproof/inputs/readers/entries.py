@@ -21,7 +21,13 @@ NAMES = {
     "confidences": ("confidences", "confidence"),
     "ids": ("id", "ids", "index", "indices", "__index_level_0__", "unnamed: 0"),
 }
+# A single letter or an id at the end of a name says too little. The longest one counts, since it begins first.
+ENDINGS = {name: kind for kind, names in NAMES.items() if kind != "ids" for name in names if len(name) > 1}
+ENDING = re.compile(f"[^a-z0-9]({'|'.join(ENDINGS)})$")
 COORDINATES = ("x", "y")  # where each of both has one axis
+
+FLOATS = re.compile(r"b?f\d|b?float|halffloat|double", re.IGNORECASE)
+"""How the formats begin to say that an entry holds floats, which labels seldom are."""
 
 MOST_LISTED = 20
 
@@ -129,10 +135,9 @@ def _is_flat(entry: Entry) -> bool:
 
 
 def _ending(entry: Entry) -> str | None:
-    """The kind that a name ends in, as phocnet_features does; a single letter or an id says too little."""
-    endings = [(name, kind) for kind, names in NAMES.items() if kind != "ids" for name in names if len(name) > 1]
-    found = [(name, kind) for name, kind in endings if re.search(f"[^a-z0-9]{name}$", _last(entry))]
-    return max(found, key=lambda each: len(each[0]))[1] if found else None
+    """The kind that a name ends in, as phocnet_features does."""
+    found = ENDING.search(_last(entry))
+    return None if found is None else ENDINGS[found[1]]
 
 
 def _named(entries: Sequence[Entry], where: Location, wanted: Wanted) -> Entry:
@@ -163,7 +168,8 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: Wanted) ->
     for possible in ([entry for entry in apt if entry.name in odd], apt, once):
         fitting = _fitting(possible, wanted)
         if fitting:
-            return f"Choose one by a colon and its name, such as '{where.path}:{fitting[0].name}'."
+            likely = min(fitting, key=lambda entry: wanted is LABELS and bool(FLOATS.match(entry.holds)))
+            return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
     if len(once) < len(entries):
         return "Give every entry a name of its own."
     shape = "(n, d)" if wanted is EMBEDDINGS else "(n,)"
