@@ -21,8 +21,9 @@ from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Error, Resources, Space, Tile, make_error
 from tieproof.errors import InputError
 from tieproof.exact.bounds import UNIT_ROUNDOFF
-from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_embeddings
+from tieproof.ties import FloatArray, IntArray
 
 # 1. The definition in fractions, for the oracles
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 TOP = 128
 """Measures whose cutoff is at most this look for their ties among those that begin above it."""

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.ties import IntArray
+
 Array = npt.NDArray[Any]
-IntArray = npt.NDArray[np.int64]
 
 CLASSES, ITEMS, QUERIES, DIMENSIONS = 10, 200, 60, 16
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, QUERIES, Array, Case, IntArray
+from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, QUERIES, Array, Case
 from tieproof.audit.conventions import Convention
 from tieproof.audit.examination import Examination
 from tieproof.data import load_digits
+from tieproof.ties import IntArray
 
 Vectors = tuple[Array, IntArray]
 """Embeddings and labels of ITEMS items and then QUERIES queries."""

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.audit.cases import Array, IntArray
+from tieproof.audit.cases import Array
 from tieproof.errors import InputError
+from tieproof.ties import IntArray
 
 
 def lower_bound(embeddings: Array, labels: IntArray) -> float:

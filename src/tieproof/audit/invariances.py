@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.audit.attacks import Attack, register
-from tieproof.audit.cases import CLASSES, Case, IntArray
+from tieproof.audit.cases import CLASSES, Case
 from tieproof.audit.conventions import Convention
 from tieproof.audit.data import DATA, data_case
 from tieproof.audit.examination import Examination, Options
 from tieproof.audit.luck import differ
 from tieproof.audit.outcomes import Outcome
 from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.ties import IntArray
 
 Random = np.random.Generator
 Change = Callable[[Case, Random], Case]

@@ -10,12 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.audit.attacks import PAPER, Attack, register
-from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, LAYOUTS, QUERIES, Case, IntArray, by_class
+from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, LAYOUTS, QUERIES, Case, by_class
 from tieproof.audit.examination import Examination
 from tieproof.audit.judgment import Trial, compare_one
 from tieproof.audit.luck import differ
 from tieproof.audit.outcomes import Outcome
 from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.ties import IntArray
 
 NAME = "order search"
 SHUFFLES = 4

@@ -25,9 +25,7 @@ from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.precision.formats import find_format
 from tieproof.results.results import Result
-
-IntArray = npt.NDArray[np.int64]
-
+from tieproof.ties import IntArray
 
 Side = Literal["queries", "gallery"]
 SIDES = ("queries", "gallery")

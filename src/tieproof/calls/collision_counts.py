@@ -11,11 +11,11 @@ from tieproof.calls.widest_ties import WidestTies
 from tieproof.errors import InputError
 from tieproof.measures.average_precision import tie_widths
 from tieproof.results.collisions import COUNTS, Cells, Collisions, CollisionSetting, RankRange
+from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
     from tieproof.engine.collisions.ties import FoundTies
 
-IntArray = npt.NDArray[np.int64]
 
 MOST_ROWS, MOST_COLUMNS = 400, 800
 """Cells of a picture: more could not be told apart on a page."""

@@ -16,13 +16,13 @@ from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.inputs.relevance import IntArray, Labels, Relevance
+from tieproof.inputs.relevance import Labels, Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
 from tieproof.native.waiting import explain_waits
 from tieproof.precision.formats import Format, find_format
 from tieproof.results.results import Result, Setting
-from tieproof.ties import Parts, Ties
+from tieproof.ties import IntArray, Parts, Ties
 
 
 @unchanged_files

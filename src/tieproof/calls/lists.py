@@ -21,13 +21,11 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import cut_off, estimate
 from tieproof.results.results import Result, Setting
-from tieproof.ties import Parts
+from tieproof.ties import FloatArray, IntArray, Parts
 
 BLOCK_ENTRIES = 2**22
 """Entries of a matrix that are ranked together."""
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 Row = npt.NDArray[Any]
 
 

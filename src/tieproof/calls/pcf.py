@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import (
@@ -16,8 +15,7 @@ from tieproof.inputs.arrays import (
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.shares import as_shares
-
-FloatArray = npt.NDArray[np.float64]
+from tieproof.ties import FloatArray
 
 ROUNDING = 2.0**-52
 """Shares of variance that differ by less than this, times the number of rows or dimensions, count as equal."""

@@ -8,10 +8,7 @@ import numpy.typing as npt
 from tieproof.inputs.readers.trec import Columns
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.list_ends import cut_off
-from tieproof.ties import Parts, Ties
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from tieproof.ties import FloatArray, IntArray, Parts, Ties
 
 
 class Pairs(NamedTuple):

@@ -36,6 +36,7 @@ from tieproof.inputs.strings import check_widths
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
 from tieproof.results.results import NOT_IN_RUN, NOT_JUDGED, Result, Setting
+from tieproof.ties import IntArray
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -43,9 +44,6 @@ MISSING = ("zero", "skip", "error")
 
 USUAL_GRADES = -2, 10
 """The whole numbers that assessors give."""
-
-
-IntArray = npt.NDArray[np.int64]
 
 
 def evaluate_run(

@@ -13,13 +13,11 @@ from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
 from tieproof.results.results import Evaluated, Result, Setting
 from tieproof.results.tie_summary import count_by_query
-from tieproof.ties import Parts, Ties
+from tieproof.ties import IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
 """What a query with nothing relevant scores."""
-
-IntArray = npt.NDArray[np.int64]
 
 
 class Names(NamedTuple):

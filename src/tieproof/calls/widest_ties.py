@@ -10,15 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.results.collisions import WideTie
+from tieproof.ties import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.engine.collisions.ties import FoundTies
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 WIDEST = 20
 """Ambiguous ties that are kept one by one."""

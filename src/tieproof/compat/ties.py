@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.results.results import FloatArray, mean
-from tieproof.ties import Estimate
+from tieproof.results.results import mean
+from tieproof.ties import Estimate, FloatArray
 
 TieChoice = Literal["lower", "expected", "upper", "interval"]
 TIE_CHOICES: tuple[str, ...] = get_args(TieChoice)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tieproof.confidence.groups import ConfidenceTies, Groups
-from tieproof.confidence.inputs import FloatArray, as_column, as_floats
+from tieproof.confidence.inputs import as_column, as_floats
 from tieproof.confidence.running_errors import area_std, exact, running_means, sums_of_groups
 from tieproof.errors import InputError
-from tieproof.ties import Estimate
+from tieproof.ties import Estimate, FloatArray
 
 
 @dataclass(frozen=True)

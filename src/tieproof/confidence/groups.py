@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
+from tieproof.ties import IntArray
 
 
 class ConfidenceTies(NamedTuple):

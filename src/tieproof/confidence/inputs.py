@@ -9,8 +9,7 @@ import numpy.typing as npt
 from tieproof.errors import CountError, InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.shares import as_shares
-
-FloatArray = npt.NDArray[np.float64]
+from tieproof.ties import FloatArray
 
 LARGEST = 1e60
 """Numbers up to this size have squares, and quotients of these, that float64 holds."""

@@ -20,14 +20,10 @@ from collections import defaultdict
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from tieproof.confidence.inputs import FloatArray
 from tieproof.exact.blas import check_products
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF, gamma
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
 TINY = 1e-290
 """Larger than all that underflow can take from a sum."""

@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.confidence.groups import Groups
-from tieproof.confidence.inputs import FloatArray
 from tieproof.measures.rank_weights import HARMONIC
-from tieproof.ties import Estimate
+from tieproof.ties import Estimate, FloatArray
 
 Integers = npt.NDArray[np.object_]
 """Python's integers, of any size. Their quotients are the nearest float64."""

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.confidence.groups import Groups
-from tieproof.confidence.inputs import FloatArray, as_column
+from tieproof.confidence.inputs import as_column
 from tieproof.errors import InputError
-from tieproof.ties import Estimate
+from tieproof.ties import Estimate, FloatArray
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.confidence.gaussian import as_points
-from tieproof.confidence.inputs import LARGEST, FloatArray, as_floats
+from tieproof.confidence.inputs import LARGEST, as_floats
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.ties import FloatArray
 
 PANELS, NODES, WIDTHS = 128, 20, 40
 """The density is integrated over so many widths around its mode, by Gauss-Legendre quadrature in panels."""

@@ -20,9 +20,10 @@ from tieproof.distances.space import (
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pairs import city_block_distances
-from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Sums
 from tieproof.native.compiled import kernel
+from tieproof.ties import FloatArray, IntArray
 
 LARGEST_RELATIVE = 0.25
 """A relative error from here up decides too little; at millions of dimensions float64 takes over."""

@@ -22,7 +22,8 @@ from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pair_keys import integers
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
-from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers
+from tieproof.exact.rows import Rows, as_integers
+from tieproof.ties import FloatArray, IntArray
 
 RATIO_EXACT = 2.0**50
 """Where s^2 n stays below it, the rounded quotients s |s| / n keep distinct values apart (README, 4)."""

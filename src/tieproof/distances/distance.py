@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_embeddings
+from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
     from tieproof.distances.gauge import SpaceGauge
     from tieproof.distances.space import Resources, Space
     from tieproof.exact.rows import Rows
-
-IntArray = npt.NDArray[np.int64]
 
 
 def numbers(values: Any, name: str, bits: int | None) -> Embeddings:

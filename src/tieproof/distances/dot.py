@@ -12,7 +12,8 @@ from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch
 from tieproof.exact.pairs import inner_products
-from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.exact.rows import Rows, as_integers, share_divisor
+from tieproof.ties import FloatArray, IntArray
 
 
 class Dot(InnerSpace):

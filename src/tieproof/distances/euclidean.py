@@ -20,8 +20,9 @@ from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
-from tieproof.exact.rows import FloatArray, IntArray, Rows, as_integers, share_divisor
+from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Sums
+from tieproof.ties import FloatArray, IntArray
 
 
 class Euclidean(InnerSpace):

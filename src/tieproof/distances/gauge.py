@@ -19,8 +19,8 @@ from tieproof.distances.space import Space
 from tieproof.exact import bounds, pair_keys
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.reals import Real, Rounding, rounded
-from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.exact.slices import Sums
+from tieproof.ties import FloatArray, IntArray
 
 FLOAT64 = np.dtype(np.float64)
 

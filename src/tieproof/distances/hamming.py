@@ -16,9 +16,10 @@ from tieproof.distances.space import (
 )
 from tieproof.errors import InputError
 from tieproof.exact.bounds import EXACT_INTEGERS
-from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 

@@ -15,8 +15,9 @@ from tieproof.distances.space import (
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch, ExactRows
-from tieproof.exact.rows import IntArray, Rows
+from tieproof.exact.rows import Rows
 from tieproof.exact.slices import Sums
+from tieproof.ties import IntArray
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)

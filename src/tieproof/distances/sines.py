@@ -8,8 +8,8 @@ import numpy as np
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch, ExactRows
-from tieproof.exact.rows import FloatArray
 from tieproof.native.compiled import kernel
+from tieproof.ties import FloatArray
 
 FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[np.dtype(np.float64)]
 

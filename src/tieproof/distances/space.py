@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
-from tieproof.exact.rows import FloatArray, IntArray, Rows, spans
+from tieproof.exact.rows import Rows, spans
 from tieproof.native.threads import for_each
+from tieproof.ties import FloatArray, IntArray
 
 Tile = npt.NDArray[np.floating[Any]]
 

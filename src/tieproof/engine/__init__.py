@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.engine.choice import cheapest, with_margins
@@ -14,11 +13,9 @@ from tieproof.engine.tiles import Progress, TileLoop
 from tieproof.engine.without_tiles import count_pairs, count_partial
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Relevance
-from tieproof.ties import Ties
+from tieproof.ties import IntArray, Ties
 
 __all__ = ["Plan", "count_ties", "few_levels", "ties_by_level"]
-
-IntArray = npt.NDArray[np.int64]
 
 
 def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progress) -> Iterator[tuple[IntArray, Ties]]:

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.engine import guide
-from tieproof.engine.structures import FloatArray, IntArray, SmallIntArray
+from tieproof.engine.structures import SmallIntArray
 from tieproof.inputs.relevance import ranges
+from tieproof.ties import FloatArray, IntArray
 
 
 class Entries(NamedTuple):

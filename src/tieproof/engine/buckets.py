@@ -5,9 +5,7 @@ import numpy as np
 from tieproof.engine.masks import hide
 from tieproof.engine.structures import (
     Counts,
-    FloatArray,
     Int,
-    IntArray,
     Listed,
     Places,
     Row,
@@ -18,6 +16,7 @@ from tieproof.engine.structures import (
     Tile,
 )
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
 BUCKETS = 8
 """Buckets per threshold (measured)."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray
 
 
 class Choice(NamedTuple):

@@ -15,7 +15,6 @@ from tieproof.engine.structures import (
     Columns,
     Exact,
     Flags,
-    IntArray,
     Limits,
     Listed,
     Room,
@@ -25,6 +24,7 @@ from tieproof.engine.structures import (
     Undecided,
     Work,
 )
+from tieproof.ties import IntArray
 
 LIST = 2**12
 """Items that are listed before they are placed: as many as a cache holds."""

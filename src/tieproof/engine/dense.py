@@ -13,20 +13,11 @@ from tieproof.engine.guide import guided
 from tieproof.engine.masks import masks_of
 from tieproof.engine.order import by_key
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import (
-    CONTINUED,
-    Counts,
-    FloatArray,
-    IntArray,
-    Targets,
-    Tile,
-    Work,
-    room_for_items,
-)
+from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, Work, room_for_items
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.relevance import RelevantBlock, pointers
-from tieproof.ties import Ties
+from tieproof.ties import FloatArray, IntArray, Ties
 
 FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
 """Largest blocks that a distance function is asked for, and distances that are kept at a time."""

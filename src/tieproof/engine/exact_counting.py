@@ -8,9 +8,7 @@ from tieproof.engine.structures import (
     CONTINUED,
     Counts,
     Exact,
-    FloatArray,
     Int,
-    IntArray,
     Listed,
     Places,
     Row,
@@ -21,6 +19,7 @@ from tieproof.engine.structures import (
     Tile,
 )
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
 LEVELS = 2**12
 """Whole numbers between the thresholds up to which each gets a count of its own."""

@@ -6,21 +6,9 @@ All others are farther than all thresholds and need no counting. They are passed
 import numpy as np
 
 from tieproof.engine.masks import counted, first_run, leave_out
-from tieproof.engine.structures import (
-    Columns,
-    Flags,
-    FloatArray,
-    Int,
-    IntArray,
-    Limits,
-    Listed,
-    Places,
-    Row,
-    Targets,
-    Thresholds,
-    Tile,
-)
+from tieproof.engine.structures import Columns, Flags, Int, Limits, Listed, Places, Row, Targets, Thresholds, Tile
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
 FIRST_ROWS = 16
 """Rows of a transposed tile that tell whether it is crowded."""

@@ -7,8 +7,9 @@ and keys of later steps smaller; only those of the same step have to be compared
 
 import numpy as np
 
-from tieproof.engine.structures import FloatArray, Int, IntArray, SmallIntArray, Thresholds
+from tieproof.engine.structures import Int, SmallIntArray, Thresholds
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
 KEYS = 8
 """Thresholds for each step, about (measured)."""

@@ -1,7 +1,8 @@
 """Where an interval of nearness stands among the thresholds of its query."""
 
-from tieproof.engine.structures import Counts, FloatArray, IntArray, Undecided
+from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
 FAR = 8
 """After so many numbers the last one is looked at: where nothing can be told apart, all of them are nearer."""

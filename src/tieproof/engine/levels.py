@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.hamming import Words, ones
-from tieproof.engine.structures import IntArray, Places
+from tieproof.engine.structures import Places
 from tieproof.engine.tiles import Progress
 from tieproof.inputs.relevance import Labels
 from tieproof.native.compiled import kernel, part
 from tieproof.native.threads import in_order
-from tieproof.ties import Ties
+from tieproof.ties import IntArray, Ties
 
 LEVELS = 2**12
 """Largest number of bits whose distances are counted level by level."""

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.structures import FloatArray, IntArray
 from tieproof.native.compiled import kernel
+from tieproof.ties import FloatArray, IntArray
 
 Flags = npt.NDArray[np.bool_]
 

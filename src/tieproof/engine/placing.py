@@ -7,8 +7,9 @@ import numpy as np
 from tieproof.distances.space import Error, Form
 from tieproof.engine.guide import place_of, step_of, steps_of
 from tieproof.engine.intervals import settle
-from tieproof.engine.structures import Counts, FloatArray, Listed, Thresholds, Undecided
+from tieproof.engine.structures import Counts, Listed, Thresholds, Undecided
 from tieproof.native.compiled import kernel
+from tieproof.ties import FloatArray
 
 
 def place(

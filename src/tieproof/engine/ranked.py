@@ -6,18 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.engine.structures import (
-    CONTINUED,
-    Counts,
-    FloatArray,
-    IntArray,
-    SmallIntArray,
-    Targets,
-    Thresholds,
-    Undecided,
-)
+from tieproof.engine.structures import CONTINUED, Counts, SmallIntArray, Targets, Thresholds, Undecided
 from tieproof.native.compiled import kernel
-from tieproof.ties import Ties
+from tieproof.ties import FloatArray, IntArray, Ties
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from tieproof.distances.space import Space
 from tieproof.engine.block import Block, Entries
 from tieproof.engine.masks import Masks, masks_of
 from tieproof.engine.order import NARROW, exact_order
-from tieproof.engine.structures import CONTINUED, FloatArray, IntArray, SmallIntArray, Undecided
+from tieproof.engine.structures import CONTINUED, SmallIntArray, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock, sorted_contains
 from tieproof.native.compiled import kernel
+from tieproof.ties import FloatArray, IntArray
 
 
 def rank_shared(

@@ -10,9 +10,10 @@ from tieproof.distances.space import Space
 from tieproof.engine.intervals import end_of_nearer, settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import CONTINUED, Counts, FloatArray, Int, IntArray, SmallIntArray, Undecided
+from tieproof.engine.structures import CONTINUED, Counts, Int, SmallIntArray, Undecided
 from tieproof.exact.digits import DIGIT
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
 PAIRS = 2**17
 """Items and thresholds whose keys are computed together."""

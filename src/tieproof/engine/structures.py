@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Form
+from tieproof.ties import FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 SmallIntArray = npt.NDArray[np.int32]
 Places = npt.NDArray[np.uint32]
 Row = npt.NDArray[Any]

@@ -6,10 +6,10 @@ The digits are those in base 2^30, most significant first; the first one has a s
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.slices import IntArray, Sums
+from tieproof.exact.slices import Sums
 from tieproof.native.compiled import kernel, part
+from tieproof.ties import FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
 Digits = npt.NDArray[np.int64]
 
 DIGIT = 30

@@ -8,8 +8,9 @@ import numpy as np
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.pairs import distinct
-from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.exact.rows import Rows
 from tieproof.exact.slices import PlaceSums, Slices, Sums
+from tieproof.ties import FloatArray, IntArray
 
 LARGEST_BATCH = 2**22
 """Numbers that a batch of rows, or of sums of pairs, holds at a time: 32 MiB."""

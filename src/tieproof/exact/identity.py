@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from tieproof.exact.scan import Checksums
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
+from tieproof.ties import IntArray
 
-IntArray = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from tieproof.exact import digits
 from tieproof.exact.exact_rows import Batch, ExactRows
-from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.exact.slices import Sums
+from tieproof.ties import FloatArray, IntArray
 
 SumsOfBatch = Callable[[ExactRows, Batch], Sums]
 """The keys of a batch of pairs, as sums of slices."""

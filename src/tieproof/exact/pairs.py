@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.rows import FloatArray, IntArray, Rows
+from tieproof.exact.rows import Rows
 from tieproof.native.compiled import kernel
+from tieproof.ties import FloatArray, IntArray
 
 LANES = 32
 """Independent partial sums, a vector register or two; the bounds hold for any order of summation."""

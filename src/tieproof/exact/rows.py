@@ -5,15 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.exact.identity import identities
 from tieproof.exact.scan import beyond, common_unit, scan, units
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from tieproof.ties import FloatArray, IntArray
 
 LARGEST_INTEGER = 2.0**27
 """Rows are looked at as integers up to here; larger ones leave no room for products in 53 bits."""

@@ -16,8 +16,8 @@ from tieproof.inputs.arrays import (
 )
 from tieproof.native.compiled import kernel, part
 from tieproof.native.threads import for_each
+from tieproof.ties import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Checksums = npt.NDArray[np.uint64]
 
 MAGNITUDE, INFINITE = np.uint64(2**63 - 1), np.uint64(0x7FF << 52)

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from tieproof.exact.pairs import LANES, products
 from tieproof.native.compiled import kernel
+from tieproof.ties import IntArray
 
 FloatMatrix = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 Slices = npt.NDArray[np.float64]
 """(s, m, d): the slices of m rows, lowest place first."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
 from tieproof.inputs.strings import check_code_points
+from tieproof.ties import IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")
@@ -18,7 +19,6 @@ AVERAGES = ("micro", "macro")
 MOST_NAMED = 10
 """Categories that a message lists."""
 
-IntArray = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
 
 

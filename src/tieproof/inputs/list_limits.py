@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
-
-IntArray = npt.NDArray[np.int64]
+from tieproof.ties import IntArray
 
 
 def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:

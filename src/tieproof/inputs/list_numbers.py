@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.ties import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Row = npt.NDArray[Any]
 
 

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
-from tieproof.inputs.relevance import IntArray, Relevance
+from tieproof.inputs.relevance import Relevance
+from tieproof.ties import IntArray
 
 FEWEST = 4
 """Rows that there must be: with fewer, an example may well be meant as it is."""

@@ -11,9 +11,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.rounded_integers import is_rounded
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from tieproof.ties import FloatArray, IntArray
 
 
 class RelevantBlock(NamedTuple):

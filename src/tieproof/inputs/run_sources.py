@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.list_numbers import as_floats
 from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.trec import Columns, Layout, Numbers
+from tieproof.ties import FloatArray, IntArray
 
 COLUMNS = {
     "query": ("query_id", "qid", "q_id", "query-id"),
@@ -22,9 +22,6 @@ COLUMNS = {
 }
 """Columns of data frames as tieproof, ir_measures, ranx, PyTerrier, pytrec_eval and BEIR call them; the first that is
 there is read."""
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Role(NamedTuple):

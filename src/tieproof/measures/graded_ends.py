@@ -7,15 +7,11 @@ the ranks: that number is found here, and the measure itself evaluates it.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.measures import Measure
 from tieproof.measures.ndcg import gains
 from tieproof.measures.rank_weights import LOGARITHMIC
-from tieproof.ties import CutOffTies
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from tieproof.ties import CutOffTies, FloatArray, IntArray
 
 
 def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:

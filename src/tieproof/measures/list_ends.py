@@ -17,13 +17,11 @@ import numpy.typing as npt
 from tieproof.errors import InputError
 from tieproof.measures import Estimates, Measure
 from tieproof.measures.graded_ends import worst_counts
-from tieproof.ties import CutOffTies, ListEnd, Ties
+from tieproof.ties import CutOffTies, FloatArray, IntArray, ListEnd, Ties
 
 MOST_OTHERS = 2**22
 """More other items in a last tie than these count as infinitely many: a bound no tighter, for tables no larger."""
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 Row = npt.NDArray[Any]
 
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from tieproof.distances.gauge import Gauge
 from tieproof.exact.reals import Real
-from tieproof.exact.rows import IntArray
 from tieproof.pooled.kernels import BINS, Bins, add_bins, empty_bins, floats, histogram, inside, ordered, weight_below
 from tieproof.pooled.pool import Pool, Stripe, Table
+from tieproof.ties import IntArray
 
 FEW = 4096
 """Pairs in a window from which on it need not be narrowed."""

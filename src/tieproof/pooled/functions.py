@@ -9,8 +9,8 @@ from tieproof.distances import DistanceFunction
 from tieproof.distances.gauge import Gauge
 from tieproof.engine.dense import FUNCTION_COLUMNS, FUNCTION_ENTRIES, FUNCTION_ROWS, checked_distances
 from tieproof.exact.reals import Real, rounded
-from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.arrays import Embeddings
+from tieproof.ties import FloatArray, IntArray
 
 
 class FunctionGauge(Gauge):

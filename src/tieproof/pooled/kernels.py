@@ -3,12 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.native.compiled import kernel
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from tieproof.ties import FloatArray, IntArray
 
 BINS = 2**16
 """Bins that a window is divided into: each pass over all pairs narrows it down by as much."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from tieproof.distances.gauge import Gauge
 from tieproof.exact.blas import check_products, single_threaded
-from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.relevance import Judgments, Relevance, pointers
 from tieproof.pooled.stripes import LARGEST_STRIPE
+from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ENTRY = 96
 """What an entry of a stripe takes at most: its value, and what a table is made from."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tieproof.distances.gauge import Gauge
 from tieproof.engine.plan import cut
-from tieproof.exact.rows import IntArray
+from tieproof.ties import IntArray
 
 LARGEST_STRIPE = 512
 """Queries at a time; more would not make the product faster."""

@@ -13,9 +13,9 @@ codes, values have exactly the ties of distances, and one pair of each tie is de
 import numpy as np
 
 from tieproof.distances.gauge import FLOAT64, Gauge
-from tieproof.exact.rows import IntArray
 from tieproof.precision.formats import Format
-from tieproof.precision.kernels import FloatArray, round_block, round_pairs, target_of
+from tieproof.precision.kernels import round_block, round_pairs, target_of
+from tieproof.ties import FloatArray, IntArray
 
 COLUMNS = 2048
 """Item rows that are made ready at a time."""

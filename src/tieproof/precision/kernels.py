@@ -3,13 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.distances.curves import Curve, distance_of
 from tieproof.native.compiled import kernel
 from tieproof.precision.formats import Format
-
-FloatArray = npt.NDArray[np.float64]
+from tieproof.ties import FloatArray
 
 SLACK = 2.0**-50
 """Relative error of adding an error to a value, and of the error itself."""

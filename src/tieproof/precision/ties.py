@@ -7,13 +7,12 @@ import numpy as np
 from tieproof.distances.gauge import Gauge
 from tieproof.engine.dense import ties_of_scores
 from tieproof.exact.blas import check_products, single_threaded
-from tieproof.exact.rows import IntArray
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
 from tieproof.pooled.stripes import stripes
 from tieproof.precision.distances import RoundedDistances
 from tieproof.precision.formats import Format
-from tieproof.ties import Parts, Ties
+from tieproof.ties import IntArray, Parts, Ties
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 320
 """What a ranked item, and a relevant one besides, take at most while the ties of a query are found."""

@@ -5,13 +5,10 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import MissingExtraError
-
-IntArray = npt.NDArray[np.int64]
-
+from tieproof.ties import IntArray
 
 COUNTS = ("pairs", "ties", "ambiguous_ties", "relevant", "others", "largest_tie")
 

@@ -15,10 +15,7 @@ from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.inputs.categories import Average, Categories
 from tieproof.measures import Measure, parse
 from tieproof.results.tie_summary import TieSummary, summarize
-from tieproof.ties import Estimate
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from tieproof.ties import Estimate, FloatArray, IntArray
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"

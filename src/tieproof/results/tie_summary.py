@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tieproof.ties import Ties
-
-IntArray = npt.NDArray[np.int64]
+from tieproof.ties import IntArray, Ties
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from tieproof.distances.space import Resources
 from tieproof.engine.order import exact_order
 from tieproof.exact.blas import check_products
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.inputs.relevance import IntArray
 from tieproof.pooled.points import LONGEST_SUM
+from tieproof.ties import IntArray
 
 BLOCK_ENTRIES = 2**22
 """Keys, and entries of differences, that are looked at together."""

@@ -4,19 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.calls.lists import evaluate_distances
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.identities import as_int64
-from tieproof.results.results import FloatArray, IntArray, Result
-from tieproof.ties import Estimate
+from tieproof.results.results import Result
+from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray
 
 PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 """Our measures by the names of the library, which all have a cutoff."""
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 class Rankings(NamedTuple):

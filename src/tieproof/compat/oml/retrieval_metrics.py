@@ -12,8 +12,7 @@ from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, as_labels
-from tieproof.results.results import FloatArray
-from tieproof.ties import Estimate
+from tieproof.ties import Estimate, FloatArray
 
 OVERALL = "OVERALL"
 """The category that all queries are in."""

@@ -17,9 +17,10 @@ from tieproof.inputs.arrays import (
     as_labels,
 )
 from tieproof.inputs.embeddings import make_relevance
-from tieproof.inputs.relevance import IntArray, Labels, RelevantBlock
+from tieproof.inputs.relevance import Labels, RelevantBlock
 from tieproof.results.rates import ErrorRates
 from tieproof.results.results import Result
+from tieproof.ties import IntArray
 
 SEQUENCE = "sequence"
 """The key of a data set's `extra_data` that names the sequence of each item."""

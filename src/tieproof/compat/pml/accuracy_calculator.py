@@ -14,9 +14,9 @@ from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, as_embeddings, as_labels
-from tieproof.inputs.relevance import IntArray, Labels
-from tieproof.results.results import FloatArray, mean_of_means
-from tieproof.ties import Estimate
+from tieproof.inputs.relevance import Labels
+from tieproof.results.results import mean_of_means
+from tieproof.ties import Estimate, FloatArray, IntArray
 
 
 class Ranking(NamedTuple):

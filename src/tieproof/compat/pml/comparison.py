@@ -9,8 +9,7 @@ import numpy.typing as npt
 from tieproof.compat.extras import need
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
-
-IntArray = npt.NDArray[np.int64]
+from tieproof.ties import IntArray
 
 
 def compared(

@@ -17,8 +17,7 @@ from tieproof.compat.distributed import gathered_tensors
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
-from tieproof.results.results import FloatArray
-from tieproof.ties import Estimate
+from tieproof.ties import Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
 EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}

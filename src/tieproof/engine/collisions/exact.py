@@ -22,7 +22,7 @@ from tieproof.engine.collisions.kernels import (
     judge_each,
 )
 from tieproof.engine.order import spans_of_runs
-from tieproof.exact.rows import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray
 
 
 class Links(NamedTuple):

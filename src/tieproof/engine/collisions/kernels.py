@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from tieproof.distances.curves import Curve, distance_of
 from tieproof.native.compiled import kernel
-from tieproof.precision.kernels import FAR, SLACK, FloatArray
+from tieproof.precision.kernels import FAR, SLACK
+from tieproof.ties import FloatArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
 States = npt.NDArray[np.int8]
 

@@ -15,10 +15,10 @@ from tieproof.engine.collisions.kernels import (
     ties_of_rankings,
 )
 from tieproof.exact.blas import check_products, single_threaded
-from tieproof.exact.rows import FloatArray, IntArray
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
 from tieproof.pooled.stripes import stripes
+from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 128, 64
 """What a ranked item, and a relevant one besides, take at most while a ranking is looked at."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import IO, NamedTuple, NoReturn, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.damage import broken
 from tieproof.inputs.readers.location import check
+from tieproof.ties import FloatArray, IntArray
 
 BLOCK_BYTES = 2**18
 LONGEST_LINE = 2**20
@@ -27,9 +27,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that some editors put first
 
 Numbers = defaultdict[bytes, int]
 """Ids and the number of each, in the order in which they came."""
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Layout(NamedTuple):
