@@ -25,7 +25,7 @@ MINUTES ?= 60
 
 fuzz: $(VENV)/installed  ## evaluate data at random against fractions, for MINUTES=60
 	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
-		TIEPROOF_FUZZ_CASES=300 $(BIN)/python -m pytest -n auto -q tests/test_fuzz.py || exit 1; done
+		TIEPROOF_FUZZ_CASES=300 $(BIN)/python -m pytest -n auto -q tests/promises/test_fuzz.py || exit 1; done
 
 # Code of kernels is not counted, for it is not Python that runs it; nor are the processes that some tests start.
 coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss

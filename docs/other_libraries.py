@@ -16,8 +16,9 @@ INTRODUCTION = """<!-- Written by docs/other_libraries.py from what the librarie
 # Other libraries
 
 Most libraries break ties by some order: of the data, of a sorting algorithm or of document ids. What they print then
-lies between `lower` and `upper`, and moves between them when the data is permuted; `tests/test_parity.py` checks
-both, and that all agree with tieproof where nothing is tied. These print what no ordering of the tied items scores:
+lies between `lower` and `upper`, and moves between them when the data is permuted; `tests/measures/test_parity.py`
+checks both, and that all agree with tieproof where nothing is tied. These print what no ordering of the tied items
+scores:
 
 | library | function | scores | relevance | it prints | lower to upper | why |
 |---|---|---|---|---|---|---|

@@ -62,18 +62,28 @@ class ProcessTree:
         return self.process.returncode
 
     def kill(self) -> None:
-        """Kill processes until none is left, or the system keeps one."""
+        """Kill processes until none is left, or the system keeps one.
+
+        One that was killed shows neither its environment nor its session any more, while it still ends.
+        """
         deadline = time.monotonic() + END_SECONDS
+        killed: set[int] = set()
         while True:
             alive = self.alive()
+            killed |= alive
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             for number in alive:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(number, signal.SIGKILL)
-            if not alive or time.monotonic() > deadline:
+            if time.monotonic() > deadline or not (alive or killed & self.numbers()):
                 break
             time.sleep(0.002)
+
+    @staticmethod
+    def numbers() -> set[int]:
+        """The numbers of all processes of this user that run, where the system tells."""
+        return {each.number for each in running_processes(b"")}
 
     def alive(self) -> set[int]:
         """The numbers of all processes that belong to the program and run, where the system tells."""

@@ -15,7 +15,7 @@ from tieproof.cli import digits as demo
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def blocks(kind: str) -> list[str]:

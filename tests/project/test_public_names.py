@@ -11,7 +11,7 @@ import pytest
 
 import tieproof
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 DOORS = [

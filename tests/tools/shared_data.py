@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
+FOLDER = Path(__file__).parents[3] / "shared" / "data"
 
 
 def load_shared(name: str) -> dict[str, npt.NDArray[Any]]:

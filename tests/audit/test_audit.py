@@ -468,7 +468,7 @@ def test_layouts() -> None:
         assert (laid["interleaved"][:3] == [0, 1, 2]).all()
 
 
-PAGE = Path(__file__).parents[1] / "docs" / "audit.md"
+PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 
 
 def test_page_lists_what_there_is() -> None:

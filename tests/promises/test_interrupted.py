@@ -30,7 +30,7 @@ CALLS: dict[str, Any] = {
 
 def test_an_interruption_leaves_nothing_behind() -> None:
     result = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("interruptions.py"))],
+        [sys.executable, str(Path(__file__).parents[1] / "tools" / "interruptions.py")],
         capture_output=True,
         text=True,
         timeout=400,

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_lists import Query, extremes, spellings
 
 import oracle
 import tieproof as tp
-from test_lists import Query, extremes, spellings
 from tieproof.measures import parse
 from tieproof.measures.graded_ends import worst_count
 from tieproof.measures.rank_weights import LOGARITHMIC

@@ -12,7 +12,7 @@ import pytest
 
 import tieproof as tp
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+FOLDER = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "measuring")
 
 

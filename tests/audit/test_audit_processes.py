@@ -58,8 +58,12 @@ def is_alive(number: int) -> bool:
 
 
 def all_ended(numbers: Path, count: int = 1) -> bool:
-    """Whether so many processes wrote their numbers, and none of them runs."""
+    """Whether so many processes wrote their numbers, and none of them runs, or not for long."""
     written = [int(line) for line in numbers.read_text().splitlines()]
+    for _ in range(100):
+        if not any(map(is_alive, written)):
+            break
+        time.sleep(0.02)
     return len(written) == count and not any(map(is_alive, written))
 
 

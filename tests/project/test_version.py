@@ -11,7 +11,7 @@ import pytest
 
 import tieproof as tp
 
-PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def test_it_is_the_one_of_the_project() -> None:

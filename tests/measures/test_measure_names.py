@@ -4,9 +4,9 @@ import pickle
 import re
 
 import pytest
+from test_measures import registered_measures
 
 import tieproof as tp
-from test_measures import registered_measures
 from tieproof.calls.scoring import parse_measures
 from tieproof.errors import InputError
 from tieproof.measures import (

@@ -222,7 +222,7 @@ def test_libraries_that_leave_the_interval() -> None:
     """The page shows what the libraries print, and all of it is outside."""
     for module in ("sklearn", "ranx", "trm", "torchmetrics", "pytrec_eval", "ir_measures"):
         pytest.importorskip(module)
-    script = Path(__file__).parents[1] / "docs" / "other_libraries.py"
+    script = Path(__file__).parents[2] / "docs" / "other_libraries.py"
     names = runpy.run_path(str(script))
     for case in names["CASES"]:
         estimate = case.ours()

@@ -12,7 +12,7 @@ import pytest
 import tieproof as tp
 from tieproof.compat import ties
 
-PAGE = Path(__file__).parents[1] / "docs" / "compat.md"
+PAGE = Path(__file__).parents[2] / "docs" / "compat.md"
 
 
 def test_choice_of_a_value() -> None:

@@ -25,7 +25,7 @@ from tieproof.inputs.readers.entries import Entry
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
 from tieproof.ties import Ties
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 Array = npt.NDArray[Any]
 CommandLine = Callable[..., str]
 
