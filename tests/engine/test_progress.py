@@ -70,5 +70,8 @@ def test_it_goes_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(KeyError):
         work()
     assert sys.stderr is stream
-    time.sleep(0.2)
-    assert threading.active_count() == threads
+    for _ in range(100):  # its threads, and those of tests before this one, need a moment to end
+        if threading.active_count() <= threads:
+            break
+        time.sleep(0.02)
+    assert threading.active_count() <= threads
