@@ -30,8 +30,8 @@ MAY_IMPORT = {
     "precision": "errors ties inputs native exact distances engine pooled",
     # It stands in engine/ and is made from rounded distances and from gauges; a room of its own would say so.
     "engine.collisions": "errors ties inputs native exact distances engine pooled precision",
-    "calls": "errors ties inputs native distances engine engine.collisions pooled precision measures confidence "
-    "results",
+    "calls": "errors ties inputs native exact distances engine engine.collisions pooled precision measures "
+    "confidence results",
     "audit": "errors data ties inputs distances measures results calls",
     "views": "errors ties distances measures confidence results audit",
     "compat": "errors ties inputs exact distances measures engine pooled results calls views",

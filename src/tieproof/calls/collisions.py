@@ -98,6 +98,7 @@ def collisions(
     )
     candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(len(vectors))
     from tieproof.engine.collisions.ties import all_ties
+    from tieproof.exact.blas import single_threaded
     from tieproof.measures.rank_weights import growing_tables
     from tieproof.pooled.points import make_gauge
 
@@ -114,6 +115,7 @@ def collisions(
     with (
         progress_bar(relevance.n_queries * relevance.n_items, progress) as advance,
         growing_tables(),
+        single_threaded(),  # for all tasks together: between them its threads would only be woken up
         closing(all_ties(gauge, relevance, threshold, limits, advance)) as parts,
     ):
         return count_collisions(parts, candidates, setting)
