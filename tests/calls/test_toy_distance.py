@@ -18,7 +18,7 @@ from rounding_oracle import rounded
 from tieproof.distances import DISTANCES, our_name
 from tieproof.distances.distance import Distance
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import Error, Resources, Space, Tile, make_error
+from tieproof.distances.space import Entries, Error, Resources, Space, make_error
 from tieproof.errors import InputError
 from tieproof.exact.bounds import UNIT_ROUNDOFF
 from tieproof.exact.rows import Rows
@@ -50,10 +50,10 @@ class Chebyshev(Space):
         """Whatever the plan wants."""
         return self.resources.dtype
 
-    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the largest differences, rounded once to the tile's type."""
         differences = np.abs(self.x[rows][:, None] - self.y[columns][None])
-        tile: Tile = -differences.max(axis=2).astype(self.tile_type)
+        tile: Entries = -differences.max(axis=2).astype(self.tile_type)
         return tile
 
     def error(self, rows: slice, columns: slice) -> Error:

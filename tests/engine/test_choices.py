@@ -260,7 +260,7 @@ def test_more_items_than_a_block_of_levels(n_bits: int, monkeypatch: Patch) -> N
 
 
 def test_short_codes_are_counted_by_level_and_others_are_not(monkeypatch: Patch) -> None:
-    for n_bits, few in ((64, 1), (levels.LEVELS, 1), (levels.LEVELS + 1, 0)):
+    for n_bits, few in ((64, 1), (levels.MOST_BITS, 1), (levels.MOST_BITS + 1, 0)):
         with monkeypatch.context() as patch:
             calls = counted(patch, engine, "ties_by_level")
             tp.evaluate(**hamming(n_bits, 20, "leave-one-out"))

@@ -22,7 +22,7 @@ from tieproof.engine.structures import (
     CONTINUED,
     Columns,
     Counts,
-    Listed,
+    NearEntries,
     Room,
     Targets,
     Tile,
@@ -248,7 +248,7 @@ def test_whole_numbers_come_with_few_and_with_many_levels() -> None:
     def extent(limit: int) -> int:
         return 3 * limit
 
-    assert extent(300) < exact_counting.LEVELS < extent(3000)
+    assert extent(300) < exact_counting.WHOLE_NUMBERS < extent(3000)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -555,7 +555,7 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
         every = np.arange(len(near))
         form = plain_form(len(near), np.float64, random, False)
         note(
-            Listed(np.full(len(near), q), np.zeros_like(every), every, near),
+            NearEntries(np.full(len(near), q), np.zeros_like(every), every, near),
             form,
             certain(1, len(near)),
             0,

@@ -47,10 +47,10 @@ def judge(
     if isinstance(baseline, Outcome):
         yield from examination.failed(BASELINE, baseline, where)
     else:
-        yield from compare(examination, Trial(attack, where, draw, not fixed), baseline, exploits)
+        yield from against_blind(examination, Trial(attack, where, draw, not fixed), baseline, exploits)
 
 
-def compare(
+def against_blind(
     examination: Examination, trial: Trial, baseline: Mapping[str, Luck], exploits: Mapping[str, float]
 ) -> Iterator[Finding]:
     """The scores of a trial against those of random embeddings."""

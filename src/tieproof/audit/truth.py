@@ -31,7 +31,7 @@ def claimed(examination: Examination, measure: str) -> Measure | None:
     return None if name is None else parse(name)
 
 
-def compare(examination: Examination) -> Iterator[Finding]:
+def inside_of_truth(examination: Examination) -> Iterator[Finding]:
     """A finding on each data and measure that is one of ours."""
     for data in DATA:
         case = data_case(examination, data)
@@ -99,7 +99,7 @@ register(
         "tied and other data, as `measure` of tieproof is computed from it",
         "What a measure scores is what some ordering of the tied items scores.",
         f"{PAPER}, section 4.1",
-        compare,
+        inside_of_truth,
         lambda convention, options: options.measure is not None,
     )
 )

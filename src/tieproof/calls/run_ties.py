@@ -11,7 +11,7 @@ from tieproof.measures.list_ends import cut_off
 from tieproof.ties import FloatArray, IntArray, Parts, Ties
 
 
-class Pairs(NamedTuple):
+class Documents(NamedTuple):
     """The documents of all evaluated queries' lists, one entry each, and the relevant ones that no list holds.
 
     grade : 0 where not relevant
@@ -25,7 +25,7 @@ class Pairs(NamedTuple):
     missing_grade: FloatArray
 
 
-def join(judged: Columns, ranked: Columns, number: IntArray, n_documents: int) -> Pairs:
+def join(judged: Columns, ranked: Columns, number: IntArray, n_documents: int) -> Documents:
     """Put together what is judged and what is ranked."""
     listed = number[ranked.query] >= 0
     relevant = (number[judged.query] >= 0) & (judged.value > 0)
@@ -42,10 +42,10 @@ def join(judged: Columns, ranked: Columns, number: IntArray, n_documents: int) -
     grade[hits] = grades[place[hits]]
     found[place[hits]] = True
     order = np.lexsort((-grades[~found], wanted_query[~found]))
-    return Pairs(query, scores, grade, wanted_query[~found][order], grades[~found][order])
+    return Documents(query, scores, grade, wanted_query[~found][order], grades[~found][order])
 
 
-def run_parts(pairs: Pairs, names: npt.NDArray[np.str_], truncated: bool, n_items: int | None) -> Parts:
+def run_parts(pairs: Documents, names: npt.NDArray[np.str_], truncated: bool, n_items: int | None) -> Parts:
     """The ties of all queries: first of those with documents in the run, then of the others."""
     answered = np.bincount(pairs.query, minlength=len(names)) > 0
     listed, absent = np.flatnonzero(answered), np.flatnonzero(~answered)
@@ -73,7 +73,7 @@ def nothing_retrieved(n_relevant: IntArray) -> Ties:
     return Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(n_relevant))
 
 
-def ties_of_pairs(pairs: Pairs, n_queries: int) -> tuple[Ties, tuple[IntArray, IntArray, IntArray, IntArray]]:
+def ties_of_pairs(pairs: Documents, n_queries: int) -> tuple[Ties, tuple[IntArray, IntArray, IntArray, IntArray]]:
     """The ties that hold a relevant document, and (k, n, l, m) of the last tie of every list."""
     order = np.lexsort((-pairs.score, pairs.query))
     query, scores, grade = pairs.query[order], pairs.score[order], pairs.grade[order]

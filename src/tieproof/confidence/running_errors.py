@@ -14,7 +14,7 @@ Integers = npt.NDArray[np.object_]
 """Python's integers, of any size. Their quotients are the nearest float64."""
 
 
-class Exact(NamedTuple):
+class ExactErrors(NamedTuple):
     """Errors of n queries without rounding: integers (n,) in the unit 2^-shift."""
 
     lower: Integers
@@ -38,7 +38,7 @@ class Sums(NamedTuple):
     shift: int
 
 
-def exact(errors: Estimate[FloatArray]) -> Exact:
+def exact(errors: Estimate[FloatArray]) -> ExactErrors:
     """The columns of an estimate as integers in the largest unit that holds them all.
 
     >>> parts = exact(Estimate(*np.array([[0.25], [0.5], [3.0], [0.0]])))
@@ -52,10 +52,10 @@ def exact(errors: Estimate[FloatArray]) -> Exact:
     shift = max(0, -int(exponent.min()))
     digits //= np.maximum(lowest, 1)
     integers = digits.astype(object) << (exponent + shift).astype(object)
-    return Exact(integers[0], integers[1], integers[2], integers[3], shift)
+    return ExactErrors(integers[0], integers[1], integers[2], integers[3], shift)
 
 
-def sums_of_groups(errors: Exact, groups: Groups) -> Sums:
+def sums_of_groups(errors: ExactErrors, groups: Groups) -> Sums:
     """The sums that the expectation and the variance need."""
     order = np.argsort(groups.of_query, kind="stable")
 
@@ -67,7 +67,9 @@ def sums_of_groups(errors: Exact, groups: Groups) -> Sums:
     return Sums(expected, sums(errors.std**2), spread, errors.shift)
 
 
-def running_means(errors: Exact, sums: Sums, values: Estimate[FloatArray], groups: Groups) -> Estimate[FloatArray]:
+def running_means(
+    errors: ExactErrors, sums: Sums, values: Estimate[FloatArray], groups: Groups
+) -> Estimate[FloatArray]:
     """The curve: all that ties leave open of the mean error of the 1, 2, …, n most confident queries.
 
     values : the errors as floats, by which the errors of a tie are sorted

@@ -10,11 +10,11 @@ from tieproof.distances.distance import Distance
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.inner import FLOAT32, FLOAT64
 from tieproof.distances.space import (
+    Entries,
     Error,
     Prepared,
     Resources,
     Space,
-    Tile,
     make_error,
 )
 from tieproof.exact import bounds, digits, slices
@@ -72,7 +72,7 @@ class CityBlock(Space):
         self.exact_rows = ExactRows(self.queries, self.items)
         self.describe_tiles()
 
-    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the distances of ready rows."""
         x = self.prepared_queries[rows]
         y = np.ascontiguousarray(self.prepared_items[columns].T)

@@ -8,10 +8,10 @@ import numpy.typing as npt
 from tieproof.distances.distance import Distance
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import (
+    Entries,
     Error,
     Resources,
     Space,
-    Tile,
     make_error,
 )
 from tieproof.errors import InputError
@@ -57,7 +57,7 @@ class Hamming(Space):
         self.query_words = self.item_words if queries is items else distinct_words(queries)
         self.describe_tiles()
 
-    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the Hamming distances."""
         x, y = self.query_words[rows], self.item_words[columns]
         out = np.empty((len(x), len(y)), dtype=self.tile_type)

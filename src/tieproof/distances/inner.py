@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.space import (
+    Entries,
     Prepared,
     Resources,
     Space,
-    Tile,
 )
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
@@ -60,10 +60,10 @@ class InnerSpace(Space):
         """The number type of tiles."""
         return self.dtype
 
-    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Inner products of ready rows, summed up in chunks of dimensions."""
         x, y = self.prepared_queries[rows], self.prepared_items[columns]
-        tile: Tile = x[:, : self.chunk] @ y[:, : self.chunk].T
+        tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile

@@ -11,7 +11,7 @@ from tieproof.exact.rows import Rows, spans
 from tieproof.native.threads import for_each
 from tieproof.ties import FloatArray, IntArray
 
-Tile = npt.NDArray[np.floating[Any]]
+Entries = npt.NDArray[np.floating[Any]]
 
 
 class Error(NamedTuple):
@@ -142,7 +142,7 @@ class Space(ABC):
         return sum(int(side.weight[side.largest == 0].sum()) for side in sides)
 
     @abstractmethod
-    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Tile:
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Raw entries for some query rows and gallery rows; in leave-one-out the transpose serves the columns."""
 
     @property
@@ -236,7 +236,7 @@ class Prepared:
         self.dtype = dtype
         self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalise else None
         self.keeps = len(rows) * rows.dimensions * dtype.itemsize <= resources.keep_bytes
-        self.kept: Tile | None = None
+        self.kept: Entries | None = None
 
     def keep(self) -> None:
         """Make all rows ready, once."""
@@ -257,6 +257,6 @@ class Prepared:
             values /= self.norm[span, None]
         return values
 
-    def __getitem__(self, span: slice | IntArray) -> Tile:
+    def __getitem__(self, span: slice | IntArray) -> Entries:
         """The rows of `span`."""
         return self.values(span).astype(self.dtype) if self.kept is None else self.kept[span]

@@ -6,12 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.engine import guide
-from tieproof.engine.structures import SmallIntArray
 from tieproof.inputs.relevance import ranges
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 
-class Entries(NamedTuple):
+class RankedItems(NamedTuple):
     """The relevant items of Q queries, one entry each, nearest first: `Thresholds` and `Counts`, without gaps."""
 
     pointer: IntArray  # (Q + 1,)
@@ -61,7 +60,7 @@ class Block(NamedTuple):
             scale=scale,
         )
 
-    def put(self, places: IntArray, entries: Entries) -> None:
+    def put(self, places: IntArray, entries: RankedItems) -> None:
         """Store the entries of the queries at `places`."""
         self.stop[places] = self.start[places] + np.diff(entries.pointer)
         self.reach[places], self.n_items[places], self.known[places] = entries.reach, entries.n_items, True

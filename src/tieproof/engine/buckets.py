@@ -3,20 +3,9 @@
 import numpy as np
 
 from tieproof.engine.masks import hide
-from tieproof.engine.structures import (
-    Counts,
-    Int,
-    Listed,
-    Places,
-    Row,
-    SmallIntArray,
-    Sorting,
-    Targets,
-    Thresholds,
-    Tile,
-)
+from tieproof.engine.structures import Counts, Int, NearEntries, Places, Row, Sorting, Targets, Thresholds, Tile
 from tieproof.native.compiled import kernel, part
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 BUCKETS = 8
 """Buckets per threshold (measured)."""
@@ -36,7 +25,7 @@ def count_crowded(
     counts: Counts,
     crowded: IntArray,
     sorting: Sorting,
-    listed: Listed,
+    listed: NearEntries,
 ) -> tuple[int, int]:
     """Count all items for the crowded queries, but list those that may be equal to a threshold.
 

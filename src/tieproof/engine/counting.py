@@ -8,15 +8,15 @@ import numpy.typing as npt
 
 from tieproof.distances.space import Error
 from tieproof.engine.buckets import BUCKETS, MOST, SOME, count_crowded
-from tieproof.engine.exact_counting import LEVELS, count_exactly
+from tieproof.engine.exact_counting import WHOLE_NUMBERS, count_exactly
 from tieproof.engine.finding import find_in_columns, find_in_rows, lowest_entries
 from tieproof.engine.placing import place
 from tieproof.engine.structures import (
     Columns,
-    Exact,
-    Flags,
+    ExactRoom,
     Limits,
-    Listed,
+    NearEntries,
+    NearOfRow,
     Room,
     Sorting,
     Thresholds,
@@ -51,24 +51,24 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
     size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
     flag, close = np.zeros(wide, dtype=np.uint8), np.empty(wide, dtype=np.uint32)
     return Room(
-        listed=Listed(
+        listed=NearEntries(
             query=np.empty(size, dtype=np.int64),
             row=np.empty(size, dtype=np.int64),
             item=np.empty(size, dtype=np.int64),
             entry=np.empty(size, dtype=dtype),
         ),
         crowded=np.empty(queries, dtype=np.int64),
-        flags=Flags(flag, flag.view(np.uint64), close),
+        flags=NearOfRow(flag, flag.view(np.uint64), close),
         sorting=Sorting(
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),
             table=np.empty(BUCKETS * most + SOME, dtype=np.uint16),
-            slots=np.empty(max(most, LEVELS) + 2, dtype=np.int32),
+            slots=np.empty(max(most, WHOLE_NUMBERS) + 2, dtype=np.int32),
             position=np.empty(wide, dtype=np.uint32),
             close=close,
         ),
-        exact=Exact(near=np.empty(wide), behind=np.empty(most, dtype=np.uint32)),
+        exact=ExactRoom(near=np.empty(wide), behind=np.empty(most, dtype=np.uint32)),
     )
 
 
@@ -135,7 +135,7 @@ def place_listed(
     most = len(work.undecided.query) - len(room.listed.query)
     used = 0
     for found in listed:
-        near = Listed(*(column[:found] for column in room.listed))
+        near = NearEntries(*(column[:found] for column in room.listed))
         items = Undecided(*(column[used : used + found] for column in work.undecided))
         used += place(near, tile.form, error, tile.column, work.thresholds, work.counts, items, lock)
         if used > most:

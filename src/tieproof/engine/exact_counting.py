@@ -7,21 +7,20 @@ from tieproof.engine.masks import hide
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
-    Exact,
+    ExactRoom,
     Int,
-    Listed,
+    NearEntries,
     Places,
     Row,
-    SmallIntArray,
     Sorting,
     Targets,
     Thresholds,
     Tile,
 )
 from tieproof.native.compiled import kernel, part
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
-LEVELS = 2**12
+WHOLE_NUMBERS = 2**12
 """Whole numbers between the thresholds up to which each gets a count of its own."""
 
 
@@ -33,8 +32,8 @@ def count_exactly(
     counts: Counts,
     crowded: IntArray,
     sorting: Sorting,
-    exact: Exact,
-    listed: Listed,
+    exact: ExactRoom,
+    listed: NearEntries,
 ) -> tuple[int, int]:
     """Count all items for the crowded queries; list them only where thresholds are beyond the tile's type.
 
@@ -58,13 +57,13 @@ def count_exactly(
         low, high = lows[: key.shape[0]], highs[: key.shape[0]]
         widen(key, thresholds.reach[q], thresholds.margin[q], ratio, low, high)
         lowest, highest = low[key.shape[0] - 1], high[0]
-        if whole and highest - lowest < LEVELS:
+        if whole and highest - lowest < WHOLE_NUMBERS:
             count_levels(low, value, weight, slots, position, gap, equal)
         elif -np.inf < lowest and highest < np.inf:
             touched = sort_into_buckets(low, high, value, weight, table, slots, position, close)
             nearness_of(touched, raw, square, ratio, value, close, exact.near)
             ties_behind(gap, exact.behind)
-            compare(touched, key, weight, table, slots, position, close, exact, equal)
+            count_compared(touched, key, weight, table, slots, position, close, exact, equal)
             add_slots(slots, gap)
         else:
             for j in range(list_counted(value, close)):
@@ -134,7 +133,7 @@ def ties_behind(gap: SmallIntArray, behind: Places) -> None:
 
 
 @part
-def compare(
+def count_compared(
     touched: Int,
     keys: FloatArray,
     weight: SmallIntArray,
@@ -142,7 +141,7 @@ def compare(
     slots: SmallIntArray,
     position: Places,
     close: Places,
-    exact: Exact,
+    exact: ExactRoom,
     equal: SmallIntArray,
 ) -> None:
     """Compare the items in touched buckets with the keys next to them, and count them."""

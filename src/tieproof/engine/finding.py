@@ -6,7 +6,18 @@ All others are farther than all thresholds and need no counting. They are passed
 import numpy as np
 
 from tieproof.engine.masks import counted, first_run, leave_out
-from tieproof.engine.structures import Columns, Flags, Int, Limits, Listed, Places, Row, Targets, Thresholds, Tile
+from tieproof.engine.structures import (
+    Columns,
+    Int,
+    Limits,
+    NearEntries,
+    NearOfRow,
+    Places,
+    Row,
+    Targets,
+    Thresholds,
+    Tile,
+)
 from tieproof.native.compiled import kernel, part
 from tieproof.ties import FloatArray, IntArray
 
@@ -46,9 +57,9 @@ def find_in_rows(
     limits: Limits,
     query: int,
     stop: int,
-    flags: Flags,
+    flags: NearOfRow,
     crowded: IntArray,
-    listed: Listed,
+    listed: NearEntries,
 ) -> tuple[int, int, int]:
     """List the items near the queries `query` … stop-1, whose rows are those of the tile.
 
@@ -105,7 +116,7 @@ def flag_near(raw: Row, factor: Row, shift: Row, lowest: float, flag: Row) -> In
 
 @kernel
 def find_in_columns(
-    tile: Tile, targets: Targets, limits: Limits, columns: Columns, item: int, flags: Flags, listed: Listed
+    tile: Tile, targets: Targets, limits: Limits, columns: Columns, item: int, flags: NearOfRow, listed: NearEntries
 ) -> tuple[int, int]:
     """List the items of a transposed tile, whose rows are items, from `item` on, near the queries of its columns.
 

@@ -7,9 +7,9 @@ and keys of later steps smaller; only those of the same step have to be compared
 
 import numpy as np
 
-from tieproof.engine.structures import Int, SmallIntArray, Thresholds
+from tieproof.engine.structures import Int, Thresholds
 from tieproof.native.compiled import kernel, part
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 KEYS = 8
 """Thresholds for each step, about (measured)."""

@@ -14,7 +14,7 @@ from tieproof.native.compiled import kernel, part
 from tieproof.native.threads import in_order
 from tieproof.ties import IntArray, Ties
 
-LEVELS = 2**12
+MOST_BITS = 2**12
 """Largest number of bits whose distances are counted level by level."""
 
 QUERIES = 2**18
@@ -26,12 +26,10 @@ PAIRS = 2**28
 BLOCK = 2**12
 """Items that are gone through for one query after the other while they are in a cache."""
 
-Counts = npt.NDArray[np.int64]
-
 
 def few_levels(codes: npt.NDArray[Any]) -> bool:
     """Whether codes, as `packed_halves` gives them, have so few bits."""
-    return bool(32 * codes.shape[1] <= LEVELS)
+    return bool(32 * codes.shape[1] <= MOST_BITS)
 
 
 def ties_by_level(
@@ -62,7 +60,7 @@ def ties_by_level(
     yield from in_order(count, parts, threads)
 
 
-def counts_of(queries: Words, items: Words, start: IntArray, stop: IntArray) -> Counts:
+def counts_of(queries: Words, items: Words, start: IntArray, stop: IntArray) -> IntArray:
     """Items at each distance from each query, shape (2, queries, levels): those start … stop-1, and the others."""
     count, words = queries.shape
     counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
@@ -78,8 +76,8 @@ def count_levels(
     start: IntArray,
     stop: IntArray,
     position: Places,
-    lanes: Counts,
-    counts: Counts,
+    lanes: IntArray,
+    counts: IntArray,
 ) -> None:
     """Add up `counts_of`; `position` is room for a block of items, `lanes` are zeros."""
     count = queries.shape[0]
@@ -102,7 +100,7 @@ def within(place: int, first: int, last: int) -> int:
 
 
 @part
-def add_levels(query: Words, items: Words, position: Places, lanes: Counts, counts: Counts) -> None:
+def add_levels(query: Words, items: Words, position: Places, lanes: IntArray, counts: IntArray) -> None:
     """Add the items at each distance; four counts side by side, since neighbours are often equally far."""
     length, words = items.shape
     if words == 1:
@@ -130,7 +128,7 @@ def add_levels(query: Words, items: Words, position: Places, lanes: Counts, coun
 
 
 @kernel
-def ties_of_levels(counts: Counts, ties: IntArray) -> None:
+def ties_of_levels(counts: IntArray, ties: IntArray) -> None:
     """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item."""
     query, k, n, l, m = ties[0], ties[1], ties[2], ties[3], ties[4]
     tie = 0

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.engine.structures import Int, Places, Row, SmallIntArray
+from tieproof.engine.structures import Int, Places, Row
 from tieproof.native.compiled import part
-from tieproof.ties import IntArray
+from tieproof.ties import IntArray, SmallIntArray
 
 
 class Masks(NamedTuple):

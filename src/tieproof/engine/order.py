@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.native.compiled import kernel
-from tieproof.ties import FloatArray, IntArray
-
-Flags = npt.NDArray[np.bool_]
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
 PAIRS = 2**16
 """Pairs that are ranked by exact keys together."""
@@ -23,7 +20,7 @@ NARROW = 1 + 2.0**-40
 
 def exact_order(
     space: Space, rows: IntArray, query: IntArray, item: IntArray
-) -> tuple[IntArray, Flags, FloatArray, FloatArray]:
+) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
     """Order pairs (query ascending, item) by exact nearness within each query.
 
     Returns the order, whether a new tie starts at each place of it, and the interval of nearness of each tie.
@@ -55,7 +52,7 @@ def rank_runs(
     order: IntArray,
     keys: FloatArray,
     errors: FloatArray,
-    starts_tie: Flags,
+    starts_tie: BoolArray,
 ) -> None:
     """Rank the pairs of each run, which touch, by exact keys, unless nothing in it has an error."""
     run = np.flatnonzero(starts_tie)

@@ -7,13 +7,13 @@ import numpy as np
 from tieproof.distances.space import Error, Form
 from tieproof.engine.guide import place_of, step_of, steps_of
 from tieproof.engine.intervals import settle
-from tieproof.engine.structures import Counts, Listed, Thresholds, Undecided
+from tieproof.engine.structures import Counts, NearEntries, Thresholds, Undecided
 from tieproof.native.compiled import kernel
 from tieproof.ties import FloatArray
 
 
 def place(
-    listed: Listed,
+    listed: NearEntries,
     form: Form,
     error: Error,
     column: int,
@@ -36,7 +36,7 @@ def place(
 
 @kernel
 def note(
-    listed: Listed,
+    listed: NearEntries,
     form: Form,
     error: Error,
     column: int,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.engine.structures import CONTINUED, Counts, SmallIntArray, Targets, Thresholds, Undecided
+from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Undecided
 from tieproof.native.compiled import kernel
-from tieproof.ties import FloatArray, IntArray, Ties
+from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.block import Block, Entries
+from tieproof.engine.block import Block, RankedItems
 from tieproof.engine.masks import Masks, masks_of
 from tieproof.engine.order import NARROW, exact_order
-from tieproof.engine.structures import CONTINUED, SmallIntArray, Undecided
+from tieproof.engine.structures import CONTINUED, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock, sorted_contains
 from tieproof.native.compiled import kernel
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 
 def rank_shared(
@@ -69,7 +69,7 @@ def reverse(
     return clear
 
 
-def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Entries, Masks, Undecided]:
+def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[RankedItems, Masks, Undecided]:
     """Rank the relevant items of queries whose distinct rows are `rows`; what they mask; partial items."""
     count, distinct = len(rows), len(space.items)
     identity, weight = space.items.identity, space.items.weight
@@ -100,7 +100,7 @@ def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Entr
     entry_gap = np.full(len(block.items), CONTINUED, dtype=np.int32)
     entry_equal = np.zeros(len(block.items), dtype=np.int32)
     entry_gap[head], entry_equal[head] = gap, equal
-    entries = Entries(
+    entries = RankedItems(
         pointer=block.pointer,
         key=np.repeat(keys, tie_relevant),
         reach=reach,

@@ -10,10 +10,10 @@ from tieproof.distances.space import Space
 from tieproof.engine.intervals import end_of_nearer, settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import CONTINUED, Counts, Int, SmallIntArray, Undecided
+from tieproof.engine.structures import CONTINUED, Counts, Int, Undecided
 from tieproof.exact.digits import DIGIT
 from tieproof.native.compiled import kernel, part
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
 """Items and thresholds whose keys are computed together."""
@@ -85,7 +85,7 @@ def meetings(items: Undecided) -> Meetings:
     return Meetings(starts, lowest, np.maximum.reduceat(items.last, starts) - lowest)
 
 
-class Pairs(NamedTuple):
+class PairsToCompare(NamedTuple):
     """Items, then the thresholds that they may meet, as pairs of distinct rows.
 
     origin: where the first threshold of each item's query is among them, or would be; query: that of each threshold;
@@ -99,7 +99,7 @@ class Pairs(NamedTuple):
     base: IntArray
 
 
-def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> Pairs:
+def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
     """Items and thresholds together: keys of the same query can be compared."""
     starts, lowest, spread = meetings(items)
     query = items.query[starts]
@@ -110,7 +110,7 @@ def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> Pairs:
         representative = ranked.items_of(query)[number].astype(np.int64)
     length = np.diff(np.append(starts, len(items.query)))
     begins += len(items.query)
-    return Pairs(
+    return PairsToCompare(
         rows=ranked.targets.row[np.concatenate([items.query, of_threshold])],
         columns=np.concatenate([items.item, representative]),
         origin=np.repeat(begins - lowest, length),
@@ -229,7 +229,7 @@ def place(
         is_equal = False
         while start < stop and not is_equal:
             middle = (start + stop) >> 1
-            order = compare(keys, i, origin[i] + middle)
+            order = sign_of_difference(keys, i, origin[i] + middle)
             is_equal = order == 0
             if order >= 0:
                 stop = middle
@@ -245,7 +245,7 @@ def place(
 
 
 @part
-def compare(keys: IntArray, a: int, b: int) -> int:
+def sign_of_difference(keys: IntArray, a: int, b: int) -> int:
     """The sign of key a - key b in lexicographic order."""
     for digit in range(keys.shape[1]):
         if keys[a, digit] != keys[b, digit]:

@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Form
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
-SmallIntArray = npt.NDArray[np.int32]
 Places = npt.NDArray[np.uint32]
 Row = npt.NDArray[Any]
 Int = int | np.int64
@@ -98,7 +97,7 @@ class Tile(NamedTuple):
     column: int
 
 
-class Listed(NamedTuple):
+class NearEntries(NamedTuple):
     """Entries of a tile that may be as near as a threshold of a query."""
 
     query: IntArray
@@ -107,7 +106,7 @@ class Listed(NamedTuple):
     entry: Row
 
 
-class Flags(NamedTuple):
+class NearOfRow(NamedTuple):
     """Room for what is near in one row of a tile."""
 
     flag: npt.NDArray[np.uint8]  # whether each item, or query, is near
@@ -127,7 +126,7 @@ class Sorting(NamedTuple):
     close: Places  # items that remain to be placed
 
 
-class Exact(NamedTuple):
+class ExactRoom(NamedTuple):
     """Room for comparing items whose nearness has no error."""
 
     near: FloatArray  # nearness of the items that remain
@@ -137,11 +136,11 @@ class Exact(NamedTuple):
 class Room(NamedTuple):
     """A thread's room for counting a tile."""
 
-    listed: Listed
+    listed: NearEntries
     crowded: IntArray  # queries that have many items as near as their thresholds
-    flags: Flags
+    flags: NearOfRow
     sorting: Sorting
-    exact: Exact
+    exact: ExactRoom
 
 
 class Work(NamedTuple):

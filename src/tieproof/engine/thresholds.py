@@ -8,10 +8,10 @@ from tieproof.engine.masks import Masks, join, runs_of
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.ranking import rank_pairs, rank_shared
-from tieproof.engine.structures import Counts, SmallIntArray, Targets, Thresholds, Undecided
+from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
-from tieproof.ties import IntArray
+from tieproof.ties import IntArray, SmallIntArray
 
 SHARED = 16
 """Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""

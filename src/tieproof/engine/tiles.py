@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.distances.space import Error, Space
-from tieproof.distances.space import Tile as Entries
+from tieproof.distances.space import Entries, Error, Space
 from tieproof.engine import counting, finding
 from tieproof.engine.counting import limits_of, make_room
 from tieproof.engine.plan import Plan

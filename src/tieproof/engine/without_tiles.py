@@ -13,11 +13,11 @@ from tieproof.engine.masks import hide
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import Row, SmallIntArray, Undecided
+from tieproof.engine.structures import Row, Undecided
 from tieproof.engine.tiles import Progress
 from tieproof.native.compiled import kernel
 from tieproof.native.threads import for_each
-from tieproof.ties import IntArray
+from tieproof.ties import IntArray, SmallIntArray
 
 Task = tuple[slice, slice, Lock]
 """Some queries, some items, and the lock to hold while counts of these queries change."""

@@ -7,10 +7,7 @@ import numpy.typing as npt
 
 from tieproof.exact.scan import Checksums
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
-from tieproof.ties import IntArray
-
-Flags = npt.NDArray[np.bool_]
-
+from tieproof.ties import BoolArray, IntArray
 
 ROUNDS = 16
 """Each round settles one group of every checksum. Distinct rows share one only where float64 rounds them alike."""
@@ -33,13 +30,13 @@ def identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool)
         leader = unsettled[earliest[inverse]]
         others = unsettled != leader
         members, leaders = unsettled[others], leader[others]
-        matched = compare(embeddings, members, leaders, same)
+        matched = same_rows(embeddings, members, leaders, same)
         first[members[matched]] = leaders[matched]
         unsettled = members[~matched]
     return first
 
 
-def compare(embeddings: Embeddings, members: IntArray, leaders: IntArray, same: Any) -> Flags:
+def same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, same: Any) -> BoolArray:
     """Whether row members[i] is the same as row leaders[i], block by block."""
     size = max(1, BLOCK_BYTES // (8 * embeddings.shape[1]))
     matched = np.empty(len(members), dtype=np.bool_)
@@ -49,13 +46,13 @@ def compare(embeddings: Embeddings, members: IntArray, leaders: IntArray, same: 
     return matched
 
 
-def equal(a: Embeddings, b: Embeddings) -> Flags:
+def equal(a: Embeddings, b: Embeddings) -> BoolArray:
     """Whether rows are equal as numbers."""
-    flags: Flags = (a == b).all(axis=1)
+    flags: BoolArray = (a == b).all(axis=1)
     return flags
 
 
-def proportional(a: Embeddings, b: Embeddings) -> Flags:
+def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
     """Whether rows are equal up to a positive factor: a_i |b_p| = b_i |a_p| exactly, p the place of the largest."""
     if a.dtype.kind in "iu" and a.dtype.itemsize == 8:
         return equal(a, b)  # beyond 53 bits the products below would not be exact
@@ -71,10 +68,10 @@ def proportional(a: Embeddings, b: Embeddings) -> Flags:
     shift = (a_exponent + at_place(b_exponent)) - (b_exponent + at_place(a_exponent))
     # Both products lie in [1/4, 1) or are zero: a shift of more than 4 cannot make them equal.
     shift = np.clip(shift, -4, 4)
-    flags: Flags = np.logical_and.reduce(
+    flags: BoolArray = np.logical_and.reduce(
         [np.ldexp(mine, shift) == other for mine, other in zip(left, right, strict=True)]
     ).all(axis=1)
-    nonzero: Flags = at_place(a)[:, 0] != 0
+    nonzero: BoolArray = at_place(a)[:, 0] != 0
     return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
 
 

@@ -254,8 +254,8 @@ def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
                 row, column = np.divmod(code, pool.width)
                 table = pool.table(block[row, column - first], row + stripe.start, column, weight)
                 farther, equal = (
-                    sum(weight for key, weight in table.items() if compare(key * gauge.unit, cut))
-                    for compare in (operator.gt, operator.eq)
+                    sum(weight for key, weight in table.items() if beats(key * gauge.unit, cut))
+                    for beats in (operator.gt, operator.eq)
                 )
                 with lock:
                     found[i] += beyond + farther, equal

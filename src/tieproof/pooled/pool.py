@@ -31,7 +31,7 @@ Table = Counter[Any]
 """Exact keys, each with the number of pairs that have it."""
 
 
-class Listed(NamedTuple):
+class ListedPairs(NamedTuple):
     """Pairs by the row within a stripe, and by the distinct item row."""
 
     rows: IntArray
@@ -119,7 +119,7 @@ class Pool:
         """How often a pair of each column counts."""
         return np.where(self.mirrored & (columns >= stripe.stop), 2, 1)
 
-    def listed(self, stripe: Stripe) -> Iterator[tuple[Listed, Listed]]:
+    def listed(self, stripe: Stripe) -> Iterator[tuple[ListedPairs, ListedPairs]]:
         """The relevant and the excluded pairs of a stripe, some queries at a time."""
         queries = self.members[self.first_member[stripe.start] : self.first_member[stripe.stop]]
         ends = np.cumsum(self.listed_at_most[queries])
@@ -131,8 +131,8 @@ class Pool:
             block = self.relevance.block(some)
             rows = self.gauge.identity[0][some] - stripe.start
             yield (
-                Listed(np.repeat(rows, np.diff(block.pointer)), self.gauge.identity[1][block.items]),
-                Listed(np.repeat(rows, np.diff(block.excluded_pointer)), self.gauge.identity[1][block.excluded]),
+                ListedPairs(np.repeat(rows, np.diff(block.pointer)), self.gauge.identity[1][block.items]),
+                ListedPairs(np.repeat(rows, np.diff(block.excluded_pointer)), self.gauge.identity[1][block.excluded]),
             )
             start = stop
 

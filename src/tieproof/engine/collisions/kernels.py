@@ -8,9 +8,8 @@ import numpy.typing as npt
 from tieproof.distances.curves import Curve, distance_of
 from tieproof.native.compiled import kernel
 from tieproof.precision.kernels import FAR, SLACK
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
-Counts = npt.NDArray[np.int32]
 States = npt.NDArray[np.int8]
 
 APART, CLOSE, OPEN = 0, 1, 2
@@ -108,7 +107,7 @@ def judge_each(low: FloatArray, high: FloatArray, epsilon: float) -> States:
     return states
 
 
-class Rankings(NamedTuple):
+class OrderedItems(NamedTuple):
     """Distinct items in order, the gap behind each, and of how many items they consist.
 
     order : (q, w) columns, of which the first ranked[q] are ranked
@@ -120,12 +119,14 @@ class Rankings(NamedTuple):
     order: IntArray
     states: States
     ranked: IntArray
-    present: Counts
-    relevant: Counts
+    present: SmallIntArray
+    relevant: SmallIntArray
 
 
 @kernel
-def ties_of_rankings(rankings: Rankings, k: IntArray, n: IntArray, l: IntArray, m: IntArray, query: IntArray) -> int:
+def ties_of_rankings(
+    rankings: OrderedItems, k: IntArray, n: IntArray, l: IntArray, m: IntArray, query: IntArray
+) -> int:
     """Write down all ties of at least two items, nearest first; return how many there are.
 
     The arrays may be too short: what does not fit is only counted.

@@ -8,8 +8,7 @@ import numpy as np
 from tieproof.distances.gauge import Gauge
 from tieproof.engine.collisions.exact import decide
 from tieproof.engine.collisions.kernels import (
-    Counts,
-    Rankings,
+    OrderedItems,
     Scale,
     judge_gaps,
     ties_of_rankings,
@@ -18,7 +17,7 @@ from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
 from tieproof.pooled.stripes import stripes
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 128, 64
 """What a ranked item, and a relevant one besides, take at most while a ranking is looked at."""
@@ -75,7 +74,7 @@ def all_ties(
         values[present == 0] = np.inf
         ranking = np.argsort(values, axis=1)
         values = np.take_along_axis(values, ranking, axis=1)
-        rankings = Rankings(
+        rankings = OrderedItems(
             ranking, np.zeros(values.shape, dtype=np.int8), np.count_nonzero(present, axis=1), present, relevant
         )
         if judge_gaps(values, rankings.ranked, scale, rankings.states):
@@ -89,7 +88,7 @@ def all_ties(
     yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)
 
 
-def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> Counts:
+def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> SmallIntArray:
     """How often each place of a matrix is named."""
     counts = np.zeros(shape, dtype=np.int32)
     np.add.at(counts.reshape(-1), rows * shape[1] + columns, 1)
@@ -107,7 +106,7 @@ def values_of(gauge: Gauge, rows: slice) -> FloatArray:
     return values
 
 
-def written_down(rankings: Rankings) -> tuple[IntArray, ...]:
+def written_down(rankings: OrderedItems) -> tuple[IntArray, ...]:
     """The ties of rankings: query, k, n, l and m."""
     room = np.empty((5, 0), dtype=np.int64)
     room = np.empty((5, ties_of_rankings(rankings, *room)), dtype=np.int64)
