@@ -52,19 +52,41 @@ def test_threads_of_blas_are_restored() -> None:
 def test_reduced_precision_is_refused(dtype: type) -> None:
     # Ten (thirty) bits of mantissa, as a TF32 (or a float32) product would keep.
     kept = 10 if dtype == np.float32 else 30
-    for x, y in blas.probes(np.dtype(dtype))[:1]:
-        short = [np.ldexp(np.rint(np.ldexp(a, kept)), -kept).astype(dtype) for a in (x, y)]
+    probe = blas.make_probe(np.dtype(dtype))
+    left, right = probe.matrices(np.dtype(dtype))
+    blas.check_product(probe, left @ right.T, np.dtype(dtype))
+
+    def short(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        mantissa, exponent = np.frexp(matrix)
+        rounded: npt.NDArray[Any] = np.ldexp(np.rint(np.ldexp(mantissa, kept)), exponent - kept).astype(dtype)
+        return rounded
+
+    for x, y in ((short(left), short(right)), (short(left), right), (left, short(right))):
         with pytest.raises(tp.UnsafeProductError, match="reduced precision"):
-            blas.check_product(x, y, short[0] @ short[1].T, np.dtype(dtype))
+            blas.check_product(probe, x @ y.T, np.dtype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_single_wrong_entry_is_seen(dtype: type) -> None:
+    probe = blas.make_probe(np.dtype(dtype))
+    left, right = probe.matrices(np.dtype(dtype))
+    product = left @ right.T
+    true = left.astype(object) @ right.T.astype(object)[:, :3]
+    assert (product[: blas.HALF // 2, :3] == true[: blas.HALF // 2]).all()
+    for row, column in ((0, 0), (251, 503), (503, 300), (504, 504), (900, 700), (1007, 1007)):
+        for wrong in (np.nextafter(product[row, column], dtype(np.inf)), dtype(np.nan), dtype(np.inf)):
+            changed = product.copy()
+            changed[row, column] = wrong
+            with pytest.raises(tp.UnsafeProductError):
+                blas.check_product(probe, changed, np.dtype(dtype))
 
 
 def test_strassen_is_refused() -> None:
     def strassen(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32], levels: int) -> npt.NDArray[np.float32]:
         if not levels:
             return a @ b
-        h = len(a) // 2
-        (a11, a12), (a21, a22) = (a[:h, :h], a[:h, h:]), (a[h:, :h], a[h:, h:])
-        (b11, b12), (b21, b22) = (b[:h, :h], b[:h, h:]), (b[h:, :h], b[h:, h:])
+        (a11, a12), (a21, a22) = (np.split(half, 2, axis=1) for half in np.split(a, 2))
+        (b11, b12), (b21, b22) = (np.split(half, 2, axis=1) for half in np.split(b, 2))
         pairs = [
             (a11 + a22, b11 + b22),
             (a21 + a22, b11),
@@ -77,13 +99,11 @@ def test_strassen_is_refused() -> None:
         m1, m2, m3, m4, m5, m6, m7 = (strassen(x, y, levels - 1) for x, y in pairs)
         return np.block([[m1 + m4 - m5 + m7, m3 + m5], [m2 + m4, m1 - m2 + m3 + m6]])
 
-    refused = 0
-    for x, y in blas.probes(np.dtype(np.float32)):
-        try:
-            blas.check_product(x, y, strassen(x, np.ascontiguousarray(y.T), 1), np.dtype(np.float32))
-        except tp.UnsafeProductError:
-            refused += 1
-    assert refused
+    probe = blas.make_probe(np.dtype(np.float32))
+    left, right = probe.matrices(np.dtype(np.float32))
+    for levels in (1, 2, 3):
+        with pytest.raises(tp.UnsafeProductError, match="Strassen"):
+            blas.check_product(probe, strassen(left, np.ascontiguousarray(right.T), levels), np.dtype(np.float32))
 
 
 def test_kernels_state_their_arithmetic() -> None:
