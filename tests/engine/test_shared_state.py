@@ -124,8 +124,10 @@ def test_nothing_is_made_in_a_thread(
     monkeypatch.setattr(thresholds, "SHARED", 3)
     random = np.random.default_rng(7)
     data, labels = HARD_SETS[name](random, (90, 6)), np.arange(90) % 9
-    CALLS[call](data, labels, distance=distance, threads=3)
-    CALLS[call](data[:40], labels[:40], gallery=data, gallery_labels=labels, distance=distance, threads=3)
+    # Little memory makes pieces of what would else be one, which needs no thread.
+    CALLS[call](data, labels, distance=distance, threads=3, memory=2**14)
+    gallery = {"gallery": data, "gallery_labels": labels}
+    CALLS[call](data[:40], labels[:40], **gallery, distance=distance, threads=3, memory=2**14)
     assert any(issubclass(kind, Space) for kind in watched)
     assert any(issubclass(kind, Relevance) for kind in watched)
     assert Rows in watched
