@@ -21,9 +21,9 @@ from shared_data import load_shared
 from tieproof.calls import collision_counts, widest_ties
 from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
+from tieproof.engine import stripes
 from tieproof.engine.collisions import ties as gaps
 from tieproof.measures.average_precision import tie_widths
-from tieproof.pooled import stripes
 
 Array = npt.NDArray[Any]
 

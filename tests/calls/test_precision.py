@@ -22,12 +22,12 @@ from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances.curves import LINEAR, curve
+from tieproof.engine import stripes
+from tieproof.engine.rounded.distances import RoundedDistances
+from tieproof.engine.rounded.kernels import nearest, round_pairs, target_of
+from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
-from tieproof.pooled import stripes
 from tieproof.pooled.points import make_gauge
-from tieproof.precision.distances import RoundedDistances
-from tieproof.precision.formats import FORMATS
-from tieproof.precision.kernels import nearest, round_pairs, target_of
 
 PRECISIONS = tuple(FORMATS)
 

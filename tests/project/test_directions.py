@@ -27,16 +27,12 @@ MAY_IMPORT = {
     "engine": "errors ties inputs native exact distances",
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances engine results",
-    "precision": "errors ties inputs native exact distances engine pooled",
-    # It stands in engine/ and is made from rounded distances and from gauges; a room of its own would say so.
-    "engine.collisions": "errors ties inputs native exact distances engine pooled precision",
-    "calls": "errors ties inputs native exact distances engine engine.collisions pooled precision measures "
-    "confidence results",
+    "calls": "errors ties inputs native exact distances engine pooled measures confidence results",
     "audit": "errors data ties inputs distances measures results calls",
     "views": "errors ties distances measures confidence results audit",
     "compat": "errors ties inputs exact distances measures engine pooled results calls views",
     "tieproof": "errors ties measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures precision results calls audit views",
+    "cli": "tieproof errors data inputs native distances measures results calls audit views",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""

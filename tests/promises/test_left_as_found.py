@@ -19,11 +19,11 @@ from tieproof.calls import collision_counts, progress, scoring
 from tieproof.distances import DISTANCES, make_space
 from tieproof.engine import Plan, count_ties
 from tieproof.engine.collisions.ties import all_ties
+from tieproof.engine.rounded.ties import rounded_ties
+from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
 from tieproof.pooled import counting
 from tieproof.pooled.points import make_gauge
-from tieproof.precision.formats import FORMATS
-from tieproof.precision.ties import rounded_ties
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.normal(size=(1500, 8)).astype(np.float32)
@@ -40,7 +40,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 PLACES = [
     "tieproof.engine.counting.count_rows",
     "tieproof.engine.dense.count_matrix",
-    "tieproof.precision.ties.ties_of_scores",
+    "tieproof.engine.rounded.ties.ties_of_scores",
     "tieproof.engine.collisions.ties.written_down",
     "tieproof.pooled.counting.histogram",
 ]

@@ -19,11 +19,11 @@ from tieproof.inputs.arrays import (
     type_name,
 )
 from tieproof.inputs.categories import Average, as_categories, check_average
+from tieproof.inputs.formats import find_format
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.precision.formats import find_format
 from tieproof.results.results import Result
 from tieproof.ties import IntArray
 

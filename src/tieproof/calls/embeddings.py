@@ -14,13 +14,13 @@ from tieproof.errors import about
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.embeddings import make_relevance
+from tieproof.inputs.formats import Format, find_format
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import Labels, Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
 from tieproof.native.waiting import explain_waits
-from tieproof.precision.formats import Format, find_format
 from tieproof.results.results import Result, Setting
 from tieproof.ties import IntArray, Parts, Ties
 
@@ -227,12 +227,15 @@ def function_parts(
     progress: bool,
 ) -> Parts:
     """The ties of all queries under a function's distances."""
-    from tieproof.engine.dense import blocks_of_function, ties_of_scores
+    from tieproof.distances.functions import FunctionGauge
+    from tieproof.engine.dense import ties_of_scores
+    from tieproof.engine.stripes import stripes
 
-    items = queries if gallery is None else gallery
-    with progress_bar(len(queries) * len(items), progress) as advance:
-        for span, distances in blocks_of_function(function, queries, items):
-            index = np.arange(len(queries))[span]
+    gauge = FunctionGauge(function, queries, queries if gallery is None else gallery)
+    with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
+        for span in stripes(gauge, 0, relevance.at_most(), 0):
+            distances = gauge.values(span, slice(0, relevance.n_items))
+            index = np.arange(span.start, span.stop)
             yield index, ties_of_scores(-distances, relevance.block(index))
             advance(distances.size)
 
@@ -247,8 +250,8 @@ def rounded_parts(
     progress: bool,
 ) -> tuple[Parts, int]:
     """The ties of all queries under distances rounded to a format, and the number of zero vectors."""
+    from tieproof.engine.rounded.ties import rounded_ties
     from tieproof.pooled.points import make_gauge
-    from tieproof.precision.ties import rounded_ties
 
     gauge = make_gauge(queries, gallery, kind, relevance, limits[0])
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.distances.functions import FunctionGauge
 from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Resources
 from tieproof.exact.reals import least_rounding_to
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import Relevance
 from tieproof.pooled.counting import Progress, order_statistics, relevant_beyond
-from tieproof.pooled.functions import FunctionGauge
 from tieproof.pooled.pool import Pool
 from tieproof.results.rates import (
     OperatingPoint,

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.distances.gauge import Gauge
+from tieproof.engine.stripes import LARGEST_STRIPE
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Judgments, Relevance, pointers
-from tieproof.pooled.stripes import LARGEST_STRIPE
 from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ENTRY = 96

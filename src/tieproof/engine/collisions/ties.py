@@ -13,10 +13,10 @@ from tieproof.engine.collisions.kernels import (
     judge_gaps,
     ties_of_rankings,
 )
+from tieproof.engine.stripes import stripes
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
-from tieproof.pooled.stripes import stripes
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 128, 64

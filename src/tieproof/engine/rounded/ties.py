@@ -6,12 +6,12 @@ import numpy as np
 
 from tieproof.distances.gauge import Gauge
 from tieproof.engine.dense import ties_of_scores
+from tieproof.engine.rounded.distances import RoundedDistances
+from tieproof.engine.stripes import stripes
 from tieproof.exact.blas import check_products, single_threaded
+from tieproof.inputs.formats import Format
 from tieproof.inputs.relevance import Relevance
 from tieproof.native.threads import in_order
-from tieproof.pooled.stripes import stripes
-from tieproof.precision.distances import RoundedDistances
-from tieproof.precision.formats import Format
 from tieproof.ties import IntArray, Parts, Ties
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 320

@@ -13,8 +13,8 @@ codes, values have exactly the ties of distances, and one pair of each tie is de
 import numpy as np
 
 from tieproof.distances.gauge import FLOAT64, Gauge
-from tieproof.precision.formats import Format
-from tieproof.precision.kernels import round_block, round_pairs, target_of
+from tieproof.engine.rounded.kernels import round_block, round_pairs, target_of
+from tieproof.inputs.formats import Format
 from tieproof.ties import FloatArray, IntArray
 
 COLUMNS = 2048
