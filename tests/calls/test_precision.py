@@ -38,7 +38,7 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
     """Rounded distances of all rows to all others, as the evaluation ranks them."""
     items = data if gallery is None else gallery
     labels = [np.zeros(len(side), dtype=np.int64) for side in (data, items)]
-    relevance = Labels(labels[0], None if gallery is None else labels[1])
+    relevance = Labels.of(labels[0], None if gallery is None else labels[1])
     gauge = make_gauge(data, gallery, REGISTERED[name], relevance, 2**28)
     block = RoundedDistances(gauge, FORMATS[precision]).block(slice(0, len(gauge.weight[0])))
     return np.asarray(block[gauge.identity[0][:, None], gauge.identity[1]])

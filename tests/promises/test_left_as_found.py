@@ -129,7 +129,7 @@ def test_an_error_in_a_thread(call: str, left_as_found: None, monkeypatch: pytes
 @pytest.mark.parametrize("kind", ["engine", "precision", "gaps"])
 def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
     """Somebody takes the first part, and never the next one."""
-    relevance, limits = Labels(LABELS, None), (8 * 2**20, 2)
+    relevance, limits = Labels.of(LABELS, None), (8 * 2**20, 2)
     cosine, plan = DISTANCES["cosine"], Plan(*limits)
 
     def nobody_looks(_: int) -> None: ...

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
-from tieproof.inputs.embeddings import from_labels
+from tieproof.inputs.embeddings import by_labels, checked_labels
 from tieproof.inputs.relevance import Relevance
 
 Row = npt.NDArray[Any]
@@ -62,4 +62,4 @@ def relevance_by_labels(
     with about("labels", name):
         own = as_labels(labels, len(rows), "labels", "queries")
     n_items = None if gallery_labels is None else width
-    return LabelledRows(from_labels(own, gallery_labels, len(rows), n_items, (name, name)))
+    return LabelledRows(by_labels(*checked_labels(own, gallery_labels, len(rows), n_items, (name, name))))

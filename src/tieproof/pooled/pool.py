@@ -49,7 +49,7 @@ class Pool:
         self.gauge, self.relevance = gauge, relevance
         self.threads = threads = 1 if gauge.stripe_rows else threads  # a function need not be safe in threads
         self.height, self.width = (len(weight) for weight in gauge.weight)
-        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded_pairs is None
+        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded.pairs is None
         identity = gauge.identity[0]
         self.members = np.argsort(identity, kind="stable")
         self.first_member = pointers(identity[self.members], self.height)
