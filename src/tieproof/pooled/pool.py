@@ -20,9 +20,6 @@ BYTES_PER_ENTRY = 96
 BYTES_PER_PAIR = 128
 """What a relevant or excluded pair takes while it is listed."""
 
-CHUNK_PAIRS = 2**14
-"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time before they are counted."""
-
 Found = TypeVar("Found")
 
 Stripe = slice
@@ -150,8 +147,6 @@ class Pool:
 
     def add(self, table: Table, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> None:
         """Add pairs to a table, some at a time."""
-        for start in range(0, len(values), CHUNK_PAIRS):
-            span = slice(start, start + CHUNK_PAIRS)
-            keys = self.gauge.exact(values[span], rows[span], columns[span])
-            for key, weight in zip(keys, weights[span].tolist(), strict=True):
+        for some, keys in self.gauge.exact_by_part(values, rows, columns):
+            for key, weight in zip(keys, weights[some].tolist(), strict=True):
                 table[key] += weight
