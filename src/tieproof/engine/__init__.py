@@ -11,7 +11,7 @@ from tieproof.engine.collisions.kernels import paint
 from tieproof.engine.collisions.ties import FoundTies, collisions_of
 from tieproof.engine.dense import ties_by_function, ties_of_matrix
 from tieproof.engine.levels import few_levels, ties_by_level
-from tieproof.engine.order import exact_order
+from tieproof.engine.nearest import nearest_of
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.ranking import rank
 from tieproof.engine.resolve import count_partial
@@ -22,7 +22,7 @@ from tieproof.exact.blas import check_products, single_threaded
 from tieproof.problem import GivenMatrix, Problem, Watch, unwatched
 from tieproof.ties import IntArray, Parts, Ties
 
-__all__ = ["FoundTies", "TiesByPart", "collisions_of", "exact_order", "paint", "ties_of"]
+__all__ = ["FoundTies", "TiesByPart", "collisions_of", "nearest_of", "paint", "ties_of"]
 
 
 class TiesByPart(NamedTuple):
