@@ -136,7 +136,8 @@ def evaluate_run(
     check_average(average)
     if missing not in MISSING:
         raise InputError(f"Unknown missing={missing!r}. Known: {', '.join(MISSING)}.")
-    collection = check_collection(truncated, n_items)
+    with about("n_items"):
+        collection = check_collection(truncated, n_items)
     queries, documents = trec.numbering(), trec.numbering()
     with about("qrels"):
         judged = read(qrels, QRELS, queries, documents)
