@@ -21,7 +21,8 @@ from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
 from tieproof.native.waiting import explain_waits
 from tieproof.precision.formats import Format, find_format
-from tieproof.results.results import Result, Setting
+from tieproof.results.evaluated import Setting
+from tieproof.results.results import Result
 from tieproof.ties import IntArray, Parts, Ties
 
 

@@ -20,7 +20,8 @@ from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import cut_off, estimate
-from tieproof.results.results import Result, Setting
+from tieproof.results.evaluated import Setting
+from tieproof.results.results import Result
 from tieproof.ties import FloatArray, IntArray, Parts
 
 BLOCK_ENTRIES = 2**22

@@ -35,7 +35,8 @@ from tieproof.inputs.run_sources import (
 from tieproof.inputs.strings import check_widths
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
-from tieproof.results.results import NOT_IN_RUN, NOT_JUDGED, Result, Setting
+from tieproof.results.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
+from tieproof.results.results import Result
 from tieproof.ties import IntArray
 
 Missing = Literal["zero", "skip", "error"]

@@ -11,7 +11,8 @@ from tieproof.inputs.categories import Categories
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.results import Evaluated, Result, Setting
+from tieproof.results.evaluated import Evaluated, Setting
+from tieproof.results.results import Result
 from tieproof.results.tie_summary import count_by_query
 from tieproof.ties import IntArray, Parts, Ties
 

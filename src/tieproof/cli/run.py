@@ -28,7 +28,7 @@ from tieproof.cli.options import (
 from tieproof.cli.output import STANDARD_OUTPUT, answer, say, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
-from tieproof.results.results import NOT_JUDGED
+from tieproof.results.evaluated import NOT_JUDGED
 from tieproof.views.text import lines
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
 from tieproof.views.text.parts import count

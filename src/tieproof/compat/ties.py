@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.results.results import mean
+from tieproof.results.means import mean
 from tieproof.ties import Estimate, FloatArray
 
 TieChoice = Literal["lower", "expected", "upper", "interval"]

@@ -15,7 +15,7 @@ from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, as_embeddings, as_labels
 from tieproof.inputs.relevance import Labels
-from tieproof.results.results import mean_of_means
+from tieproof.results.means import mean_of_means
 from tieproof.ties import Estimate, FloatArray, IntArray
 
 
