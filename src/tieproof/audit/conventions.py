@@ -14,6 +14,7 @@ import numpy as np
 
 from tieproof.audit.cases import Array, Case
 from tieproof.errors import InputError
+from tieproof.inputs.checks import check_choice
 
 Evaluator = Callable[..., Any]
 Kind = Literal["leave-one-out", "gallery", "scores"]
@@ -165,8 +166,7 @@ def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
     'embeddings'
     """
     if takes is not None:
-        if takes not in CONVENTIONS:
-            raise InputError(f"Unknown takes={takes!r}. Known: {', '.join(CONVENTIONS)}.")
+        check_choice("takes", takes, CONVENTIONS)
         return CONVENTIONS[takes]
     try:
         parameters = inspect.signature(evaluator).parameters.values()

@@ -23,6 +23,7 @@ from tieproof.calls.scoring import (
 )
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
+from tieproof.inputs.checks import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.trec import Columns
 from tieproof.inputs.run_categories import categories_of
@@ -135,8 +136,7 @@ def evaluate_run(
     wanted = parse_measures(measures)
     check_empty(empty)
     check_average(average)
-    if missing not in MISSING:
-        raise InputError(f"Unknown missing={missing!r}. Known: {', '.join(MISSING)}.")
+    check_choice("missing", missing, MISSING)
     with about("n_items"):
         collection = check_collection(truncated, n_items)
     queries, documents = trec.numbering(), trec.numbering()

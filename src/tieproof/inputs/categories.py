@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
+from tieproof.inputs.checks import check_choice
 from tieproof.inputs.strings import check_code_points
 from tieproof.ties import IntArray
 
@@ -79,8 +80,7 @@ class Categories:
 
 def check_average(average: str) -> None:
     """Refuse an unknown kind of mean."""
-    if not isinstance(average, str) or average not in AVERAGES:
-        raise InputError(f"Unknown average={average!r}. Known: {', '.join(AVERAGES)}.", "average")
+    check_choice("average", average, AVERAGES)
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
+from tieproof.inputs.checks import check_choice
 from tieproof.inputs.shares import as_shares
 from tieproof.ties import Estimate
 
@@ -75,8 +76,7 @@ def checked_rates(fmr: Any) -> tuple[float, ...]:
 
 def check_method(method: str) -> None:
     """Refuse an unknown method."""
-    if method not in METHODS:
-        raise InputError(f"Unknown method {method!r}. Known methods: {', '.join(METHODS)}.")
+    check_choice("method", method, METHODS)
 
 
 def check_counts(relevant: int, others: int) -> None:
