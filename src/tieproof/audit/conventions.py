@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tieproof.audit.cases import Array, Case
+from tieproof.audit.cases import Case
 from tieproof.errors import InputError
 from tieproof.inputs.checks import check_choice
+from tieproof.ties import Array
 
 Evaluator = Callable[..., Any]
 Kind = Literal["leave-one-out", "gallery", "scores"]

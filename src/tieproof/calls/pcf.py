@@ -12,9 +12,9 @@ from tieproof.inputs.arrays import (
     blocks,
     not_finite,
 )
+from tieproof.inputs.checks import as_shares
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.shares import as_shares
 from tieproof.ties import FloatArray
 
 ROUNDING = 2.0**-52

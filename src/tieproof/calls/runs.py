@@ -25,7 +25,7 @@ from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
 from tieproof.inputs.checks import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.readers.trec import Columns
+from tieproof.inputs.readers.trec import TrecColumns
 from tieproof.inputs.run_categories import categories_of
 from tieproof.inputs.run_sources import (
     QRELS,
@@ -180,7 +180,7 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     return int(n_items)
 
 
-def check_sides(judged: Columns, ranked: Columns) -> None:
+def check_sides(judged: TrecColumns, ranked: TrecColumns) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
     fractions, scores = judged.value[judged.value != np.rint(judged.value)], ranked.value
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
@@ -202,7 +202,7 @@ class Topics(NamedTuple):
     number: IntArray
 
 
-def choose(judged: Columns, ranked: Columns, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
+def choose(judged: TrecColumns, ranked: TrecColumns, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
     """Which queries are evaluated, by the policies."""
 
     def holds(query: IntArray) -> npt.NDArray[np.bool_]:

@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.checks import check_count, check_finite
-from tieproof.inputs.shares import as_shares
+from tieproof.inputs.checks import as_shares, check_count, check_finite
 from tieproof.ties import FloatArray
 
 LARGEST = 1e60

@@ -11,7 +11,7 @@ from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
 from tieproof.inputs.checks import check_choice
 from tieproof.inputs.strings import check_code_points
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")
@@ -19,8 +19,6 @@ AVERAGES = ("micro", "macro")
 
 MOST_NAMED = 10
 """Categories that a message lists."""
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

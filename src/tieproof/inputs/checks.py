@@ -1,7 +1,7 @@
-"""Refusals that many arguments share: words, whole numbers, numbers that must be finite, and how many there are."""
+"""Refusals that many arguments share: words, whole numbers, shares, finite numbers, and how many there are."""
 
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,21 @@ def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}{beside}, not {value!r}.", name)
+
+
+def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
+    """The shares as floats, refused by the first that is none.
+
+    >>> as_shares(0.5, "A share", "share=(0.5,)"), as_shares([0, 1], "A share", "share=(0.5,)")
+    ((0.5,), (0.0, 1.0))
+    """
+    shares = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else (values,)
+    if not shares:
+        raise InputError(f"{name} is missing: none was asked for. Pass {example} or others from 0 to 1.")
+    for share in shares:
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
+            raise InputError(f"{name} must be a number from 0 to 1, not {share!r}.")
+    return tuple(float(share) for share in shares)
 
 
 def check_count(arrived: int, name: str, count: int, items: str) -> None:

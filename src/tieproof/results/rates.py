@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_choice
-from tieproof.inputs.shares import as_shares
+from tieproof.inputs.checks import as_shares, check_choice
 from tieproof.ties import Estimate
 
 Method = Literal["linear", "exact"]

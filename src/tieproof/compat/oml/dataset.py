@@ -15,6 +15,9 @@ from tieproof.inputs.checks import check_count
 CATEGORY = "category"
 """The key of `extra_data` that names the category of each item."""
 
+OVERALL = "OVERALL"
+"""The category that all items are in."""
+
 
 class QueryGalleryLabeledDataset:
     """Labelled items, split into queries and a gallery, which may overlap.
