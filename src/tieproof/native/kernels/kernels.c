@@ -2,9 +2,27 @@
 
 #include "array.h"
 #include "arrangements.h"
+#include "curves.h"
+#include "digits.h"
+#include "distinct.h"
+#include "masks.h"
 #include "precision_terms.h"
 #include "processor.h"
+#include "scan.h"
+#include "slices.h"
 #include "sums_by_query.h"
+
+#include "as_float.h"
+#include "cityblock.h"
+#include "hamming.h"
+#include "hiding.h"
+#include "pairs.h"
+
+#include "as_double.h"
+#include "cityblock.h"
+#include "hamming.h"
+#include "hiding.h"
+#include "pairs.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */
 KERNEL const char *made_of(void)
