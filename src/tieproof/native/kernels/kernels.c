@@ -2,9 +2,19 @@
 
 #include "array.h"
 #include "arrangements.h"
+#include "guide.h"
+#include "intervals.h"
+#include "levels.h"
 #include "precision_terms.h"
 #include "processor.h"
+#include "ranked.h"
 #include "sums_by_query.h"
+#include "table.h"
+
+#include "as_double.h"
+#include "counting_tiles.h"
+#include "as_float.h"
+#include "counting_tiles.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */
 KERNEL const char *made_of(void)
