@@ -143,12 +143,12 @@ def prototype(
 
 def argument(hint: Any, where: str, element: Element | None) -> tuple[Any, Callable[[Any], Any]]:
     """The type of an argument in C, and what makes it of a value; errors say `where` it is."""
-    hint, _ = without_none(hint)
-    if hint in NUMBERS:
-        return NUMBERS[hint]
+    only, _ = without_none(hint)
+    if only in NUMBERS:
+        return NUMBERS[only]
     fields = reader(hint, where, element)
-    if is_named_tuple(hint):
-        pack = packing(layout(hint)).pack
+    if is_named_tuple(only):
+        pack = packing(layout(only)).pack
         return ctypes.c_char_p, lambda value: pack(*fields(value))
     return Array, lambda value: _array_of(_pack_array(*fields(value)))
 
