@@ -2,8 +2,11 @@
 
 #include "array.h"
 #include "arrangements.h"
+#include "collisions.h"
+#include "pooled.h"
 #include "precision_terms.h"
 #include "processor.h"
+#include "rounding.h"
 #include "sums_by_query.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */
