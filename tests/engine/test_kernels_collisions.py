@@ -110,7 +110,7 @@ def test_ties(share: float, level: str) -> None:
     for room in (0, 3, 200):
         ties = np.full((5, room), -1)
         rankings = OrderedItems(order, states, ranked, present, relevant)
-        found = at(level, ties_of_rankings)(rankings, *ties[1:], ties[0])
+        found = at(level, ties_of_rankings)(rankings, ties[1], ties[2], ties[3], ties[4], ties[0])
         assert found == len(expected)
         assert ties.T.tolist()[:found] == expected[:room]
 

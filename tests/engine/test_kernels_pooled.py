@@ -62,7 +62,8 @@ def test_counts(low: int, high: int, level: str) -> None:
     random = np.random.default_rng(3)
     shift = max(0, (high - low).bit_length() - BINS.bit_length() + 1)
     for block in blocks():
-        rows, columns = (random.integers(-1, 4, size=size) for size in block.shape)
+        rows: IntArray = random.integers(-1, 4, size=block.shape[0])
+        columns: IntArray = random.integers(-1, 4, size=block.shape[1])
         entries = [
             (entry, int(rows[i] * columns[j]))
             for (i, j), entry in zip(np.ndindex(block.shape), block.ravel().tolist(), strict=True)
