@@ -1,5 +1,6 @@
 """Rankings given as numbers: each score is the exact nearness, and the same kernels count."""
 
+from collections.abc import Iterator
 from threading import Lock
 
 import numpy as np
@@ -11,9 +12,27 @@ from tieproof.engine.guide import guided
 from tieproof.engine.masks import masks_of
 from tieproof.engine.order import by_key
 from tieproof.engine.ranked import Ranked
+from tieproof.engine.stripes import stripes
 from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, Work, room_for_items
-from tieproof.inputs.relevance import RelevantBlock, pointers
+from tieproof.inputs.relevance import RelevantBlock
+from tieproof.problem import GivenMatrix, Problem, Watch
 from tieproof.ties import FloatArray, IntArray, Ties
+
+
+def ties_of_matrix(given: GivenMatrix) -> Iterator[tuple[IntArray, Ties]]:
+    """The ties of given rankings, as one part."""
+    yield given.queries, ties_of_scores(given.nearness, given.relevant)
+
+
+def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
+    """Indices of queries and their ties under a function's distances, which are asked for in this thread."""
+    gauge, relevance = problem.gauge(), problem.relevance
+    with watch(problem.pairs) as advance:
+        for span in stripes(gauge, 0, relevance.at_most(), 0):
+            distances = gauge.values(span, slice(0, relevance.n_items))
+            queries = np.arange(span.start, span.stop)
+            yield queries, ties_of_scores(-distances, relevance.block(queries))
+            advance(distances.size)
 
 
 def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
@@ -58,17 +77,3 @@ def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
     work = Work(ranked.targets, ranked.thresholds, limits, ranked.counts, room_for_items(len(room.listed.query)))
     undecided = list(count_rows(Tile(nearness, form, 0, 0), error, work, 0, count, room, Lock()))
     assert not undecided
-
-
-def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:
-    """A relevance matrix (q, n) as a block: above 0 relevant, 0 not, below 0 excluded."""
-    position, items = np.nonzero(relevance > 0)
-    grades = relevance[position, items].astype(np.float64)
-    excluded_position, excluded = np.nonzero(relevance < 0)
-    return RelevantBlock(
-        pointers(position, len(relevance)),
-        items,
-        None if (grades == 1).all() else grades,
-        pointers(excluded_position, len(relevance)),
-        excluded,
-    )
