@@ -150,7 +150,13 @@ def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> l
     return [file for file, _, _ in made]
 
 
+def main(sanitized: str = "") -> None:
+    """Make the libraries beside this file, or those that sanitizers watch in a folder of their own."""
+    folder = Path(sanitized or FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in compile_kernels(folder, this_machine(), [*STRICT, *(SANITIZED if sanitized else ())]):
+        print(os.path.relpath(file))
+
+
 if __name__ == "__main__":
-    more = SANITIZED if "--sanitized" in sys.argv else ()
-    for file in compile_kernels(FOLDER, this_machine(), [*STRICT, *more]):
-        print(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+    main(*sys.argv[1:])
