@@ -131,7 +131,7 @@ def test_progress_ends_at_the_total(name: str, monkeypatch: Patch) -> None:
     done: list[int] = []
 
     @contextmanager
-    def bar(total: int, show: bool) -> Iterator[Callable[[int], None]]:
+    def bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
         totals.append(total)
         yield done.append
 
@@ -219,10 +219,10 @@ def by_level_and_by_tiles(task: dict[str, Any], monkeypatch: Patch, threads: int
     found = []
     for few in (True, False):
         with monkeypatch.context() as patch:
-            calls = counted(patch, engine, "ties_by_level", "count_ties")
-            patch.setattr(engine, "few_levels", lambda codes, few=few: few)
+            calls = counted(patch, engine, "ties_by_level", "ties_by_tiles")
+            patch.setattr(engine, "few_levels", lambda problem, few=few: few)
             found.append(bits(tp.evaluate(**task, threads=threads)))
-            assert calls == {"ties_by_level": int(few), "count_ties": int(not few)}
+            assert calls == {"ties_by_level": int(few), "ties_by_tiles": int(not few)}
     assert found[0] == found[1]
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from tieproof.distances.space import Resources
 from tieproof.engine.choice import LONG
+from tieproof.problem import Budget
 
 BYTES_PER_PAIR_RANKED = 20.5
 """What a (query, relevant item) pair takes while tiles are counted: key, item, two counts, a share of the guide."""
@@ -36,16 +37,20 @@ SMALLEST_BUDGET = 8 * 2**20
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes of blocks, parts and tiles for a budget in bytes and a number of threads."""
+    """Sizes of blocks, parts and tiles for a budget."""
 
-    budget: int
-    threads: int
+    budget: Budget
+
+    @property
+    def threads(self) -> int:
+        """Threads that work at a time."""
+        return self.budget.threads
 
     @property
     def memory(self) -> int:
         """The bytes to plan with: the budget without each thread's lists of items."""
-        budget = max(self.budget, SMALLEST_BUDGET)
-        return budget - min(self.threads * LISTS, budget // 4)
+        whole = max(self.budget.memory, SMALLEST_BUDGET)
+        return whole - min(self.threads * LISTS, whole // 4)
 
     @property
     def undecided(self) -> int:

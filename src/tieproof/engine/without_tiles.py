@@ -14,9 +14,9 @@ from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Row, Undecided
-from tieproof.engine.tiles import Progress
 from tieproof.native.compiled import kernel
 from tieproof.native.threads import for_each
+from tieproof.problem import Progress
 from tieproof.ties import IntArray, SmallIntArray
 
 Task = tuple[slice, slice, Lock]

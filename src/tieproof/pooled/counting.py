@@ -14,7 +14,7 @@ import operator
 import threading
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from tieproof.distances.gauge import Gauge
 from tieproof.exact.reals import Real
 from tieproof.pooled.kernels import BINS, Bins, add_bins, empty_bins, floats, histogram, inside, ordered, weight_below
 from tieproof.pooled.pool import Pool, Stripe, Table
+from tieproof.problem import Progress
 from tieproof.ties import IntArray
 
 FEW = 4096
@@ -42,8 +43,6 @@ MANY = 2**62
 """As many pairs as nobody has counted."""
 
 MINUS_ONE = np.array([-1])
-
-Progress = Callable[[int], None]
 
 
 class Window(NamedTuple):

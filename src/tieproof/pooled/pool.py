@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.distances.gauge import Gauge
+from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Judgments, Relevance, pointers
-from tieproof.pooled.stripes import LARGEST_STRIPE
+from tieproof.problem import Budget
 from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ENTRY = 96
@@ -19,9 +19,6 @@ BYTES_PER_ENTRY = 96
 
 BYTES_PER_PAIR = 128
 """What a relevant or excluded pair takes while it is listed."""
-
-COLUMNS = 2048
-"""Item rows that are made ready at a time."""
 
 CHUNK_PAIRS = 2**14
 """Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time before they are counted."""
@@ -45,18 +42,18 @@ class Pool:
         at and counts twice
     """
 
-    def __init__(self, gauge: Gauge, relevance: Relevance, memory: int, threads: int) -> None:
+    def __init__(self, gauge: Gauge, relevance: Relevance, budget: Budget) -> None:
         self.gauge, self.relevance = gauge, relevance
-        self.threads = threads = 1 if gauge.stripe_rows else threads  # a function need not be safe in threads
+        self.threads = 1 if gauge.stripe_rows else budget.threads  # a function need not be safe in threads
         self.height, self.width = (len(weight) for weight in gauge.weight)
-        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded_pairs is None
+        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded.pairs is None
         identity = gauge.identity[0]
         self.members = np.argsort(identity, kind="stable")
         self.first_member = pointers(identity[self.members], self.height)
         self.listed_at_most = relevance.at_most() + 1
-        share = memory // 4 // threads
+        share = budget.memory // 4 // self.threads
         self.pairs_at_a_time = max(1, share // BYTES_PER_PAIR)
-        rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // threads))
+        rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // self.threads))
         self.rows = gauge.stripe_rows or rows
 
     def stripes(self) -> Iterator[Stripe]:
@@ -102,13 +99,7 @@ class Pool:
 
     def values(self, stripe: Stripe, columns: slice) -> FloatArray:
         """The values of a stripe."""
-        if self.gauge.stripe_rows:
-            return self.gauge.values(stripe, columns)
-        values = np.empty((stripe.stop - stripe.start, columns.stop - columns.start))
-        for start in range(columns.start, columns.stop, COLUMNS):
-            span = slice(start, min(start + COLUMNS, columns.stop))
-            values[:, start - columns.start : span.stop - columns.start] = self.gauge.values(stripe, span)
-        return values
+        return self.gauge.wide_values(stripe, columns)
 
     def weights(self, stripe: Stripe) -> tuple[IntArray, IntArray]:
         """Weights of the rows and of the columns that are looked at; a pair counts as often as their product."""

@@ -9,11 +9,10 @@ import numpy.typing as npt
 from tieproof.compat.oml.split import Split
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.euclidean import Euclidean, EuclideanGauge
-from tieproof.distances.space import Resources
-from tieproof.engine.order import exact_order
+from tieproof.distances.gauge import resources_of_gauge
+from tieproof.engine import exact_order
 from tieproof.exact.blas import check_products
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.pooled.points import LONGEST_SUM
 from tieproof.ties import IntArray
 
 BLOCK_ENTRIES = 2**22
@@ -40,7 +39,7 @@ class Neighbours(NamedTuple):
 def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbours]:
     """The `count` nearest items of each query, or as many as it ranks."""
     orders = np.arange(len(split.queries)), np.arange(len(split.items))
-    resources = Resources(keep_bytes=memory // 4, dtype=np.dtype(np.float64), chunk=LONGEST_SUM)
+    resources = resources_of_gauge(memory // 4)
     space = make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources)
     gauge = EuclideanGauge(cast(Euclidean, space))
     check_products()
