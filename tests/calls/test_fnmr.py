@@ -188,7 +188,7 @@ def test_guesses_decide_nothing(
     monkeypatch.setattr(counting, "SAMPLE_ROWS", rows)
     monkeypatch.setattr(counting, "SAMPLE_MARGIN", margin)
     monkeypatch.setattr(gauge, "COLUMNS", 7)
-    monkeypatch.setattr(pool, "CHUNK_PAIRS", 7)
+    monkeypatch.setattr(gauge, "CHUNK_PAIRS", 7)
     monkeypatch.setattr(pool, "LARGEST_STRIPE", 11)
     found = [tp.fnmr_at_fmr(data, labels, fmr=FMR, method=method).to_json() for method in ("linear", "exact")]
     assert found == expected

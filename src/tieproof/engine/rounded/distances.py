@@ -17,9 +17,6 @@ from tieproof.engine.rounded.kernels import round_block, round_pairs, target_of
 from tieproof.inputs.formats import Format
 from tieproof.ties import FloatArray, IntArray
 
-CHUNK_PAIRS = 2**14
-"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time."""
-
 
 class RoundedDistances:
     """The distances of a gauge, correctly rounded to a format (`Format.infinity` stands for infinity)."""
@@ -61,8 +58,6 @@ class RoundedDistances:
         if sharp is not None:
             round_pairs(*sharp, self.sharp_curve, self.target, out)
         left = np.flatnonzero(np.isnan(out))
-        for start in range(0, len(left), CHUNK_PAIRS):
-            some = left[start : start + CHUNK_PAIRS]
-            keys = self.gauge.exact(values[some], rows[some], columns[some])
-            out[some] = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
+        for some, keys in self.gauge.exact_by_part(values[left], rows[left], columns[left]):
+            out[left[some]] = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
         return out
