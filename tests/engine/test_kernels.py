@@ -14,15 +14,16 @@ import pytest
 
 from entries import entered
 from tieproof.distances.space import Error, Form
-from tieproof.engine import buckets, counting, exact_counting, finding, intervals, masks
+from tieproof.engine import buckets, counting, exact_counting, finding, masks
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.placing import note
+from tieproof.engine.placing import place_listed
 from tieproof.engine.structures import (
     CONTINUED,
     Columns,
     Counts,
     NearEntries,
+    Placed,
     Room,
     Targets,
     Tile,
@@ -32,10 +33,6 @@ from tieproof.engine.structures import (
 )
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 
-buckets_of = entered(buckets.buckets_of)
-first_at_most = entered(buckets.first_at_most)
-list_flags = entered(finding.list_flags)
-end_of_nearer = entered(intervals.end_of_nearer)
 counted = entered(masks.counted)
 hide = entered(masks.hide)
 leave_out = entered(masks.leave_out)
@@ -168,9 +165,9 @@ def columns_of(case: Case, work: Work) -> Columns:
 
 def room_of(tile: Tile, work: Work) -> Room:
     """As little room as can be, so that it is often full, and what another tile left there."""
-    with patched(counting, "LIST", 1):
+    with patched(counting, "LIST", 1), patched(counting, "TALLY", 1):
         room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
-    for array in (*room.listed, room.crowded, *room.flags, *room.sorting, *room.exact):
+    for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
         array[...] = 1
     return room
 
@@ -401,7 +398,7 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
     columns = columns_of(case, case.work(1))
 
     def crowded(some: Array, share: float) -> bool:
-        return finding.is_crowded(case.tile._replace(entries=finding.transposed(some)), columns, share)
+        return finding.is_crowded(case.tile._replace(entries=finding.transposed(some.copy())), columns, share)
 
     # The first 16 items have nearness 0 … 15 only.
     assert not crowded(entries, 0.0)
@@ -409,18 +406,6 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
     assert not crowded(entries[:, ::-1], 1.0)
     assert crowded(entries[:, 75 - 4 : 75 + 12], 0.74)
     assert not crowded(entries[:, 75 - 4 : 75 + 12], 0.75)
-
-
-def test_flags_become_places() -> None:
-    random = np.random.default_rng(4)
-    for width in (1, 7, 8, 9, 63, 64, 200):
-        for share in (0.0, 0.05, 0.5, 1.0):
-            flag = np.ones(width // 8 * 8 + 8, dtype=np.uint8)
-            flag[:width] = random.random(width) < share
-            close = np.empty(width + 8, dtype=np.uint32)
-            flag[width:] = 0
-            found = list_flags(flag, flag[: -(-width // 8) * 8].view(np.uint64), close)
-            assert close[:found].tolist() == np.flatnonzero(flag[:width]).tolist()
 
 
 def some_masks(random: Random) -> tuple[Targets, list[set[int]]]:
@@ -481,38 +466,6 @@ def test_masks_and_their_parts_in_a_row() -> None:
     assert joined.run.dtype == np.int32
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5, -0.5])
-def test_searches_among_falling_numbers(shift: float) -> None:
-    random = np.random.default_rng(8)
-    for _ in range(200):
-        falling = -np.sort(random.integers(0, 9, size=random.integers(0, 30)).astype(np.float64))
-        start = int(random.integers(0, len(falling) + 1))
-        stop = int(random.integers(start, len(falling) + 1))
-        value = float(random.integers(-20, 5)) / 2
-        shifted = falling + shift
-        at_most = next((i for i in range(start, stop) if shifted[i] <= value), stop)
-        below = next((i for i in range(start, stop) if shifted[i] < value), stop)
-        assert end_of_nearer(falling, start, stop, shift, value, False) == at_most
-        assert end_of_nearer(falling, start, stop, shift, value, True) == below
-        if shift == 0.0:
-            end = next((i for i in range(start, len(falling)) if falling[i] <= value), len(falling))
-            assert first_at_most(falling, value, start) == end
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_buckets_never_fall_as_values_grow(dtype: Any) -> None:
-    random = np.random.default_rng(9)
-    values = np.sort(random.normal(size=4000).astype(dtype))
-    values[::7] = values[::7] // dtype(0.125) * dtype(0.125)
-    values = np.concatenate([[-np.inf], np.sort(values), [np.inf]]).astype(dtype)
-    found = np.empty(len(values), dtype=np.uint32)
-    for origin, scale in ((-1.0, 300.0), (0.3, 1e30), (-4.0, 1e-3)):
-        buckets_of(values, dtype(origin), dtype(scale), dtype(1000), found)
-        assert (np.diff(found.astype(np.int64)) >= 0).all()
-        assert found[0] == 0
-        assert found[-1] == 1000
-
-
 def test_what_is_left_out_at_the_ends_of_a_tile_is_passed_over() -> None:
     targets, masked = some_masks(np.random.default_rng(0))
     for q, items in enumerate(masked):
@@ -550,18 +503,16 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
             [part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, 1.7e308, -1.7e308]]
         )
         near = near[:: max(1, len(near) // 300)]
-        items = room_for_items(len(near))
-        low, high = np.empty(len(near)), np.empty(len(near))
+        items, placed = room_for_items(len(near)), Placed(*np.empty((2, 2 * len(near)), dtype=np.int64))
         every = np.arange(len(near))
         form = plain_form(len(near), np.float64, random, False)
-        note(
-            NearEntries(np.full(len(near), q), np.zeros_like(every), every, near),
-            form,
-            certain(1, len(near)),
-            0,
-            thresholds,
-            items,
-            low,
-            high,
-        )
-        assert items.first.tolist() == [np.count_nonzero(part > value) for value in near]
+        listed = NearEntries(np.full(len(near), q), np.zeros_like(every), every, near)
+        done, rest = place_listed(listed, form, certain(1, len(near)), 0, thresholds, placed, items)
+        expected = []
+        for value in near:
+            nearer, equal = np.count_nonzero(part > value), np.count_nonzero(part == value)
+            expected += [start[q] + nearer + equal] * (nearer + equal < len(part)) + [~(start[q] + nearer)] * (
+                equal > 0
+            )
+        assert placed.place[:done].tolist() == expected
+        assert not rest

@@ -32,9 +32,7 @@ def ratios(exact: ExactRows, batch: Batch) -> Digits:
     )
     s = exact.digits(batch.sums(slices.dots(*batch), 1, slices.added(a_with_c, c_with_c), b_with_c))
     n = exact.digits(squared_norms(exact, batch.y))
-    keys = np.empty((len(s), ratio_length(exact)), dtype=np.int64)
-    digits.ratios(s, n, batch.columns, keys)
-    return keys
+    return digits.ratios(s, n, batch.columns, ratio_length(exact))
 
 
 def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, FloatArray]:

@@ -7,16 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Error
-from tieproof.engine.buckets import BUCKETS, MOST, SOME, count_crowded
+from tieproof.engine.buckets import BUCKETS, MOST, RUN, SOME, add_tally, count_crowded
 from tieproof.engine.exact_counting import WHOLE_NUMBERS, count_exactly
 from tieproof.engine.finding import find_in_columns, find_in_rows, lowest_entries
 from tieproof.engine.placing import place
 from tieproof.engine.structures import (
     Columns,
+    Counts,
     ExactRoom,
     Limits,
     NearEntries,
-    NearOfRow,
+    Placed,
     Room,
     Sorting,
     Thresholds,
@@ -28,6 +29,9 @@ from tieproof.ties import IntArray
 
 LIST = 2**12
 """Items that are listed before they are placed: as many as a cache holds."""
+
+TALLY = 2**14
+"""Thresholds whose counts are added up at a time; they are locked meanwhile."""
 
 DENSE = 0.4
 """Items per threshold and row of a tile from which buckets pay (measured)."""
@@ -49,7 +53,6 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
     """Room for tiles of at most so many rows or columns and for so many queries of a stripe."""
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST)
     size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
-    flag, close = np.zeros(wide, dtype=np.uint8), np.empty(wide, dtype=np.uint32)
     return Room(
         listed=NearEntries(
             query=np.empty(size, dtype=np.int64),
@@ -57,16 +60,17 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
             item=np.empty(size, dtype=np.int64),
             entry=np.empty(size, dtype=dtype),
         ),
+        placed=Placed(*(np.empty(2 * size, dtype=np.int64) for _ in Placed._fields)),
         crowded=np.empty(queries, dtype=np.int64),
-        flags=NearOfRow(flag, flag.view(np.uint64), close),
+        tally=Counts(*(np.empty(max(TALLY, most + 1), dtype=np.int32) for _ in Counts._fields)),
         sorting=Sorting(
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),
-            table=np.empty(BUCKETS * most + SOME, dtype=np.uint16),
-            slots=np.empty(max(most, WHOLE_NUMBERS) + 2, dtype=np.int32),
+            table=np.empty(BUCKETS * most + SOME + RUN, dtype=np.uint16),
+            slots=np.empty(WHOLE_NUMBERS + 2, dtype=np.int32),
             position=np.empty(wide, dtype=np.uint32),
-            close=close,
+            close=np.empty(wide, dtype=np.uint32),
         ),
         exact=ExactRoom(near=np.empty(wide), behind=np.empty(most, dtype=np.uint32)),
     )
@@ -78,19 +82,19 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
     Yields how many items are undecided, at the end and whenever there might be no room for more. The lock is held
     while counts change.
     """
-    room = room_for(tile, room)
 
     def listed() -> Iterator[int]:
         query = start
         while query < stop:
             query, found, many = find_in_rows(
-                tile, work.targets, work.limits, query, stop, room.flags, room.crowded, room.listed
+                tile, work.targets, work.limits, query, stop, room.sorting.close, room.crowded, room.listed
             )
             yield found
             crowded = room.crowded[:many]
             while len(crowded):
+                done, found = count_many(tile, error, work, crowded, room)
                 with lock:
-                    done, found = count_many(tile, error, work, crowded, room)
+                    add_tally(crowded[:done], work.thresholds, room.tally, error.certain, work.counts)
                 crowded = crowded[done:]
                 yield found
 
@@ -101,31 +105,29 @@ def count_many(tile: Tile, error: Error, work: Work, crowded: IntArray, room: Ro
     """Count all items for crowded queries; how many of these are done, and how many items are listed instead."""
     if error.certain:
         return count_exactly(
-            tile, work.targets, work.thresholds, work.counts, crowded, room.sorting, room.exact, room.listed
+            tile,
+            work.targets,
+            work.thresholds,
+            work.counts.gap,
+            crowded,
+            room.sorting,
+            room.exact,
+            room.tally,
+            room.listed,
         )
-    return count_crowded(tile, work.targets, work.thresholds, work.counts, crowded, room.sorting, room.listed)
+    return count_crowded(tile, work.targets, work.thresholds, crowded, room.sorting, room.tally, room.listed)
 
 
 def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
     """Count in a transposed tile: its rows are items, its columns the queries' rows; yields the number undecided."""
-    room = room_for(tile, room)
 
     def listed() -> Iterator[int]:
-        item = 0
+        item, close = 0, room.sorting.close
         while item < len(tile.entries):
-            item, found = find_in_columns(tile, work.targets, work.limits, columns, item, room.flags, room.listed)
+            item, found = find_in_columns(tile, work.targets, work.limits, columns, item, close, room.listed)
             yield found
 
     yield from place_listed(tile, error, work, room, lock, listed())
-
-
-def room_for(tile: Tile, room: Room) -> Room:
-    """The part of the room that the rows of a tile take."""
-    width = tile.entries.shape[1]
-    return room._replace(
-        flags=room.flags._replace(words=room.flags.words[: -(-width // 8)]),
-        sorting=room.sorting._replace(value=room.sorting.value[:width]),
-    )
 
 
 def place_listed(
@@ -137,7 +139,7 @@ def place_listed(
     for found in listed:
         near = NearEntries(*(column[:found] for column in room.listed))
         items = Undecided(*(column[used : used + found] for column in work.undecided))
-        used += place(near, tile.form, error, tile.column, work.thresholds, work.counts, items, lock)
+        used += place(near, tile.form, error, tile.column, work.thresholds, work.counts, room.placed, items, lock)
         if used > most:
             yield used
             used = 0

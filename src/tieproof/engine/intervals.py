@@ -1,7 +1,8 @@
 """Where an interval of nearness stands among the thresholds of its query."""
 
 from tieproof.engine.structures import Counts, Undecided
-from tieproof.native.compiled import kernel, part
+from tieproof.native.calls import native
+from tieproof.native.compiled import part
 from tieproof.ties import FloatArray, IntArray
 
 FAR = 8
@@ -36,7 +37,7 @@ def end_of_nearer(falling: FloatArray, start: int, stop: int, shift: float, valu
     return start
 
 
-@kernel
+@native
 def settle(
     low: FloatArray,
     high: FloatArray,
@@ -51,22 +52,3 @@ def settle(
 
     The thresholds of query q are starts[q] … stops[q]-1.
     """
-    query, item, weight, firsts, lasts = undecided
-    gap, equal = counts
-    rest = 0
-    for i in range(low.shape[0]):
-        q = query[i]
-        start, stop = starts[q], starts[q] + lasts[i]
-        first = end_of_nearer(key, start + firsts[i], stop, 0.0, high[i] + reach[q], False)
-        last = end_of_nearer(key, first, stop, reach[q], low[i], True)
-        is_equal = first < last and low[i] == high[i] and reach[q] == 0.0
-        if is_equal or first == last:
-            if last < stops[q]:
-                gap[last] += weight[i]
-            if is_equal:
-                equal[first] += weight[i]
-            continue
-        query[rest], item[rest], weight[rest] = q, item[i], weight[i]
-        firsts[rest], lasts[rest] = first - start, last - start
-        rest += 1
-    return rest

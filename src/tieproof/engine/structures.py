@@ -106,12 +106,11 @@ class NearEntries(NamedTuple):
     entry: Row
 
 
-class NearOfRow(NamedTuple):
-    """Room for what is near in one row of a tile."""
+class Placed(NamedTuple):
+    """What is to be added to counts: weights, each before a threshold, or at it where its complement is given."""
 
-    flag: npt.NDArray[np.uint8]  # whether each item, or query, is near
-    words: npt.NDArray[np.uint64]  # the same, eight at a time
-    close: Places  # which are
+    place: IntArray
+    weight: IntArray
 
 
 class Sorting(NamedTuple):
@@ -121,7 +120,7 @@ class Sorting(NamedTuple):
     low: Row  # bounds of the thresholds
     high: Row
     table: npt.NDArray[np.uint16]  # one entry per bucket
-    slots: SmallIntArray  # items in each gap, or at each level
+    slots: SmallIntArray  # items at each whole number
     position: Places  # the bucket of each item
     close: Places  # items that remain to be placed
 
@@ -137,8 +136,9 @@ class Room(NamedTuple):
     """A thread's room for counting a tile."""
 
     listed: NearEntries
+    placed: Placed
     crowded: IntArray  # queries that have many items as near as their thresholds
-    flags: NearOfRow
+    tally: Counts  # what is counted for some of these
     sorting: Sorting
     exact: ExactRoom
 
