@@ -2,6 +2,9 @@
 
 #include "array.h"
 #include "arrangements.h"
+#include "documents.h"
+#include "lines.h"
+#include "list_counts.h"
 #include "precision_terms.h"
 #include "processor.h"
 #include "sums_by_query.h"
