@@ -58,8 +58,8 @@ def measure() -> dict[str, float]:
         qrels, run, packed = generate(Path(folder), QUERIES)
         evaluate_run(qrels, run)  # tables of weights are made once
         return {
-            "read the run": median(lambda: trec.read(run, trec.RUN, trec.numbering(), trec.numbering())),
-            "read the run, gzip": median(lambda: trec.read(packed, trec.RUN, trec.numbering(), trec.numbering())),
+            "read the run": median(lambda: trec.read(run, trec.RUN, trec.numbering())),
+            "read the run, gzip": median(lambda: trec.read(packed, trec.RUN, trec.numbering())),
             "files to result": median(lambda: evaluate_run(qrels, run)),
             "files to result, truncated": median(lambda: evaluate_run(qrels, run, truncated=True)),
         }

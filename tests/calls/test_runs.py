@@ -185,15 +185,15 @@ def test_blanks_empty_lines_and_line_ends_do_not_matter(tmp_path: Path) -> None:
     assert result.query_ids.tolist() == ["q1"]
 
 
-def test_blocks_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = example()
     paths = write(tmp_path / "a", ["", *lines_of_qrels(qrels)]), write(tmp_path / "b", lines_of_run(run))
     expected = evaluate_run(*paths).to_json()
     for size in (1, 7, 64):
-        monkeypatch.setattr(trec, "BLOCK_BYTES", size)
+        monkeypatch.setattr(trec, "PIECE_BYTES", size)
         assert evaluate_run(*paths).to_json() == expected
-        lines = [trec.line_of(paths[0], trec.QRELS, row) for row in (0, 5)]
-        assert lines == [2, 7]
+        documents = trec.read(paths[0], trec.QRELS, trec.numbering()).documents
+        assert [trec.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]
 
 
 def test_integer_ids_are_the_strings_they_print_as() -> None:

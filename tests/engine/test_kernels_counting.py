@@ -92,9 +92,7 @@ def make(
     row = np.sort(np.append(np.arange(rows), random.integers(0, rows, size=3)))
     length = random.choice([0, 1, 2, most // 2, most, 3 * most], size=len(row))
     stop = np.cumsum(length)
-    nearness = np.array(
-        [[nearness_of(form, entry, i) for i, entry in enumerate(line)] for line in entries]
-    )
+    nearness = np.array([[nearness_of(form, entry, i) for i, entry in enumerate(line)] for line in entries])
     keys = [falling(nearness[r], random, count, kind, dtype) for r, count in zip(row, length, strict=True)]
     key = np.concatenate(keys)
     starts = np.concatenate([np.append(True, part[1:] != part[:-1])[: len(part)] for part in keys])

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "data": "",
     "ties": "",
     "native": "errors",
-    "inputs": "errors ties",
+    "inputs": "errors ties native",
     "exact": "errors ties inputs native",
     "distances": "errors ties inputs native exact",
     "measures": "errors native ties",

@@ -25,13 +25,13 @@ from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
 from tieproof.inputs.checks import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.readers.trec import TrecColumns
 from tieproof.inputs.run_categories import categories_of
 from tieproof.inputs.run_sources import (
-    QRELS,
-    RUN,
+    Judged,
+    Ranked,
     decoded,
-    read,
+    read_qrels,
+    read_run,
 )
 from tieproof.inputs.strings import check_widths
 from tieproof.measures import DEFAULT_MEASURES, Measure
@@ -139,11 +139,11 @@ def evaluate_run(
     check_choice("missing", missing, MISSING)
     with about("n_items"):
         collection = check_collection(truncated, n_items)
-    queries, documents = trec.numbering(), trec.numbering()
+    queries = trec.numbering()
     with about("qrels"):
-        judged = read(qrels, QRELS, queries, documents)
+        judged = read_qrels(qrels, queries)
     with about("run"):
-        ranked = read(run, RUN, queries, documents)
+        ranked = read_run(run, judged, queries)
     check_sides(judged, ranked)
     decoded_names = [decoded(name) for name in queries]
     check_widths(decoded_names, "The names of the queries")
@@ -152,17 +152,17 @@ def evaluate_run(
     ids = topics.names.ids
     with about("categories"):
         groups = categories_of(categories, ids.tolist(), average)
-    pairs = join(judged, ranked, topics.number, len(documents))
+    scores = join(judged, ranked, topics.number, len(ids))
     setting = Setting(
         distance="scores",
         leave_one_out=False,
         queries=len(ids) + sum(map(len, topics.names.left_out.values())),
-        gallery=int(np.bincount(pairs.query, minlength=1).max()),
+        gallery=int(np.diff(scores.start).max()),
         dimensions=None,
         empty=empty,
         average=average,
     )
-    parts = run_parts(pairs, ids, truncated, collection)
+    parts = run_parts(scores, ids, truncated, collection)
     return score(parts, wanted, setting, 0, estimate, topics.names, groups)
 
 
@@ -180,9 +180,9 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     return int(n_items)
 
 
-def check_sides(judged: TrecColumns, ranked: TrecColumns) -> None:
+def check_sides(judged: Judged, ranked: Ranked) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
-    fractions, scores = judged.value[judged.value != np.rint(judged.value)], ranked.value
+    fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
     if len(fractions) and like_grades.all():
         warn(
@@ -202,14 +202,14 @@ class Topics(NamedTuple):
     number: IntArray
 
 
-def choose(judged: TrecColumns, ranked: TrecColumns, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
+def choose(judged: Judged, ranked: Ranked, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
     """Which queries are evaluated, by the policies."""
 
     def holds(query: IntArray) -> npt.NDArray[np.bool_]:
         return np.bincount(query, minlength=len(names)) > 0
 
-    has_judgment, in_run = holds(judged.query), holds(ranked.query)
-    has_relevant = holds(judged.query[judged.value > 0])
+    has_judgment, in_run = holds(judged.documents.query), holds(ranked.query)
+    has_relevant = holds(judged.documents.query[judged.grade > 0])
     absent = has_relevant & ~in_run
     if not (has_judgment & in_run).any():
         raise InputError(

@@ -103,7 +103,7 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
         counted = count_in_rows(tile, error, work, counted.next, stop, counted.undecided, room)
         with lock:
             add_up(work, room, counted.tallied, counted.placed, error.certain)
-        if counted.undecided > most_undecided(work, room) or counted.next == stop and counted.undecided:
+        if counted.undecided > most_undecided(work, room) or (counted.next == stop and counted.undecided):
             yield counted.undecided
             counted = counted._replace(undecided=0)
 
@@ -115,7 +115,9 @@ def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: 
         counted = count_in_columns(tile, error, work, columns, counted.next, counted.undecided, room)
         with lock:
             add_up(work, room, 0, counted.placed, error.certain)
-        if counted.undecided > most_undecided(work, room) or counted.next == len(tile.entries) and counted.undecided:
+        if counted.undecided > most_undecided(work, room) or (
+            counted.next == len(tile.entries) and counted.undecided
+        ):
             yield counted.undecided
             counted = counted._replace(undecided=0)
 
@@ -126,9 +128,7 @@ def most_undecided(work: Work, room: Room) -> int:
 
 
 @native
-def count_in_rows(
-    tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room
-) -> Counted:
+def count_in_rows(tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room) -> Counted:
     """Count a tile for queries from `query` on, beside the counts: what is to be added to them is in `room`.
 
     undecided: items that are there already. It ends before `stop` where there might be no room for more.

@@ -8,18 +8,21 @@ import gzip
 import os
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, NoReturn, cast
 
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.readers.damage import broken
 from tieproof.inputs.readers.location import check
-from tieproof.ties import FloatArray, IntArray
+from tieproof.native.calls import native
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
-BLOCK_BYTES = 2**18
+PIECE_BYTES = 2**22
+"""Lines that are read before an interruption is heard: some milliseconds."""
+
 LONGEST_LINE = 2**20
 MOST_SHOWN = 60
 GZIP = b"\x1f\x8b"
@@ -50,11 +53,58 @@ RUN = TrecLayout("a TREC run", ("query", "Q0", "document", "rank", "score", "tag
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
-class TrecColumns(NamedTuple):
-    """A query, a document and a value for each line that is not empty; ids as their numbers."""
+class LineLayout(NamedTuple):
+    """How many columns a line has, and which are the query, the document and the value."""
 
-    query: IntArray
-    document: IntArray
+    columns: int
+    query: int
+    document: int
+    value: int
+
+
+class LineRows(NamedTuple):
+    """Room for the rows of a file: where in the text their ids are, and their values.
+
+    open, open_at, open_length : rows whose number is left to Python, and where that is
+    segment, query_at, query_length : the first row of each run of rows with one query, and where its id is
+    """
+
+    document_at: IntArray
+    document_length: SmallIntArray
+    value: FloatArray
+    open: IntArray
+    open_at: IntArray
+    open_length: SmallIntArray
+    segment: IntArray
+    query_at: IntArray
+    query_length: SmallIntArray
+
+    @classmethod
+    def of(cls, count: int) -> "LineRows":
+        """Room for so many rows."""
+        types = {IntArray: np.int64, SmallIntArray: np.int32, FloatArray: np.float64}
+        return cls(*(np.empty(count, types[kind]) for kind in cls.__annotations__.values()))
+
+
+class LinesRead(NamedTuple):
+    """What ended reading, in which place and on which line, and how much was read; what goes on from there."""
+
+    status: int
+    at: int
+    line: int
+    rows: int
+    open: int
+    segments: int
+
+
+READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2
+"""What ends reading: the end, a line with other columns, a line that is too long."""
+
+
+class Rows(NamedTuple):
+    """The rows of a file: documents of queries, and a value for each."""
+
+    documents: Documents
     value: FloatArray
 
 
@@ -70,8 +120,8 @@ def numbering() -> Numbers:
     return numbers
 
 
-def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers, documents: Numbers) -> TrecColumns:
-    """Read a file of this layout; ids get their numbers from `queries` and `documents`.
+def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers) -> Rows:
+    """Read a file of this layout; ids of queries get their numbers from `queries`.
 
     Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
     is no number.
@@ -79,69 +129,50 @@ def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers,
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "qrels").write_text("q1 0 d1 1")
-    ...     read(f"{folder}/qrels", QRELS, numbering(), numbering()).value
+    ...     read(f"{folder}/qrels", QRELS, numbering()).value
     array([1.])
     """
     path = Path(location)
     check(path)
-    parts = []
-    with opened(path) as file:
-        for first, block in blocks(file, path, layout):
-            if first == 1:
-                layout, block = without_header(block, layout)
-                width, value = len(layout.columns), layout.columns.index(layout.value)
-            cells, counts = block.split(), columns_of_lines(block)
-            if not ((counts == 0) | (counts == width)).all() or b"_" in b"".join(cells[value::width]):
-                refuse(path, layout, block, first)
-            try:
-                values = np.fromiter(map(float, cells[value::width]), np.float64)
-            except ValueError:
-                refuse(path, layout, block, first)
-            query, document = (
-                np.fromiter(map(numbers.__getitem__, cells[layout.columns.index(name) :: width]), np.int64)
-                for name, numbers in (("query", queries), ("document", documents))
-            )
-            parts.append(TrecColumns(query, document, values))
-    if not any(len(part.value) for part in parts):
+    text = text_of(path, layout)
+    layout, start = behind_header(text, layout)
+    columns = LineLayout(len(layout.columns), *(map(layout.columns.index, ("query", "document", layout.value))))
+    letters = np.frombuffer(text, np.uint8)
+    room = LineRows.of(text.count(b"\n", start) + 1)
+    found = LinesRead(READ_ALL, start, 1, 0, 0, 0)
+    while found.at < len(text):
+        before, stop = found, min(found.at + PIECE_BYTES, len(text))
+        found = read_lines(letters, stop, LONGEST_LINE, columns, room, before)
+        read_numbers(path, layout, text, room, slice(before.open, found.open))
+        if found.status != READ_ALL:
+            refuse_line(path, layout, text, found)
+    if not found.rows:
         raise InputError(f"{path} has empty lines only. {expected(layout)}")
-    return TrecColumns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    rows, query = slice(found.rows), query_of_rows(text, room, found, queries)
+    return Rows(Documents(letters, room.document_at[rows], room.document_length[rows], query), room.value[rows])
 
 
-def without_header(block: bytes, layout: TrecLayout) -> tuple[TrecLayout, bytes]:
-    r"""The layout that the first line announces, and the lines, with an empty one for a header.
-
-    >>> without_header(b"query-id\tcorpus-id\tscore\nq1\td1\t1", QRELS)[1]
-    b'\nq1\td1\t1'
-    """
-    head, newline, rest = block.partition(b"\n")
-    return (BEIR, newline + rest) if layout is QRELS and head.split() == BEIR_HEADER else (layout, block)
+@native
+def read_lines(
+    text: Bytes, stop: int, longest: int, layout: LineLayout, rows: LineRows, before: LinesRead
+) -> LinesRead:
+    """Read the lines that begin before `stop`, from where reading ended."""
 
 
-def columns_of_lines(block: bytes) -> IntArray:
-    r"""How many columns each line has, found without taking the lines apart.
-
-    >>> columns_of_lines(b"q1 0 d1 1\n\nq1 0").tolist()
-    [4, 0, 2]
-    """
-    letters = np.frombuffer(block, np.uint8)
-    blank = (letters == 32) | (letters - 9 < 5)  # what bytes.split takes for blanks; unsigned, 8 - 9 is large
-    starts = np.flatnonzero(~blank & np.append(True, blank[:-1]))
-    ends = np.append(np.flatnonzero(letters == 10), len(letters))
-    return np.diff(np.searchsorted(starts, ends), prepend=0)
-
-
-def line_of(location: str | os.PathLike[str], layout: TrecLayout, row: int) -> int:
-    """The number of the line that holds a row, both in their usual counting: lines from 1, rows from 0."""
-    path = Path(location)
-    with opened(path) as file:
-        for first, block in blocks(file, path, layout):
-            if first == 1:
-                _, block = without_header(block, layout)
-            filled = np.flatnonzero(columns_of_lines(block))
-            if row < len(filled):
-                return first + int(filled[row])
-            row -= len(filled)
-    raise InputError(f"{path} changed while it was read; start again when it is complete.")
+def text_of(path: Path, layout: TrecLayout) -> bytes:
+    """All of the file, unpacked where it is packed."""
+    try:
+        with opened(path) as file:
+            text = file.read()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            f"{path} cannot be unpacked: the gzip file is damaged or cut short; write or copy it again."
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
+    if b"\0" in text:
+        raise InputError(broken(path, layout.kind))
+    return text
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -151,55 +182,56 @@ def opened(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if packed else path.open("rb")
 
 
-def blocks(file: IO[bytes], path: Path, layout: TrecLayout) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, some at a time, each time with the number of the first."""
-    line, begun = 1, [b""]  # the parts of a line whose end is not read yet
-    block = next_block(file, path, layout).removeprefix(BYTE_ORDER_MARK)
-    while block:
-        head, newline, tail = block.rpartition(b"\n")
-        if newline:
-            whole = b"".join([*begun, head])
-            yield line, whole
-            line, begun = line + whole.count(b"\n") + 1, []
-        begun.append(tail)
-        if sum(map(len, begun)) > LONGEST_LINE:
+def behind_header(text: bytes, layout: TrecLayout) -> tuple[TrecLayout, int]:
+    r"""The layout that the first line announces, and where the lines begin.
+
+    >>> behind_header(b"query-id\tcorpus-id\tscore\nq1\td1\t1", QRELS)[1]
+    24
+    """
+    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+    if layout is QRELS:
+        end = text.find(b"\n", start)
+        head = text[start : end if end >= 0 else len(text)]
+        if head.split() == BEIR_HEADER:
+            return BEIR, start + len(head)
+    return layout, start
+
+
+def read_numbers(path: Path, layout: TrecLayout, text: bytes, room: LineRows, which: slice) -> None:
+    """Read the numbers that are left to Python: long ones, and what is none."""
+    for row, at, length in zip(room.open[which], room.open_at[which], room.open_length[which], strict=True):
+        cell = text[at : at + length]
+        if not is_number(cell):
             raise InputError(
-                f"{path} has more than {LONGEST_LINE:,} bytes on line {line}: '{shown(b''.join(begun))}'. "
-                f"{expected(layout)}"
+                f"{path} has '{shown(cell)}' as the {layout.value} on line {line_at(text, at)}, where a number is "
+                f"expected. {expected(layout)}"
             )
-        block = next_block(file, path, layout)
-    yield line, b"".join(begun)
+        room.value[row] = float(cell)
 
 
-def next_block(file: IO[bytes], path: Path, layout: TrecLayout) -> bytes:
-    """The next bytes, if they can be text; none at the end."""
-    try:
-        block = file.read(BLOCK_BYTES)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+def refuse_line(path: Path, layout: TrecLayout, text: bytes, found: LinesRead) -> NoReturn:
+    """Raise for a line that is too long or has other columns."""
+    line = text[found.at : found.at + LONGEST_LINE].partition(b"\n")[0]
+    if found.status == TOO_LONG:
         raise InputError(
-            f"{path} cannot be unpacked: the gzip file is damaged or cut short; write or copy it again."
-        ) from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
-    if b"\0" in block:
-        raise InputError(broken(path, layout.kind))
-    return block
+            f"{path} has more than {LONGEST_LINE:,} bytes on line {found.line}: '{shown(line)}'. {expected(layout)}"
+        )
+    count = len(line.split())
+    columns = f"{count} column{'s' if count > 1 else ''}"
+    raise InputError(f"{path} has {columns} on line {found.line}: '{shown(line)}'. {expected(layout)}")
 
 
-def refuse(path: Path, layout: TrecLayout, block: bytes, first: int) -> NoReturn:
-    """Raise for the first line that is wrong."""
-    at = layout.columns.index(layout.value)
-    for number, line in enumerate(block.split(b"\n"), first):
-        row = line.split()
-        if row and len(row) != len(layout.columns):
-            columns = f"{len(row)} column{'s' if len(row) > 1 else ''}"
-            raise InputError(f"{path} has {columns} on line {number}: '{shown(line)}'. {expected(layout)}")
-        if row and not is_number(row[at]):
-            raise InputError(
-                f"{path} has '{shown(row[at])}' as the {layout.value} on line {number}, where a number is expected. "
-                f"{expected(layout)}"
-            )
-    raise AssertionError("every line is right")
+def query_of_rows(text: bytes, room: LineRows, found: LinesRead, queries: Numbers) -> IntArray:
+    """The number of each row's query."""
+    starts, at, length = (part[: found.segments] for part in (room.segment, room.query_at, room.query_length))
+    ids = (text[first:end] for first, end in zip(at.tolist(), (at + length).tolist(), strict=True))
+    numbers = np.fromiter(map(queries.__getitem__, ids), np.int64, found.segments)
+    return np.repeat(numbers, np.diff(starts, append=found.rows))
+
+
+def line_at(text: bytes | Bytes, at: int) -> int:
+    """The number of the line, from 1, that a place is on."""
+    return 1 + bytes(text[:at]).count(b"\n")
 
 
 def expected(layout: TrecLayout) -> str:

@@ -1,0 +1,104 @@
+/* Documents of queries, found again by their ids: a table of rows, of which each is (query, document).
+
+   An entry of the table is a row and half of its hash, or EMPTY; a row is at the first place that was free from that
+   of its hash on. Hashes nominate, bytes decide. */
+
+#ifndef TIEPROOF_DOCUMENTS_H
+#define TIEPROOF_DOCUMENTS_H
+
+#include "array.h"
+
+typedef struct {
+    Bytes text;
+    Longs at; /* where the id of each document is in the text, */
+    Ints length;
+    Longs query; /* and the number of its query */
+} Documents;
+
+#define EMPTY UINT64_MAX
+#define ROW_BITS 32
+
+static inline uint64_t mixed(uint64_t value)
+{
+    value *= 0x9E3779B97F4A7C15u;
+    return value ^ (value >> 29);
+}
+
+static inline uint64_t hash_of(const Documents *documents, int64_t row)
+{
+    const uint8_t *id = &AT(documents->text, AT(documents->at, row));
+    int64_t length = AT(documents->length, row);
+    uint64_t hash = mixed((uint64_t)AT(documents->query, row) + 1), word;
+    for (; length >= 8; id += 8, length -= 8) {
+        memcpy(&word, id, 8);
+        hash = mixed(hash ^ word);
+    }
+    word = (uint64_t)length << 56;
+    memcpy(&word, id, (size_t)length);
+    return mixed(mixed(hash ^ word));
+}
+
+static inline bool same_document(const Documents *a, int64_t row, const Documents *b, int64_t other)
+{
+    int64_t length = AT(a->length, row);
+    return AT(a->query, row) == AT(b->query, other) && length == AT(b->length, other) &&
+           memcmp(a->text.at + AT(a->at, row), b->text.at + AT(b->at, other), (size_t)length) == 0;
+}
+
+/* The place of a document in the table, or the free one where it would be. */
+static inline int64_t place_in_table(const Documents *documents, int64_t row, const Documents *known, Words table,
+                                     uint64_t hash)
+{
+    int64_t mask = table.length - 1;
+    for (int64_t place = (int64_t)hash & mask;; place = (place + 1) & mask) {
+        uint64_t entry = AT(table, place);
+        if (entry == EMPTY ||
+            (entry >> ROW_BITS == hash >> ROW_BITS &&
+             same_document(documents, row, known, (int64_t)(entry & UINT32_MAX))))
+            return place;
+    }
+}
+
+#define TOGETHER 16 /* rows whose places are asked for before they are looked at: memory takes its time */
+
+/* Hashes of some rows, whose places in a table are on their way. */
+static inline void look_ahead(const Documents *documents, int64_t row, int64_t stop, Words table, uint64_t *hashes)
+{
+    for (int64_t i = 0; i < TOGETHER && row + i < stop; i++) {
+        hashes[i] = hash_of(documents, row + i);
+        __builtin_prefetch(&table.at[hashes[i] & (uint64_t)(table.length - 1)], 1);
+    }
+}
+
+/* Put the rows start … stop-1 into a table whose length is a power of two; the first row that is there already, which
+   is where `earlier` says, or -1. */
+KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t stop, Words table, Longs earlier)
+{
+    uint64_t hashes[TOGETHER];
+    for (int64_t row = start; row < stop; row++) {
+        if ((row - start) % TOGETHER == 0)
+            look_ahead(documents, row, stop, table, hashes);
+        uint64_t hash = hashes[(row - start) % TOGETHER];
+        uint64_t *entry = &AT(table, place_in_table(documents, row, documents, table, hash));
+        if (*entry != EMPTY) {
+            AT(earlier, 0) = (int64_t)(*entry & UINT32_MAX);
+            return row;
+        }
+        *entry = hash >> ROW_BITS << ROW_BITS | (uint64_t)row;
+    }
+    return -1;
+}
+
+/* The row of each document among those in the table, or -1. */
+KERNEL void find_documents(const Documents *documents, const Documents *known, Words table, Longs found)
+{
+    uint64_t hashes[TOGETHER];
+    for (int64_t row = 0; row < documents->at.length; row++) {
+        if (row % TOGETHER == 0)
+            look_ahead(documents, row, documents->at.length, table, hashes);
+        uint64_t entry = AT(table, place_in_table(documents, row, known, table, hashes[row % TOGETHER]));
+        AT(found, row) = entry == EMPTY ? -1 : (int64_t)(entry & UINT32_MAX);
+    }
+}
+
+#endif

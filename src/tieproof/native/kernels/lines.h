@@ -1,0 +1,167 @@
+/* The lines of a TREC file: where the ids of each stand, and its number.
+
+   Columns are separated by blanks, as bytes.split of Python has them; lines without any are left out. A number of up
+   to 19 digits whose power of ten is small becomes the nearest double here; the others are left to Python. */
+
+#ifndef TIEPROOF_LINES_H
+#define TIEPROOF_LINES_H
+
+#include "array.h"
+
+#define MOST_COLUMNS 6
+#define MOST_DIGITS 19 /* so many are below 2^64, */
+#define MOST_POWERS 19 /* and so is 10^19, which a double holds exactly */
+
+typedef struct {
+    int64_t columns, query, document, value; /* how many there are, and which is which */
+} LineLayout;
+
+typedef struct {
+    Longs document_at; /* where the id of each row's document is, */
+    Ints document_length;
+    Doubles value;     /* its number, */
+    Longs open;        /* but for these rows, whose numbers Python has to read */
+    Longs open_at;
+    Ints open_length;
+    Longs segment;     /* the first of each some rows in a row with one query, */
+    Longs query_at;    /* and where that is */
+    Ints query_length;
+} LineRows;
+
+enum { READ_ALL, WRONG_COLUMNS, TOO_LONG };
+
+typedef struct {
+    int64_t status;     /* what ended reading */
+    int64_t at, line;   /* where it ended, and the number of that line */
+    int64_t rows, open, segments;
+} LinesRead;
+
+static const uint64_t POWERS_OF_TEN[MOST_POWERS + 1] = {
+    1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u, 10000000000u, 100000000000u,
+    1000000000000u, 10000000000000u, 100000000000000u, 1000000000000000u, 10000000000000000u, 100000000000000000u,
+    1000000000000000000u, 10000000000000000000u};
+
+static inline bool is_blank(uint8_t letter)
+{
+    return letter == ' ' || (uint8_t)(letter - '\t') < 5;
+}
+
+/* The nearest double of whole + rest, for 0 <= rest < 1 of which only counts whether it is 0; half goes to even. */
+static inline double rounded_whole(unsigned __int128 whole, bool rest)
+{
+    uint64_t high = (uint64_t)(whole >> 64);
+    int bits = high ? 128 - __builtin_clzll(high) : (uint64_t)whole ? 64 - __builtin_clzll((uint64_t)whole) : 0;
+    if (bits <= DBL_MANT_DIG)
+        return (double)(uint64_t)whole; /* only where rest is 0: a quotient has more bits */
+    int shift = bits - DBL_MANT_DIG;
+    uint64_t kept = (uint64_t)(whole >> shift);
+    unsigned __int128 lost = whole - ((unsigned __int128)kept << shift), half = (unsigned __int128)1 << (shift - 1);
+    kept += lost > half || (lost == half && (rest || (kept & 1)));
+    return ldexp((double)kept, shift);
+}
+
+/* digits 10^power, rounded once. */
+static inline double decimal(uint64_t digits, int power)
+{
+    if (digits == 0)
+        return 0.0;
+    if (power >= 0)
+        return rounded_whole((unsigned __int128)digits * POWERS_OF_TEN[power], false);
+    uint64_t divisor = POWERS_OF_TEN[-power];
+    if (digits <= (uint64_t)1 << DBL_MANT_DIG)
+        return (double)digits / (double)divisor; /* both are exact */
+    int raised = 64 + __builtin_clzll(digits);
+    unsigned __int128 number = (unsigned __int128)digits << raised, quotient = number / divisor;
+    return ldexp(rounded_whole(quotient, quotient * divisor != number), -raised);
+}
+
+/* Whether a cell is a number that can be read here; then `value` is it. */
+static inline bool read_number(const uint8_t *cell, const uint8_t *end, double *value)
+{
+    bool negative = *cell == '-', any = false, negative_exponent = false;
+    uint64_t digits = 0;
+    int64_t count = 0, power = 0, exponent = 0;
+    cell += *cell == '-' || *cell == '+';
+    for (; cell < end && (uint8_t)(*cell - '0') < 10; cell++, any = true) {
+        digits = 10 * digits + (*cell - '0');
+        count += digits != 0;
+    }
+    if (cell < end && *cell == '.')
+        for (cell++; cell < end && (uint8_t)(*cell - '0') < 10; cell++, any = true, power--) {
+            digits = 10 * digits + (*cell - '0');
+            count += digits != 0;
+        }
+    if (!any || count > MOST_DIGITS)
+        return false;
+    if (cell < end && (*cell == 'e' || *cell == 'E')) {
+        if (++cell < end && (*cell == '-' || *cell == '+'))
+            negative_exponent = *cell++ == '-';
+        if (cell == end)
+            return false;
+        for (; cell < end && (uint8_t)(*cell - '0') < 10 && exponent < 1000; cell++)
+            exponent = 10 * exponent + (*cell - '0');
+        power += negative_exponent ? -exponent : exponent;
+    }
+    if (cell < end || (digits && (power < -MOST_POWERS || power > MOST_POWERS)))
+        return false;
+    *value = digits ? decimal(digits, (int)power) : 0.0;
+    if (negative)
+        *value = -*value;
+    return true;
+}
+
+/* Read the lines that begin before `stop`, from where reading ended. */
+KERNEL LinesRead read_lines(Bytes text, int64_t stop, int64_t longest, const LineLayout *layout, const LineRows *rows,
+                            const LinesRead *before)
+{
+    const uint8_t *start = text.at, *end = text.at + text.length, *query = NULL;
+    int64_t query_length = -1;
+    LinesRead read = *before;
+    for (; read.at < stop; read.line++) {
+        const uint8_t *begin = start + read.at, *letter = begin, *cells[MOST_COLUMNS], *ends[MOST_COLUMNS];
+        int64_t columns = 0;
+        for (;; columns++) {
+            while (letter < end && *letter != '\n' && is_blank(*letter))
+                letter++;
+            if (letter == end || *letter == '\n')
+                break;
+            const uint8_t *cell = letter;
+            while (letter < end && !is_blank(*letter))
+                letter++;
+            if (columns < MOST_COLUMNS) {
+                cells[columns] = cell;
+                ends[columns] = letter;
+            }
+        }
+        if (letter - begin > longest || (columns && columns != layout->columns)) {
+            read.status = letter - begin > longest ? TOO_LONG : WRONG_COLUMNS;
+            return read;
+        }
+        if (columns) {
+            const uint8_t *found = cells[layout->query], *document = cells[layout->document];
+            const uint8_t *value = cells[layout->value], *behind = ends[layout->value];
+            int64_t length = ends[layout->query] - found;
+            if (length != query_length || memcmp(found, query, (size_t)length) != 0) {
+                AT(rows->segment, read.segments) = read.rows;
+                AT(rows->query_at, read.segments) = found - start;
+                AT(rows->query_length, read.segments) = (int32_t)length;
+                read.segments++;
+                query = found;
+                query_length = length;
+            }
+            AT(rows->document_at, read.rows) = document - start;
+            AT(rows->document_length, read.rows) = (int32_t)(ends[layout->document] - document);
+            if (!read_number(value, behind, &AT(rows->value, read.rows))) {
+                AT(rows->open, read.open) = read.rows;
+                AT(rows->open_at, read.open) = value - start;
+                AT(rows->open_length, read.open) = (int32_t)(behind - value);
+                read.open++;
+            }
+            read.rows++;
+        }
+        read.at = letter - start + (letter < end);
+    }
+    return read;
+}
+
+#endif

@@ -1,0 +1,29 @@
+"""The lines of a TREC file, by what Python says of bytes."""
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """Where a row's ids and its number are in the text."""
+
+    query: tuple[int, int]
+    document: tuple[int, int]
+    value: tuple[int, int]
+
+
+def rows_of(text: bytes, columns: int, query: int, document: int, value: int) -> tuple[list[Row], int | None]:
+    """The rows, and the number of the first line with other columns, if there is one; from 1."""
+    rows: list[Row] = []
+    start = 0
+    for number, line in enumerate(text.split(b"\n"), 1):
+        cells, at = [], 0
+        for cell in line.split():
+            at = line.index(cell, at)
+            cells.append((start + at, len(cell)))
+            at += len(cell)
+        if cells and len(cells) != columns:
+            return rows, number
+        if cells:
+            rows.append(Row(cells[query], cells[document], cells[value]))
+        start += len(line) + 1
+    return rows, None
