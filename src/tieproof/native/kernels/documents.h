@@ -18,7 +18,7 @@ typedef struct {
 #define EMPTY UINT64_MAX
 #define ROW_BITS 32
 
-static inline uint64_t mixed(uint64_t value)
+static inline uint64_t stirred(uint64_t value)
 {
     value *= 0x9E3779B97F4A7C15u;
     return value ^ (value >> 29);
@@ -28,14 +28,14 @@ static inline uint64_t hash_of(const Documents *documents, int64_t row)
 {
     const uint8_t *id = &AT(documents->text, AT(documents->at, row));
     int64_t length = AT(documents->length, row);
-    uint64_t hash = mixed((uint64_t)AT(documents->query, row) + 1), word;
+    uint64_t hash = stirred((uint64_t)AT(documents->query, row) + 1), word;
     for (; length >= 8; id += 8, length -= 8) {
         memcpy(&word, id, 8);
-        hash = mixed(hash ^ word);
+        hash = stirred(hash ^ word);
     }
     word = (uint64_t)length << 56;
     memcpy(&word, id, (size_t)length);
-    return mixed(mixed(hash ^ word));
+    return stirred(stirred(hash ^ word));
 }
 
 static inline bool same_document(const Documents *a, int64_t row, const Documents *b, int64_t other)
@@ -59,12 +59,12 @@ static inline int64_t place_in_table(const Documents *documents, int64_t row, co
     }
 }
 
-#define TOGETHER 16 /* rows whose places are asked for before they are looked at: memory takes its time */
+#define LOOKED_AHEAD 16 /* rows whose places are asked for before they are looked at: memory takes its time */
 
 /* Hashes of some rows, whose places in a table are on their way. */
 static inline void look_ahead(const Documents *documents, int64_t row, int64_t stop, Words table, uint64_t *hashes)
 {
-    for (int64_t i = 0; i < TOGETHER && row + i < stop; i++) {
+    for (int64_t i = 0; i < LOOKED_AHEAD && row + i < stop; i++) {
         hashes[i] = hash_of(documents, row + i);
         __builtin_prefetch(&table.at[hashes[i] & (uint64_t)(table.length - 1)], 1);
     }
@@ -74,11 +74,11 @@ static inline void look_ahead(const Documents *documents, int64_t row, int64_t s
    is where `earlier` says, or -1. */
 KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t stop, Words table, Longs earlier)
 {
-    uint64_t hashes[TOGETHER];
+    uint64_t hashes[LOOKED_AHEAD];
     for (int64_t row = start; row < stop; row++) {
-        if ((row - start) % TOGETHER == 0)
+        if ((row - start) % LOOKED_AHEAD == 0)
             look_ahead(documents, row, stop, table, hashes);
-        uint64_t hash = hashes[(row - start) % TOGETHER];
+        uint64_t hash = hashes[(row - start) % LOOKED_AHEAD];
         uint64_t *entry = &AT(table, place_in_table(documents, row, documents, table, hash));
         if (*entry != EMPTY) {
             AT(earlier, 0) = (int64_t)(*entry & UINT32_MAX);
@@ -92,11 +92,11 @@ KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t 
 /* The row of each document among those in the table, or -1. */
 KERNEL void find_documents(const Documents *documents, const Documents *known, Words table, Longs found)
 {
-    uint64_t hashes[TOGETHER];
+    uint64_t hashes[LOOKED_AHEAD];
     for (int64_t row = 0; row < documents->at.length; row++) {
-        if (row % TOGETHER == 0)
+        if (row % LOOKED_AHEAD == 0)
             look_ahead(documents, row, documents->at.length, table, hashes);
-        uint64_t entry = AT(table, place_in_table(documents, row, known, table, hashes[row % TOGETHER]));
+        uint64_t entry = AT(table, place_in_table(documents, row, known, table, hashes[row % LOOKED_AHEAD]));
         AT(found, row) = entry == EMPTY ? -1 : (int64_t)(entry & UINT32_MAX);
     }
 }
