@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo help kernels wheels test-sanitized test test-heavy fuzz coverage lint hooks bench studies clean
+.PHONY: demo help kernels wheels test test-heavy test-sanitized test-arm fuzz coverage lint hooks bench studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
@@ -22,6 +22,20 @@ test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 # an old NumPy and brings libraries for images; what is tested beside it needs neither.
 test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and the like
 	$(BIN)/python -m pytest -n auto -q -m heavy
+
+# The compiler's own library of checks has to be there before Python's: hence LD_PRELOAD. Leaks are Python's business.
+SANITIZED = $(VENV)/sanitized
+RUNTIME = $$($${CC:-cc} -print-file-name=libasan.so)
+
+test-sanitized: $(VENV)/installed  ## run the tests of kernels and engine under the sanitizers of a C compiler
+	$(BIN)/python src/tieproof/native/building.py $(SANITIZED)
+	TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 \
+		$(BIN)/python -m pytest -q -n auto tests/engine tests/measures/test_kernels_measures.py
+
+# qemu is Debian's package qemu-user; the test says so where it is absent.
+test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu: the same bits
+	$(BIN)/pip install --quiet ziglang
+	$(BIN)/python -m pytest -q -rs tests/engine/test_other_machines.py
 
 # Other cases each time; the first one that fails is shrunk and ends it.
 MINUTES ?= 60
