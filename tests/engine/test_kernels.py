@@ -13,16 +13,13 @@ import numpy.typing as npt
 import pytest
 
 from tieproof.distances.space import Error, Form
-from tieproof.engine import buckets, counting, exact_counting, finding, without_tiles
+from tieproof.engine import counting, finding, without_tiles
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.placing import place_listed
 from tieproof.engine.structures import (
     CONTINUED,
     Columns,
     Counts,
-    NearEntries,
-    Placed,
     Room,
     Targets,
     Tile,
@@ -160,7 +157,7 @@ def columns_of(case: Case, work: Work) -> Columns:
 
 def room_of(tile: Tile, work: Work) -> Room:
     """As little room as can be, so that it is often full, and what another tile left there."""
-    with patched(counting, "LIST", 1), patched(counting, "TALLY", 1):
+    with patched(counting, "LIST", 1), patched(counting, "PLACED", 1), patched(counting, "TALLY", 1):
         room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
     for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
         array[...] = 1
@@ -240,7 +237,7 @@ def test_whole_numbers_come_with_few_and_with_many_levels() -> None:
     def extent(limit: int) -> int:
         return 3 * limit
 
-    assert extent(300) < exact_counting.WHOLE_NUMBERS < extent(3000)
+    assert extent(300) < counting.WHOLE_NUMBERS < extent(3000)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -355,7 +352,7 @@ def test_more_thresholds_than_buckets_can_number() -> None:
     entries = random.integers(-500, 500, size=(2, 300)).astype(np.float32)
     case = exact_case(random, entries, plain_form(300, np.float32, random, False), entries.astype(np.int64), 30)
     case.row, case.masked = [0, 1], [[3, 4, 5], []]
-    for length in (buckets.MOST - 1, buckets.MOST, buckets.MOST + 1, 2 * buckets.MOST + 3):
+    for length in (counting.MOST - 1, counting.MOST, counting.MOST + 1, 2 * counting.MOST + 3):
         falling = (500 - np.arange(length) / 64).tolist()
         case.heads = case.keys = [falling, falling[:7]]
         case.sizes = [[1] * length, [1] * 7]
@@ -480,16 +477,20 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
             [part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, 1.7e308, -1.7e308]]
         )
         near = near[:: max(1, len(near) // 300)]
-        items, placed = room_for_items(len(near)), Placed(*np.empty((2, 2 * len(near)), dtype=np.int64))
-        every = np.arange(len(near))
         form = plain_form(len(near), np.float64, random, False)
-        listed = NearEntries(np.full(len(near), q), np.zeros_like(every), every, near)
-        done, rest = place_listed(listed, form, certain(1, len(near)), 0, thresholds, placed, items)
-        expected = []
-        for value in near:
+        tile = Tile(near.copy()[None], form, 7, 0)
+        nobody = np.zeros(4, dtype=np.int64)
+        targets = Targets(np.where(np.arange(4) == q, 7, 8), nobody, nobody, np.zeros((0, 2), dtype=np.int32))
+        limits = counting.limits_of(thresholds, False, np.float64)._replace(few=np.full(4, np.inf))
+        counts, expected = (Counts(*np.zeros((2, stop[-1]), dtype=np.int32)) for _ in range(2))
+        work = Work(targets, thresholds, limits, counts, room_for_items(10**4))
+        room = counting.make_room(len(near), 4, thresholds, np.float64)
+        assert not list(counting.count_rows(tile, certain(1, len(near)), work, q, q + 1, room, Lock()))
+        for value, weight in zip(near, form.weight, strict=True):
             nearer, equal = np.count_nonzero(part > value), np.count_nonzero(part == value)
-            expected += [start[q] + nearer + equal] * (nearer + equal < len(part)) + [~(start[q] + nearer)] * (
-                equal > 0
-            )
-        assert placed.place[:done].tolist() == expected
-        assert not rest
+            if nearer + equal < len(part):
+                expected.gap[start[q] + nearer + equal] += weight
+            if equal:
+                expected.equal[start[q] + nearer] += weight
+        assert (counts.gap == expected.gap).all()
+        assert (counts.equal == expected.equal).all()

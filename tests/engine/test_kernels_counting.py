@@ -1,7 +1,7 @@
 """The kernels that count tiles against their references in Python, at every level of processor."""
 
-import copy
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,23 +9,23 @@ import numpy.typing as npt
 import pytest
 
 from kernel_levels import LEVELS, at
-from kernels import buckets as of_buckets
-from kernels import finding as of_finding
 from kernels import levels as of_levels
-from kernels import placing as of_placing
 from kernels import ranked as of_ranked
+from kernels.placing import count_tile, nearness_of
+from kernels.placing import settle as settle_one_by_one
 from tieproof.distances.space import Error, Form
-from tieproof.engine import buckets, counting, exact_counting, finding, guide, intervals, levels, placing, ranked
+from tieproof.engine import counting, finding, guide, intervals, levels, ranked
 from tieproof.engine.masks import masks_of
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
-    NearEntries,
-    Placed,
+    Room,
     Targets,
     Thresholds,
     Tile,
     Undecided,
+    Work,
+    room_for_items,
 )
 
 Random = np.random.Generator
@@ -41,7 +41,6 @@ VALUES: dict[str, Values] = {
     "all equal": lambda random, count: np.full(count, 0.1),
     "one unit apart": lambda random, count: 1 + random.integers(0, 40, size=count) * 2.0**-23,
     "special": lambda random, count: random.choice(SPECIAL, size=count),
-    "infinite": lambda random, count: random.choice([np.inf, 1.0, 0.5, -np.inf], size=count),
 }
 FORMS = ("plain", "shifted", "ratio", "whole")
 WIDTHS = (1, 8, 63, 64, 65, 300)
@@ -94,22 +93,22 @@ def make(
     length = random.choice([0, 1, 2, most // 2, most, 3 * most], size=len(row))
     stop = np.cumsum(length)
     nearness = np.array(
-        [[of_placing.nearness_of(form, entry, i) for i, entry in enumerate(line)] for line in entries]
+        [[nearness_of(form, entry, i) for i, entry in enumerate(line)] for line in entries]
     )
     keys = [falling(nearness[r], random, count, kind, dtype) for r, count in zip(row, length, strict=True)]
     key = np.concatenate(keys)
     starts = np.concatenate([np.append(True, part[1:] != part[:-1])[: len(part)] for part in keys])
     certain = size == 0.0
-    largest = np.array([np.abs(part).max(initial=0.0) for part in keys])
-    bound = size * (1 + largest)
-    margin = (np.sqrt(largest) * 1e-6 if kind == "ratio" else 2 * bound) + 0.0
-    error = Error(
-        size / 4, size * random.random(rows), random.random(width), size * random.random(width) / 4, certain
-    )
+    error = Error(size, size * random.random(rows), random.random(width), size * random.random(width), certain)
+    reach = np.full(len(row), size / 10)
+    largest = np.array([np.abs(part).max(initial=0.0) for part in keys]) + reach
+    # Of a relative error and two others of at most `size`, and of the rounding to the type of tiles.
+    rounding = 4 * np.finfo(dtype).eps
+    bound = 1.1 * (2 * size + (size + rounding) * largest) / (1 - size)
+    margin = 4 * rounding * np.sqrt(largest) if kind == "ratio" else bound * (not certain)
     pairs = np.argwhere(random.random((len(row), width)) < random.choice([0, 0.05, 0.9], size=(len(row), 1)))
     inner = np.array([[q, i] for q in (1, 4) for i in range(width // 3, width)], dtype=np.int64).reshape(-1, 2)
     query, item = np.unique(np.concatenate([pairs, inner]), axis=0).T
-    reach = np.where(certain, 0.0, size / 10) * np.ones(len(row))
     return Made(
         Tile(entries, form, 40, 100),
         error,
@@ -124,7 +123,7 @@ CASES = [
     for values in VALUES
     for kind in FORMS
     for size in (0.0, 1e-9, 1e-2)
-    if values in ("spread", "far apart") or (kind == "plain" and size < 1e-2)
+    if (values in ("spread", "far apart") or (kind == "plain" and size < 1e-2)) and (kind != "ratio" or not size)
 ]
 
 
@@ -135,17 +134,37 @@ def every_case(dtype: Any, width: int) -> Iterator[Made]:
             yield make(values, kind, dtype, width, size, 40 if width > 8 else 3)
 
 
-def room_of(made: Made, side: int) -> counting.Room:
-    """Room that is full of what another tile left there."""
-    room = counting.make_room(side, len(made.targets.row), made.thresholds, made.tile.entries.dtype)
+def room_of(made: Made, work: Work, side: int) -> Room:
+    """As little room as can be, full of what another tile left there."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LIST", "PLACED", "TALLY"):
+            patch.setattr(counting, name, 1)
+        room = counting.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
     for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
         array[...] = 1
     return room
 
 
-def same(found: NearEntries | Undecided | Placed, expected: NearEntries | Undecided | Placed, count: int) -> None:
-    for ours, theirs in zip(found, expected, strict=True):
-        assert (ours[:count] == theirs[:count]).all()
+Way = Callable[[Work, Room], Iterator[int]]
+
+
+def check(made: Made, few: float | None, way: Way) -> None:
+    """Whether counts and undecided items are those of the reference; `few` items do not crowd a row, if that is given."""
+    with np.errstate(over="ignore"):
+        limits = counting.limits_of(made.thresholds, made.tile.form.ratio, made.tile.entries.dtype)
+    if few is not None:
+        limits = limits._replace(few=np.where(limits.few < 0, -1.0, few))
+    side = max(made.tile.entries.shape[1], len(made.targets.row))
+    found, expected = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
+    work = Work(made.targets, made.thresholds, limits, found, room_for_items(side))
+    undecided = []
+    for used in way(work, room_of(made, work, side)):
+        undecided += list(zip(*(part[:used].tolist() for part in work.undecided), strict=True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        wanted = count_tile(made.tile, made.error, made.targets, made.thresholds, expected)
+    assert sorted(undecided) == sorted(wanted)
+    assert (found.gap == expected.gap).all()
+    assert (found.equal == expected.equal).all()
 
 
 every_level = pytest.mark.parametrize("level", LEVELS)
@@ -153,82 +172,44 @@ both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 every_width = pytest.mark.parametrize("width", WIDTHS)
 
 
+@pytest.fixture
+def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `counting` call the kernels of a level."""
+    for kernel in (counting.count_in_rows, counting.count_in_columns, counting.add_up):
+        monkeypatch.setattr(counting, kernel.__name__, at(level, kernel))
+
+
+@pytest.mark.usefixtures("counting_at")
 @every_level
 @both_types
 @every_width
-def test_finding_in_rows(width: int, dtype: Any, level: str) -> None:
+@pytest.mark.parametrize("few", [None, 0.0, 3.0, np.inf])
+def test_rows(few: float | None, width: int, dtype: Any) -> None:
     for made in every_case(dtype, width):
-        limits = counting.limits_of(made.thresholds, made.tile.form.ratio, dtype)
         stop = len(made.targets.row)
-        for few in (limits.few, np.where(limits.few < 0, -1.0, 2.0), np.where(limits.few < 0, -1.0, np.inf)):
-            limits = limits._replace(few=few)
-            room, expected = room_of(made, width), room_of(made, width)
-            some = expected.listed._replace(query=expected.listed.query[: 2 * width])
-            query = 0
-            while query < stop:
-                arguments = made.tile, made.targets, limits, query, stop
-                wanted = of_finding.find_in_rows(*arguments, None, expected.crowded, some)
-                listed = room.listed._replace(query=room.listed.query[: 2 * width])
-                given = at(level, finding.find_in_rows)(*arguments, room.sorting.close, room.crowded, listed)
-                assert given == wanted
-                same(room.listed, expected.listed, wanted[1])
-                assert (room.crowded[: wanted[2]] == expected.crowded[: wanted[2]]).all()
-                query = wanted[0]
-
-
-@every_level
-@both_types
-@every_width
-def test_finding_in_columns(width: int, dtype: Any, level: str) -> None:
-    for made in every_case(dtype, width):
-        limits = counting.limits_of(made.thresholds, made.tile.form.ratio, dtype)
-        columns = finding.columns_of(made.targets, limits, slice(40, 46), 0, len(made.targets.row))
-        tile = made.tile._replace(entries=np.ascontiguousarray(made.tile.entries.T))
-        room, expected = room_of(made, max(6, width)), room_of(made, max(6, width))
-        item = 0
-        while item < width:
-            arguments = tile, made.targets, limits, columns, item
-            some = NearEntries(*(part[:20] for part in expected.listed))
-            wanted = of_finding.find_in_columns(*arguments, None, some)
-            some = NearEntries(*(part[:20] for part in room.listed))
-            assert at(level, finding.find_in_columns)(*arguments, room.sorting.close, some) == wanted
-            same(room.listed, expected.listed, wanted[1])
-            item = wanted[0]
-
-
-def some_listed(made: Made, random: Random) -> NearEntries:
-    """Items of queries that have thresholds, in any order."""
-    length = made.thresholds.stop - made.thresholds.start
-    query = random.choice(np.flatnonzero(length), size=77)
-    row = made.targets.row[query] - made.tile.row
-    item = random.integers(0, made.tile.entries.shape[1], size=77)
-    return NearEntries(query, row, item, made.tile.entries[row, item])
-
-
-@every_level
-@both_types
-@every_width
-def test_placing(width: int, dtype: Any, level: str) -> None:
-    random = np.random.default_rng(width)
-    for made in every_case(dtype, width):
-        if not len(made.thresholds.key) or not np.isfinite(made.tile.entries).all():
-            continue
-        listed = some_listed(made, random)
-        room, expected = (
-            (Placed(*np.zeros((2, 154), dtype=np.int64)), Undecided(*np.zeros((5, 77), dtype=np.int64)))
-            for _ in range(2)
+        check(
+            made,
+            few,
+            lambda work, room, made=made, stop=stop: counting.count_rows(
+                made.tile, made.error, work, 0, stop, room, Lock()
+            ),
         )
-        arguments = listed, made.tile.form, made.error, 100, made.thresholds
-        wanted = of_placing.place_listed(*arguments, *expected)
-        assert at(level, placing.place_listed)(*arguments, *room) == wanted
-        same(room[0], expected[0], wanted[0])
-        same(room[1], expected[1], wanted[1])
-        counts, others = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
-        placed = Placed(*(part[: wanted[0]] for part in room[0]))
-        of_placing.add_placed(placed, counts)
-        at(level, placing.add_placed)(placed, others)
-        assert (counts.gap == others.gap).all()
-        assert (counts.equal == others.equal).all()
+
+
+@pytest.mark.usefixtures("counting_at")
+@every_level
+@both_types
+@every_width
+def test_columns(width: int, dtype: Any) -> None:
+    for made in every_case(dtype, width):
+        tile = made.tile._replace(entries=np.ascontiguousarray(made.tile.entries.T))
+
+        def count(work: Work, room: Room, made: Made = made, tile: Tile = tile) -> Iterator[int]:
+            rows = slice(made.tile.row, made.tile.row + len(made.tile.entries))
+            columns = finding.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
+            return counting.count_columns(tile, made.error, work, columns, room, Lock())
+
+        check(made, None, count)
 
 
 @every_level
@@ -239,50 +220,22 @@ def test_settling(width: int, dtype: Any, level: str) -> None:
     for made in every_case(dtype, width):
         if not len(made.thresholds.key) or not np.isfinite(made.tile.entries).all():
             continue
-        listed, thresholds = some_listed(made, random), made.thresholds
-        length = (thresholds.stop - thresholds.start)[listed.query]
+        thresholds = made.thresholds
+        query = random.choice(np.flatnonzero(thresholds.stop - thresholds.start), size=77)
+        length = (thresholds.stop - thresholds.start)[query]
+        first = random.integers(0, length + 1)
         item = np.arange(len(length))
-        undecided = Undecided(listed.query, item, item % 3 + 1, item * 0, length)
-        nearness = listed.entry.astype(np.float64)
+        undecided = Undecided(query, item, item % 3 + 1, first, random.integers(first, length + 1))
+        nearness = random.choice(made.tile.entries.ravel(), size=77).astype(np.float64)
         bound = random.choice([0.0, 1e-9, 0.1], size=len(length)) * (made.thresholds.reach.max() > 0)
         counts, others = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
         expected, found = (Undecided(*(part.copy() for part in undecided)) for _ in range(2))
         arguments = nearness - bound, nearness + bound, *thresholds[:4]
-        rest = of_placing.settle(*arguments, counts, expected)
+        rest = settle_one_by_one(*arguments, counts, expected)
         assert at(level, intervals.settle)(*arguments, others, found) == rest
-        same(found, expected, rest)
+        assert all((ours[:rest] == theirs[:rest]).all() for ours, theirs in zip(found, expected, strict=True))
         assert (counts.gap == others.gap).all()
         assert (counts.equal == others.equal).all()
-
-
-@every_level
-@both_types
-@every_width
-def test_counting_crowded_rows(width: int, dtype: Any, level: str) -> None:
-    for made in every_case(dtype, width):
-        length = made.thresholds.stop - made.thresholds.start
-        left = np.flatnonzero(length)
-        while len(left):
-            room, expected = room_of(made, width), room_of(made, width)
-            listed, theirs = (NearEntries(*(part[: 2 * width] for part in r.listed)) for r in (room, expected))
-            arguments = made.tile, made.targets, made.thresholds
-            if made.error.certain:
-                rest = made.gap, left, room.sorting, room.exact
-                wanted = of_buckets.count_exactly(*arguments, *rest, expected.tally, theirs)
-                given = at(level, exact_counting.count_exactly)(*arguments, *rest, room.tally, listed)
-            else:
-                wanted = of_buckets.count_crowded(*arguments, left, room.sorting, expected.tally, theirs)
-                given = at(level, buckets.count_crowded)(*arguments, left, room.sorting, room.tally, listed)
-            assert given == wanted
-            same(listed, theirs, wanted[1])
-            done = left[: wanted[0]]
-            counts, others = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
-            arguments = done, made.thresholds
-            of_buckets.add_tally(*arguments, expected.tally, made.error.certain, counts)
-            at(level, buckets.add_tally)(*arguments, room.tally, made.error.certain, others)
-            assert (counts.gap == others.gap).all()
-            assert (counts.equal == others.equal).all()
-            left = left[len(done) :]
 
 
 @every_level
@@ -341,13 +294,3 @@ def test_transposing(dtype: Any, level: str) -> None:
         out = np.empty(shape[::-1], dtype=dtype)
         at(level, finding.transpose)(entries, out)
         assert (out == entries.T).all()
-
-
-def test_arguments_are_left_as_they_were() -> None:
-    made = make("spread", "plain", np.float32, 65, 1e-9, 40)
-    before = copy.deepcopy((made.tile, made.targets, made.thresholds))
-    room = room_of(made, 65)
-    asking = np.flatnonzero(made.thresholds.stop > made.thresholds.start)
-    buckets.count_crowded(*before, asking, room.sorting, room.tally, room.listed)
-    for ours, theirs in zip(before[2], made.thresholds, strict=True):
-        assert (ours == theirs).all()

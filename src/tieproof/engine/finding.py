@@ -5,18 +5,9 @@ All others are farther than all thresholds and need no counting. They are passed
 
 import numpy as np
 
-from tieproof.engine.structures import (
-    Columns,
-    Limits,
-    NearEntries,
-    Places,
-    Row,
-    Targets,
-    Thresholds,
-    Tile,
-)
+from tieproof.engine.structures import Columns, Limits, Row, Targets, Thresholds, Tile
 from tieproof.native.calls import native
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray
 
 FIRST_ROWS = 16
 """Rows of a transposed tile that tell whether it is crowded."""
@@ -39,34 +30,6 @@ def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: 
     lowest = np.full(rows.stop - rows.start, np.inf, dtype=limits.lowest.dtype)
     np.minimum.at(lowest, row, limits.lowest[start:stop])
     return Columns(lowest, start + np.searchsorted(row, np.arange(len(lowest) + 1)))
-
-
-@native
-def find_in_rows(
-    tile: Tile,
-    targets: Targets,
-    limits: Limits,
-    query: int,
-    stop: int,
-    close: Places,
-    crowded: IntArray,
-    listed: NearEntries,
-) -> tuple[int, int, int]:
-    """List the items near the queries `query` … stop-1, whose rows are those of the tile.
-
-    Returns the query to go on with (`stop` when done), how many items are listed, and how many queries are listed as
-    crowded instead. `close` is room for the items of a row, and for seven more.
-    """
-
-
-@native
-def find_in_columns(
-    tile: Tile, targets: Targets, limits: Limits, columns: Columns, item: int, close: Places, listed: NearEntries
-) -> tuple[int, int]:
-    """List the items of a transposed tile, whose rows are items, from `item` on, near the queries of its columns.
-
-    Returns the item to go on with and how many are listed.
-    """
 
 
 def is_crowded(tile: Tile, columns: Columns, share: float) -> bool:

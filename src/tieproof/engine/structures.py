@@ -101,8 +101,8 @@ class NearEntries(NamedTuple):
     """Entries of a tile that may be as near as a threshold of a query."""
 
     query: IntArray
-    row: IntArray  # in the tile
-    item: IntArray  # in the tile
+    row: SmallIntArray  # in the tile
+    item: SmallIntArray  # in the tile
     entry: Row
 
 
@@ -110,7 +110,7 @@ class Placed(NamedTuple):
     """What is to be added to counts: weights, each before a threshold, or at it where its complement is given."""
 
     place: IntArray
-    weight: IntArray
+    weight: SmallIntArray
 
 
 class Sorting(NamedTuple):
@@ -141,6 +141,15 @@ class Room(NamedTuple):
     tally: Counts  # what is counted for some of these
     sorting: Sorting
     exact: ExactRoom
+
+
+class Counted(NamedTuple):
+    """What a piece of a tile came to."""
+
+    next: int  # the query, or the item, to go on with
+    tallied: int  # queries in `Room.tally`
+    placed: int  # additions in `Room.placed`
+    undecided: int  # items in `Work.undecided`
 
 
 class Work(NamedTuple):

@@ -1,12 +1,10 @@
-"""Placing items among thresholds, one by one."""
-
-from collections.abc import Iterator
+"""Counting items among thresholds, one by one."""
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Error, Form
-from tieproof.engine.structures import Counts, NearEntries, Placed, Thresholds, Undecided
+from tieproof.engine.structures import Counts, Targets, Thresholds, Tile, Undecided
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -25,53 +23,18 @@ def meeting(key: FloatArray, reach: float, low: float, high: float) -> tuple[int
     return first, max(first, int(np.count_nonzero(key + reach >= low)))
 
 
-def where(key: FloatArray, reach: float, low: float, high: float, first: int, last: int) -> Iterator[int] | None:
-    """What an item is to be added to: before a threshold, or at it as its complement; None where it is undecided."""
-    is_equal = first < last and low == high and reach == 0.0
-    if first < last and not is_equal:
-        return None
-    return iter([last] * (last < len(key)) + [~first] * is_equal)
+def count_item(counts: Counts, span: slice, weight: int, first: int, last: int, exact: bool) -> bool:
+    """Count an item that may meet the thresholds first … last-1 of a query with that span, if these are none or equal.
 
-
-def place_listed(
-    listed: NearEntries,
-    form: Form,
-    error: Error,
-    column: int,
-    thresholds: Thresholds,
-    placed: Placed,
-    undecided: Undecided,
-) -> tuple[int, int]:
-    """How many additions are written down, and how many items are undecided."""
-    done = rest = 0
-    for q, row, item, entry in zip(*listed, strict=True):
-        start, stop = thresholds.start[q], thresholds.stop[q]
-        key, reach = thresholds.key[start:stop], float(thresholds.reach[q])
-        nearness = nearness_of(form, entry, item)
-        bound = error.relative * abs(nearness) + error.row[row] * error.column[item] + error.constant[item]
-        low, high = nearness - bound, nearness + bound
-        first, last = meeting(key, reach, low, high)
-        places = where(key, reach, low, high, first, last)
-        weight = form.weight[item]
-        if places is None:
-            for part, value in zip(undecided, (q, column + item, weight, first, last), strict=True):
-                part[rest] = value
-            rest += 1
-            continue
-        for place in places:
-            placed.place[done] = start + place if place >= 0 else ~(start + ~place)
-            placed.weight[done] = weight
-            done += 1
-    return done, rest
-
-
-def add_placed(placed: Placed, counts: Counts) -> None:
-    """Add each weight."""
-    for place, weight in zip(*placed, strict=True):
-        if place >= 0:
-            counts.gap[place] += weight
-        else:
-            counts.equal[~place] += weight
+    Then it is before `last`, and with its tie, if there is one.
+    """
+    if first < last and not exact:
+        return False
+    if last < span.stop - span.start:
+        counts.gap[span.start + last] += weight
+    if first < last:
+        counts.equal[span.start + first] += weight
+    return True
 
 
 def settle(
@@ -87,18 +50,40 @@ def settle(
     """Count what is decided, keep the rest at the front; only thresholds first … last-1 of an item are asked."""
     rest = 0
     for i, (q, item, weight, first, last) in enumerate(zip(*(part.tolist() for part in undecided), strict=True)):
-        start, length = int(starts[q]), int(stops[q] - starts[q])
-        some = meeting(key[start + first : start + last], float(reach[q]), float(low[i]), float(high[i]))
-        first, last = first + some[0], first + some[1]
-        places = where(key[start : start + length], float(reach[q]), float(low[i]), float(high[i]), first, last)
-        if places is None:
-            for part, value in zip(undecided, (q, item, weight, first, last), strict=True):
-                part[rest] = value
-            rest += 1
+        start = int(starts[q])
+        asked = key[start + first : start + last]
+        met = meeting(asked, float(reach[q]), float(low[i]), float(high[i]))
+        exact = bool(low[i] == high[i] and reach[q] == 0.0)
+        if count_item(counts, slice(start, int(stops[q])), weight, first + met[0], first + met[1], exact):
             continue
-        for place in places:
-            if place >= 0:
-                counts.gap[start + place] += weight
-            else:
-                counts.equal[start + ~place] += weight
+        for part, value in zip(undecided, (q, item, weight, first + met[0], first + met[1]), strict=True):
+            part[rest] = value
+        rest += 1
     return rest
+
+
+def left_out(targets: Targets, q: int, items: IntArray) -> npt.NDArray[np.bool_]:
+    """Which items a query leaves out of the count."""
+    runs = targets.run[targets.first[q] : targets.last[q]].tolist()
+    return np.array([any(start <= item < stop for start, stop in runs) for item in items.tolist()], dtype=np.bool_)
+
+
+def count_tile(
+    tile: Tile, error: Error, targets: Targets, thresholds: Thresholds, counts: Counts
+) -> list[tuple[int, ...]]:
+    """Count each item of a tile for each query; returns query, item, weight, first and last of those undecided."""
+    undecided = []
+    items = np.arange(tile.entries.shape[1])
+    for q, row in enumerate((targets.row - tile.row).tolist()):
+        span = slice(int(thresholds.start[q]), int(thresholds.stop[q]))
+        key, reach = thresholds.key[span], float(thresholds.reach[q])
+        if not len(key):
+            continue
+        for item in items[~left_out(targets, q, tile.column + items)].tolist():
+            weight = int(tile.form.weight[item])
+            nearness = nearness_of(tile.form, tile.entries[row, item], item)
+            bound = error.relative * abs(nearness) + error.row[row] * error.column[item] + error.constant[item]
+            met = meeting(key, reach, nearness - bound, nearness + bound)
+            if not count_item(counts, span, weight, *met, bool(bound == 0.0 and reach == 0.0)):
+                undecided.append((q, tile.column + item, weight, *met))
+    return undecided

@@ -13,15 +13,12 @@ static inline void OF(show)(
     OF(hide)(targets->run, AT(targets->first, q), AT(targets->last, q), tile->column, value);
 }
 
-/* List the items, from found on, that are not infinitely far away, with what the tile has of them. */
-static inline int64_t OF(list_counted)(
-    const OF(NearEntries) *listed, Reals value, Reals raw, int64_t q, int64_t r, int64_t found)
+/* List the items that are not infinitely far away; return how many. */
+static inline int64_t OF(list_counted)(Reals value, Places close)
 {
+    int64_t found = 0;
     for (int64_t c = 0; c < value.length; c++) {
-        AT(listed->query, found) = q;
-        AT(listed->row, found) = r;
-        AT(listed->item, found) = c;
-        AT(listed->entry, found) = AT(raw, c);
+        AT(close, found) = (uint32_t)c;
         found += AT(value, c) > -(REAL)INFINITY;
     }
     return found;
@@ -134,44 +131,24 @@ static inline int64_t OF(look_closer)(
     return kept;
 }
 
-KERNEL TwoNumbers OF(count_crowded)(
-    const OF(Tile) *tile,
-    const Targets *targets,
-    const Thresholds *thresholds,
-    Longs crowded,
-    const OF(Sorting) *sorting,
-    const Counts *tally,
-    const OF(NearEntries) *listed)
+/* Count all items of a row for a crowded query in `slots`, but list those that may be equal to a threshold; return how
+   many. */
+static inline int64_t OF(count_crowded)(
+    const OF(Tile) *tile, const OF(Work) *work, int64_t q, const OF(Sorting) *sorting, Ints slots)
 {
-    OF(NearEntries) near = *listed;
-    int64_t width = tile->entries.columns, found = 0, used = 0;
-    Reals value = PART(sorting->value, 0, width);
-    for (int64_t i = 0; i < crowded.length; i++) {
-        int64_t q = AT(crowded, i), start = AT(thresholds->start, q), count = AT(thresholds->stop, q) - start;
-        if (found + width > near.query.length || used + count >= tally->gap.length)
-            return (TwoNumbers){i, found};
-        int64_t r = AT(targets->row, q) - tile->row;
-        Reals raw = ROW(tile->entries, r), low = PART(sorting->low, 0, count), high = PART(sorting->high, 0, count);
-        Ints slots = PART(tally->gap, used, used + count + 1);
-        used += count + 1;
-        OF(show)(tile, targets, q, raw.at, value);
-        OF(widen)(
-            &AT(thresholds->key, start), count, AT(thresholds->reach, q), AT(thresholds->margin, q),
-            tile->form.ratio, low.at, high.at);
-        if (!(-(REAL)INFINITY < AT(low, count - 1) && AT(high, 0) < (REAL)INFINITY)) {
-            memset(slots.at, 0, (size_t)slots.length * sizeof *slots.at);
-            found = OF(list_counted)(&near, value, raw, q, r, found);
-            continue;
-        }
-        int64_t touched = OF(sort_into_buckets)(low, high, value, tile->form.weight, sorting, slots);
-        int64_t kept = OF(look_closer)(touched, low, high, value, tile->form.weight, sorting, slots);
-        for (int64_t j = 0; j < kept; j++, found++) {
-            int64_t c = AT(sorting->close, j);
-            AT(near.query, found) = q;
-            AT(near.row, found) = r;
-            AT(near.item, found) = c;
-            AT(near.entry, found) = AT(raw, c);
-        }
+    const Thresholds *thresholds = &work->thresholds;
+    int64_t start = AT(thresholds->start, q), count = AT(thresholds->stop, q) - start;
+    Reals raw = ROW(tile->entries, AT(work->targets.row, q) - tile->row);
+    Reals value = PART(sorting->value, 0, tile->entries.columns);
+    Reals low = PART(sorting->low, 0, count), high = PART(sorting->high, 0, count);
+    OF(show)(tile, &work->targets, q, raw.at, value);
+    OF(widen)(
+        &AT(thresholds->key, start), count, AT(thresholds->reach, q), AT(thresholds->margin, q), tile->form.ratio,
+        low.at, high.at);
+    if (!(-(REAL)INFINITY < AT(low, count - 1) && AT(high, 0) < (REAL)INFINITY)) {
+        memset(slots.at, 0, (size_t)slots.length * sizeof *slots.at);
+        return OF(list_counted)(value, sorting->close);
     }
-    return (TwoNumbers){crowded.length, found};
+    int64_t touched = OF(sort_into_buckets)(low, high, value, tile->form.weight, sorting, slots);
+    return OF(look_closer)(touched, low, high, value, tile->form.weight, sorting, slots);
 }

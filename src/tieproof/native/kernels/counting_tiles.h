@@ -8,3 +8,4 @@
 #include "hiding.h"
 #include "buckets.h"
 #include "exact_counting.h"
+#include "counting.h"

@@ -73,47 +73,39 @@ static inline void OF(count_compared)(
     }
 }
 
-KERNEL TwoNumbers OF(count_exactly)(
+/* Count all items of a row for a crowded query, in `slots` and `equal`; list them only where thresholds are beyond the
+   tile's type, and return how many. */
+static inline int64_t OF(count_exactly)(
     const OF(Tile) *tile,
-    const Targets *targets,
-    const Thresholds *thresholds,
-    Ints gaps,
-    Longs crowded,
+    const OF(Work) *work,
+    int64_t q,
     const OF(Sorting) *sorting,
     const ExactRoom *exact,
-    const Counts *tally,
-    const OF(NearEntries) *listed)
+    Ints slots,
+    Ints equal)
 {
     const OF(Form) *form = &tile->form;
-    int64_t width = tile->entries.columns, found = 0, used = 0;
-    Reals value = PART(sorting->value, 0, width);
-    for (int64_t i = 0; i < crowded.length; i++) {
-        int64_t q = AT(crowded, i), start = AT(thresholds->start, q), stop = AT(thresholds->stop, q);
-        int64_t count = stop - start;
-        if (found + width > listed->query.length || used + count >= tally->gap.length)
-            return (TwoNumbers){i, found};
-        int64_t r = AT(targets->row, q) - tile->row;
-        Reals raw = ROW(tile->entries, r), low = PART(sorting->low, 0, count), high = PART(sorting->high, 0, count);
-        Doubles key = PART(thresholds->key, start, stop);
-        Ints gap = PART(gaps, start, stop), slots = PART(tally->gap, used, used + count + 1);
-        Ints equal = PART(tally->equal, used, used + count + 1);
-        used += count + 1;
-        OF(show)(tile, targets, q, raw.at, value);
-        OF(widen)(
-            key.at, count, AT(thresholds->reach, q), AT(thresholds->margin, q), form->ratio, low.at, high.at);
-        REAL lowest = AT(low, count - 1), highest = AT(high, 0);
-        memset(slots.at, 0, (size_t)slots.length * sizeof *slots.at);
-        memset(equal.at, 0, (size_t)equal.length * sizeof *equal.at);
-        if (form->whole && highest - lowest < WHOLE_NUMBERS) {
-            OF(count_whole)(low, value, form->weight, sorting, gap, slots, equal);
-        } else if (-(REAL)INFINITY < lowest && highest < (REAL)INFINITY) {
-            int64_t touched = OF(sort_into_buckets)(low, high, value, form->weight, sorting, slots);
-            OF(nearness_of)(touched, raw, form, value, sorting->close, exact->near);
-            ties_behind(gap, exact->behind);
-            OF(count_compared)(touched, key, form->weight, sorting, exact, slots, equal);
-        } else {
-            found = OF(list_counted)(listed, value, raw, q, r, found);
-        }
+    const Thresholds *thresholds = &work->thresholds;
+    int64_t start = AT(thresholds->start, q), stop = AT(thresholds->stop, q), count = stop - start;
+    Reals raw = ROW(tile->entries, AT(work->targets.row, q) - tile->row);
+    Reals value = PART(sorting->value, 0, tile->entries.columns);
+    Reals low = PART(sorting->low, 0, count), high = PART(sorting->high, 0, count);
+    Doubles key = PART(thresholds->key, start, stop);
+    Ints gap = PART(work->counts.gap, start, stop);
+    OF(show)(tile, &work->targets, q, raw.at, value);
+    OF(widen)(key.at, count, AT(thresholds->reach, q), AT(thresholds->margin, q), form->ratio, low.at, high.at);
+    REAL lowest = AT(low, count - 1), highest = AT(high, 0);
+    memset(slots.at, 0, (size_t)slots.length * sizeof *slots.at);
+    memset(equal.at, 0, (size_t)equal.length * sizeof *equal.at);
+    if (form->whole && highest - lowest < WHOLE_NUMBERS) {
+        OF(count_whole)(low, value, form->weight, sorting, gap, slots, equal);
+        return 0;
     }
-    return (TwoNumbers){crowded.length, found};
+    if (!(-(REAL)INFINITY < lowest && highest < (REAL)INFINITY))
+        return OF(list_counted)(value, sorting->close);
+    int64_t touched = OF(sort_into_buckets)(low, high, value, form->weight, sorting, slots);
+    OF(nearness_of)(touched, raw, form, value, sorting->close, exact->near);
+    ties_behind(gap, exact->behind);
+    OF(count_compared)(touched, key, form->weight, sorting, exact, slots, equal);
+    return 0;
 }

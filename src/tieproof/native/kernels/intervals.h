@@ -74,15 +74,4 @@ KERNEL int64_t settle(
     return rest;
 }
 
-KERNEL void add_placed(const Placed *placed, const Counts *counts)
-{
-    for (int64_t i = 0; i < placed->place.length; i++) {
-        int64_t place = AT(placed->place, i);
-        if (place >= 0)
-            AT(counts->gap, place) += (int32_t)AT(placed->weight, i);
-        else
-            AT(counts->equal, ~place) += (int32_t)AT(placed->weight, i);
-    }
-}
-
 #endif

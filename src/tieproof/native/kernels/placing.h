@@ -43,21 +43,24 @@ static inline void OF(bracket)(const Thresholds *thresholds, int64_t q, double n
     }
 }
 
-KERNEL TwoNumbers OF(place_listed)(
+/* Write down where the listed items are to be counted, and which of them are undecided. */
+static inline void OF(place_listed)(
     const OF(NearEntries) *listed,
-    const OF(Form) *form,
+    int64_t found,
+    const OF(Tile) *tile,
     const Error *error,
-    int64_t column,
-    const Thresholds *thresholds,
+    const OF(Work) *work,
     const Placed *placed,
-    const Undecided *undecided)
+    Counted *so_far)
 {
     OF(NearEntries) near = *listed;
-    Undecided rest = *undecided;
+    const OF(Form) *form = &tile->form;
+    const Thresholds *thresholds = &work->thresholds;
+    Undecided rest = work->undecided;
     Doubles key = thresholds->key;
-    int64_t done = 0, left_open = 0;
-    for (int64_t here = 0; here < near.query.length; here += TOGETHER) {
-        int64_t count = near.query.length - here < TOGETHER ? near.query.length - here : TOGETHER, longest = 0;
+    int64_t done = so_far->placed, left_open = so_far->undecided;
+    for (int64_t here = 0; here < found; here += TOGETHER) {
+        int64_t count = found - here < TOGETHER ? found - here : TOGETHER, longest = 0;
         double low[TOGETHER], high[TOGETHER], nearest[TOGETHER];
         int64_t first[TOGETHER], end[TOGETHER];
         for (int64_t j = 0; j < count; j++) {
@@ -77,27 +80,31 @@ KERNEL TwoNumbers OF(place_listed)(
         }
         for (int64_t j = 0; j < count; j++) {
             int64_t i = here + j, q = AT(near.query, i), start = AT(thresholds->start, q);
-            int64_t stop = AT(thresholds->stop, q), weight = AT(form->weight, AT(near.item, i));
+            int64_t stop = AT(thresholds->stop, q);
+            int32_t weight = AT(form->weight, AT(near.item, i));
             double reach = AT(thresholds->reach, q);
             int64_t from = end_of_nearer(key, first[j], stop, 0.0, nearest[j], false);
             int64_t last = end_of_nearer(key, from, stop, reach, low[j], true);
             bool is_equal = from < last && low[j] == high[j] && reach == 0.0;
             if (is_equal || from == last) {
-                AT(placed->place, done) = last;
-                AT(placed->weight, done) = weight;
-                done += last < stop;
-                AT(placed->place, done) = ~from;
-                AT(placed->weight, done) = weight;
-                done += is_equal;
+                if (last < stop) {
+                    AT(placed->place, done) = last;
+                    AT(placed->weight, done++) = weight;
+                }
+                if (is_equal) {
+                    AT(placed->place, done) = ~from;
+                    AT(placed->weight, done++) = weight;
+                }
                 continue;
             }
             AT(rest.query, left_open) = q;
-            AT(rest.item, left_open) = column + AT(near.item, i);
+            AT(rest.item, left_open) = tile->column + AT(near.item, i);
             AT(rest.weight, left_open) = weight;
             AT(rest.first, left_open) = from - start;
             AT(rest.last, left_open) = last - start;
             left_open++;
         }
     }
-    return (TwoNumbers){done, left_open};
+    so_far->placed = done;
+    so_far->undecided = left_open;
 }

@@ -26,7 +26,8 @@ typedef struct {
 } Undecided;
 
 typedef struct {
-    Longs place, weight;
+    Longs place;
+    Ints weight;
 } Placed;
 
 typedef struct {
@@ -43,13 +44,10 @@ typedef struct {
 /* In `Counts.gap`: the entry belongs to the same tie as the one before. */
 #define CONTINUED INT32_MIN
 
-/* Several results at once. */
+/* What a piece of a tile came to: where to go on, how many queries are tallied, how many additions are written down, and
+   how many items are undecided. */
 typedef struct {
-    int64_t first, second;
-} TwoNumbers;
-
-typedef struct {
-    int64_t first, second, third;
-} ThreeNumbers;
+    int64_t next, tallied, placed, undecided;
+} Counted;
 
 #endif

@@ -51,20 +51,4 @@ static inline void ties_behind(Ints gap, Places behind)
     }
 }
 
-KERNEL void add_tally(Longs queries, const Thresholds *thresholds, const Counts *tally, bool exact, const Counts *counts)
-{
-    int64_t used = 0;
-    for (int64_t i = 0; i < queries.length; i++) {
-        int64_t start = AT(thresholds->start, AT(queries, i)), count = AT(thresholds->stop, AT(queries, i)) - start;
-        int32_t *restrict gap = counts->gap.at + start, *restrict equal = counts->equal.at + start;
-        const int32_t *restrict nearer = tally->gap.at + used, *restrict as_near = tally->equal.at + used;
-        for (int64_t t = 0; t < count; t++)
-            gap[t] += nearer[t];
-        if (exact)
-            for (int64_t t = 0; t < count; t++)
-                equal[t] += as_near[t];
-        used += count + 1;
-    }
-}
-
 #endif

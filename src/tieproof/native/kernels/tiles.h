@@ -26,7 +26,8 @@ typedef struct {
 } OF(Tile);
 
 typedef struct {
-    Longs query, row, item;
+    Longs query;
+    Ints row, item;
     Reals entry;
 } OF(NearEntries);
 
@@ -36,6 +37,23 @@ typedef struct {
     Ints slots;
     Places position, close;
 } OF(Sorting);
+
+typedef struct {
+    OF(NearEntries) listed;
+    Placed placed;
+    Longs crowded;
+    Counts tally;
+    OF(Sorting) sorting;
+    ExactRoom exact;
+} OF(Room);
+
+typedef struct {
+    Targets targets;
+    Thresholds thresholds;
+    OF(Limits) limits;
+    Counts counts;
+    Undecided undecided;
+} OF(Work);
 
 /* A whole number as wide as an entry: as many of them are added up at once. */
 typedef __typeof__(_Generic((REAL)0, float: (int32_t)0, default: (int64_t)0)) OF(Whole);
