@@ -4,13 +4,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo help test test-heavy fuzz coverage lint hooks bench studies clean
+.PHONY: demo help kernels test test-heavy fuzz coverage lint hooks bench studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/[$$][(]VENV[)]/, "$(VENV)"); printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+kernels:  ## compile the kernels anew after a change of their sources; needs Python alone
+	$(PYTHON) src/tieproof/native/building.py
 
 test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 	$(BIN)/python -m pytest -n auto -q
@@ -82,4 +85,5 @@ $(VENV)/installed-studies: $(VENV)/installed
 
 clean:  ## remove the environment, machine code and caches
 	find src -name '*.nb[ci]' -delete
+	rm -f src/tieproof/native/kernels-*
 	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

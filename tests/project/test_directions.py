@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "errors": "",
     "data": "",
     "ties": "",
-    "native": "",
+    "native": "errors",
     "inputs": "errors ties",
     "exact": "errors ties inputs native",
     "distances": "errors ties inputs native exact",

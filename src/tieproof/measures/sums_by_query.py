@@ -4,11 +4,11 @@ The ties of query q are starts[q] … starts[q+1]-1; those from rank last[q] on 
 order of the ties.
 """
 
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray
 
 
-@kernel
+@native
 def add_precisions(
     trapezoid: bool,
     starts: IntArray,
@@ -23,29 +23,8 @@ def add_precisions(
 
     trapezoid: the mean of the precision before an item, 1 at the first rank, and at it, instead of that at it.
     """
-    place = 0
-    for q in range(last.shape[0]):
-        for t in range(starts[q], starts[q + 1]):
-            if k[t] >= last[q]:
-                break
-            if l[t] > 1:
-                sums[q] += several[place]
-                place += 1
-                continue
-            precision = (n[t] + 1.0) / (k[t] + 1.0)
-            if trapezoid:
-                before = n[t] / k[t] if k[t] else 1.0
-                precision = (before + precision) / 2.0
-            sums[q] += precision
 
 
-@kernel
+@native
 def certain_hits(starts: IntArray, k: IntArray, l: IntArray, m: IntArray, last: IntArray, hits: IntArray) -> None:
     """Count the places down to rank `last` that ties of relevant items only take."""
-    for q in range(last.shape[0]):
-        for t in range(starts[q], starts[q + 1]):
-            if k[t] >= last[q]:
-                break
-            if m[t] == l[t]:
-                places = last[q] - k[t]
-                hits[q] += places if places < l[t] else l[t]

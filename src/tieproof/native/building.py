@@ -1,0 +1,162 @@
+"""How the kernels are compiled: all of `kernels/`, into one shared library for each level of processor.
+
+It needs the standard library alone, for it runs before tieproof is installed: by the hook of the build
+(`hatch_build.py`), and as a script (`make kernels`), which makes the libraries beside this file anew.
+"""
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent
+SOURCES = FOLDER / "kernels"
+
+FLAGS = (
+    "-std=c11",
+    "-O3",
+    "-ffp-contract=off",  # each operation rounds, as it is written
+    "-fno-math-errno",  # changes no value; roots are single instructions
+    "-fno-trapping-math",  # changes no value; loops with conditions become vectors
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+)
+STRICT = ("-Wall", "-Wextra", "-Werror")
+"""For us; a later compiler may warn of what is no defect, and shall still install."""
+
+SANITIZED = (
+    "-DCHECKED",
+    "-g",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+)
+
+
+class Target(NamedTuple):
+    """What a library is compiled for.
+
+    levels : the levels of processor that there is a library for, as `-march` has them; one of another name where the
+        compiler's own choice serves all
+    suffix : of shared libraries
+    zig : the platform in the words of `zig cc -target`; None is this machine
+    tag : of a wheel
+    """
+
+    levels: tuple[str, ...]
+    suffix: str
+    zig: str | None
+    tag: str
+
+
+X86_64, ARM = ("x86-64-v2", "x86-64-v3", "x86-64-v4"), ("aarch64",)
+
+TARGETS = {
+    "linux-x86-64": Target(X86_64, ".so", "x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64.manylinux2014_x86_64"),
+    "linux-aarch64": Target(ARM, ".so", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64.manylinux2014_aarch64"),
+    "macos-x86-64": Target(X86_64, ".dylib", "x86_64-macos.11.0", "macosx_11_0_x86_64"),
+    "macos-arm64": Target(ARM, ".dylib", "aarch64-macos.11.0", "macosx_11_0_arm64"),
+    "windows-x86-64": Target(X86_64, ".dll", "x86_64-windows-gnu", "win_amd64"),
+}
+"""What wheels are made for, by `zig cc` on one machine."""
+
+
+def this_machine() -> Target:
+    """What a library is compiled for that stays here."""
+    machine = platform.machine().lower()
+    levels = {"x86_64": X86_64, "amd64": X86_64, "arm64": ARM}.get(machine, (machine,))
+    suffix = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
+    return Target(levels, suffix, None, sysconfig.get_platform().replace("-", "_").replace(".", "_"))
+
+
+def library_file(level: str, suffix: str, folder: Path = FOLDER) -> Path:
+    """Where the library for a level of processor is."""
+    return folder / f"kernels-{level}{suffix}"
+
+
+@cache
+def sources_digest() -> str | None:
+    """What is to be compiled, in a few letters; None where the sources are not there, as in a wheel."""
+    files = sorted([*SOURCES.glob("*.h"), *SOURCES.glob("*.c")])
+    content = b"".join(file.name.encode() + b"\0" + file.read_bytes() + b"\0" for file in files)
+    return hashlib.sha256(" ".join(FLAGS).encode() + content).hexdigest()[:16] if files else None
+
+
+@cache
+def system_compiler() -> tuple[str, ...] | None:
+    """A compiler of this machine that can do what is needed: $CC, cc, gcc or clang; None where there is none."""
+    named = shlex.split(os.environ.get("CC", ""))
+    for command in [named] if named else [["cc"], ["gcc"], ["clang"]]:
+        if shutil.which(command[0]) and can_compile(command):
+            return tuple(command)
+    return None
+
+
+def can_compile(command: Sequence[str]) -> bool:
+    """Whether a compiler finds its headers and knows the newest processor: both may be lacking, or older."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "tried.c"
+        source.write_text("#include <math.h>\n#include <stdint.h>\ndouble tried(double x) { return sqrt(x); }\n")
+        made = [*command, *FLAGS, *march(this_machine().levels[-1]), str(source), "-o", f"{folder}/tried"]
+        return subprocess.run(made, capture_output=True, check=False).returncode == 0
+
+
+def compiler(target: Target) -> list[str]:
+    """The command that compiles for a target: one of this machine where that serves, else `ziglang` of the index."""
+    own = system_compiler() if target.zig is None else None
+    if own is not None:
+        return list(own)
+    if find_spec("ziglang") is None:
+        raise RuntimeError("There is no C compiler here. Install gcc, clang, or the package ziglang.")
+    return [sys.executable, "-m", "ziglang", "cc", *(["-target", target.zig] if target.zig else [])]
+
+
+def march(level: str) -> list[str]:
+    """The instructions that a level may use."""
+    return [f"-march={level}"] if level in X86_64 else []
+
+
+def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> list[Path]:
+    """Make the libraries of a target in `folder`, all at the same time, with `more` flags; return their files.
+
+    A library that processes run is not written to: a new file takes its place.
+    """
+    command, made = compiler(target), []
+    zig = "ziglang" in command
+    for level in target.levels:
+        file = library_file(level, target.suffix, folder)
+        new = file.with_name(f"{file.name}.{os.getpid()}")
+        flags = [*FLAGS, *(flag.replace("x86-64", "x86_64") if zig else flag for flag in march(level)), *more]
+        known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
+        run = [*command, *flags, *known, str(SOURCES / "kernels.c"), "-lm", "-o", str(new)]
+        made.append((file, new, subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
+    said = {new: process.communicate()[0] for _, new, process in made}
+    for file, new, process in made:
+        if process.returncode:
+            new.unlink(missing_ok=True)
+            raise RuntimeError(f"{' '.join(process.args)}\n{said[new]}")  # type: ignore[arg-type]
+        new.replace(file)
+    return [file for file, _, _ in made]
+
+
+def main(sanitized: str = "") -> None:
+    """Make the libraries beside this file, or those that sanitizers watch in a folder of their own."""
+    folder = Path(sanitized or FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in compile_kernels(folder, this_machine(), [*STRICT, *(SANITIZED if sanitized else ())]):
+        print(os.path.relpath(file))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

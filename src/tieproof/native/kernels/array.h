@@ -1,0 +1,69 @@
+/* Arrays as kernels see them, and what a kernel is.
+
+   A kernel keeps nothing between calls and takes no memory of its own: it writes into arrays that it is given. Arrays
+   of Python come as one of the structs below, whatever their number of dimensions: `length` rows of `columns`
+   elements that lie side by side, `stride` elements from one row to the next. One dimension is rows of one element. */
+
+#ifndef TIEPROOF_ARRAY_H
+#define TIEPROOF_ARRAY_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+_Static_assert(sizeof(void *) == 8, "Structs are laid out for 64 bits.");
+_Static_assert(FLT_EVAL_METHOD == 0, "Each operation must round to the type that it is written in.");
+#if defined(__FAST_MATH__) || !defined(__GNUC__)
+#error "Compile with gcc or clang, without -ffast-math: results promise every bit."
+#endif
+
+#ifdef _WIN32
+#define KERNEL __declspec(dllexport)
+#else
+#define KERNEL __attribute__((visibility("default")))
+#endif
+
+#define ARRAY_OF(element, name)            \
+    typedef struct {                       \
+        element *at;                       \
+        int64_t length, columns, stride;   \
+    } name
+
+ARRAY_OF(double, Doubles);
+ARRAY_OF(float, Floats);
+ARRAY_OF(int64_t, Longs);
+ARRAY_OF(int32_t, Ints);
+ARRAY_OF(int8_t, Chars);
+ARRAY_OF(uint64_t, Words);
+ARRAY_OF(uint32_t, Places);
+ARRAY_OF(uint16_t, Shorts);
+ARRAY_OF(uint8_t, Bytes); /* truth values, too */
+
+/* An element; `array` is named, not computed. With -DCHECKED, as the sanitizers have it, indices are looked at. */
+#ifdef CHECKED
+#include <stdio.h>
+#include <stdlib.h>
+static inline int64_t checked(int64_t i, int64_t end, const char *what, const char *file, int line)
+{
+    if (i >= 0 && i < end)
+        return i;
+    fprintf(stderr, "%s:%d: index %lld of %s is not below %lld\n", file, line, (long long)i, what, (long long)end);
+    abort();
+}
+#define INSIDE(i, end, what) checked((int64_t)(i), (end), (what), __FILE__, __LINE__)
+#else
+#define INSIDE(i, end, what) (i)
+#endif
+
+#define AT(array, i) ((array).at[INSIDE(i, (array).columns == 1 ? (array).length : -1, #array)])
+#define AT2(array, i, j) \
+    ((array).at[INSIDE(i, (array).length, #array) * (array).stride + INSIDE(j, (array).columns, #array)])
+
+/* Row i; elements start … stop-1 of an array of one dimension, which may be none. */
+#define ROW(array, i) \
+    ((__typeof__(array)){(array).at + INSIDE(i, (array).length, #array) * (array).stride, (array).columns, 1, 1})
+#define PART(array, start, stop) ((__typeof__(array)){(array).at + (start), (stop) - (start), 1, 1})
+
+#endif

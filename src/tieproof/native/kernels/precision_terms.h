@@ -1,0 +1,107 @@
+/* What one tie adds to a sum of precisions at worst, on average and at best, and the variance:
+   measures/precision_terms.py. */
+
+#ifndef TIEPROOF_PRECISION_TERMS_H
+#define TIEPROOF_PRECISION_TERMS_H
+
+#include "arrangements.h"
+#include "pair_parts.h"
+
+/* Variances over s places below k items go by closed form where s > LONG and k <= FAR · s. Their cancellation grows as
+   (k/s)^5; at these limits it leaves some 1e-14 of the pairs' 1e-30. */
+#define LONG 32
+#define FAR 200
+
+/* Places up to which one relevant item is followed through all of them; beyond, running sums are quicker. */
+#define SHORT 64
+
+/* The sum of the precisions at `count` relevant items from rank k+1 on. */
+static inline double precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
+{
+    return plus(times(between(sums, k, k + count), pair((double)(n - k))), pair((double)count)).hi;
+}
+
+/* Var Z in constant time: every sum in terms of w = sum 1/r and ww = sum 1/r² over the ranks of the places. */
+static inline double variance_of_many(Pair w, Pair ww, int64_t k, int64_t ahead, int64_t l, int64_t m, int64_t s)
+{
+    double n = ahead, size = l, relevant = m;
+    Pair first = pair(-(double)(k + 1)), length = pair(size);
+    Pair before = plus(times(w, first), pair((double)s));                           /* sum (i-1) w */
+    Pair before_w = plus(times(ww, first), w);                                      /* sum (i-1) w² */
+    Pair before_before = plus(times(before_w, first), before);                      /* sum (i-1)² w² */
+    Pair pairs = times(minus(times(w, w), ww), pair(0.5));                          /* sum_{i<j} w w */
+    Pair pairs_before = plus(times(pairs, first), before);                          /* sum_{i<j} (i-1) w w */
+    Pair row_row = plus(plus(before_before, before_w), times(pairs_before, pair(4.0))); /* sum r² */
+
+    /* Multiplied by what they are divided by in the end: what is left after the cancellation needs no pair. */
+    double weight_spread = minus(times(ww, length), times(w, w)).hi / size;
+    double common = minus(times(plus(before_w, pairs), length), times(times(w, pair(2.0)), before)).hi / size;
+    Pair square_of_before = times(before, before);
+    double row_spread = minus(times(row_row, length), times(square_of_before, pair(4.0))).hi / size;
+    Pair square = times(minus(times(before_w, pair(size - 2.0)), row_row), pair(size - 1.0));
+    double pair_spread = plus(square, times(square_of_before, pair(2.0))).hi / ((size - 1.0) * (size - 2.0));
+
+    double c = n + 1.0, share = (relevant - 1) / (size - 2);
+    double linear = c * c * weight_spread + 2.0 * c * share * common + share * share * row_spread;
+    double one = relevant / size * ((size - relevant) / (size - 1));
+    double two = one * ((relevant - 1) / (size - 2)) * ((size - relevant - 1) / (size - 3));
+    return one * linear + two * pair_spread;
+}
+
+/* Var Z of one relevant item, from the same sums. */
+static inline double variance_of_single(Pair w, Pair ww, int64_t n, int64_t l, int64_t s)
+{
+    double spread = minus(ww, over(times(w, w), exactly(s))).hi;
+    spread += w.hi * w.hi * ((l - s) / (s * (double)l));
+    return (n + 1.0) * (n + 1.0) * (spread / l);
+}
+
+/* Var Z by a walk through the places. */
+static inline double variance_of_few(int64_t k, int64_t n, int64_t l, int64_t m, int64_t s, Doubles room)
+{
+    Doubles a = PART(ROW(room, 0), 0, s), b = PART(ROW(room, 1), 0, s), row = PART(ROW(room, 2), 0, s);
+    double last = (double)(k + l);
+    for (int64_t j = 0; j < s; j++) {
+        int64_t rank = k + j + 1;
+        /* Less the last value, where that is no end: the variance does not change, and nothing cancels. */
+        AT(b, j) = l == s ? (l - j - 1) / (rank * last) : 1.0 / rank;
+        AT(a, j) = (n + 1) * AT(b, j);
+    }
+    return m == 1 ? variance_of_one(a, l) : variance_of(a, b, row, l, m);
+}
+
+KERNEL void precision_terms(
+    Longs k, Longs n, Longs l, Longs m, Longs s, Doubles sums, Doubles squares, Doubles room, Doubles terms)
+{
+    for (int64_t t = 0; t < k.length; t++) {
+        int64_t before = AT(k, t), ahead = AT(n, t), length = AT(l, t), relevant = AT(m, t), places = AT(s, t);
+        double upper = precisions(sums, before, ahead, relevant < places ? relevant : places);
+        double *lower = &AT2(terms, 0, t), *mean = &AT2(terms, 1, t), *variance = &AT2(terms, 3, t);
+        *lower = *mean = AT2(terms, 2, t) = upper;
+        *variance = 0.0;
+        if (relevant == length)
+            continue;
+
+        /* At worst the relevant items are last: those that do not fit below the cutoff come at it. */
+        int64_t hits = places - (length - relevant);
+        hits = hits > 0 ? hits : 0;
+        *lower = precisions(sums, before + places - hits, ahead, hits);
+
+        Pair weights = between(sums, before, before + places);
+        int64_t others = length > 1 ? length - 1 : 1;
+        Pair sum = times(exactly((ahead + 1) * others - (relevant - 1) * (before + 1)), weights);
+        sum = times(plus(sum, exactly((relevant - 1) * places)), exactly(relevant));
+        *mean = over(sum, exactly(length * others)).hi;
+
+        if (places > LONG && before <= FAR * places)
+            *variance = variance_of_many(
+                weights, between(squares, before, before + places), before, ahead, length, relevant, places);
+        else if (relevant == 1 && places > SHORT)
+            *variance = variance_of_single(
+                weights, between(squares, before, before + places), ahead, length, places);
+        else
+            *variance = variance_of_few(before, ahead, length, relevant, places, room);
+    }
+}
+
+#endif

@@ -1,0 +1,172 @@
+"""How arguments and results cross between Python and C, by kernels that say what they were given."""
+
+import ctypes
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tieproof.native.building import FLAGS, SOURCES, compiler, this_machine
+from tieproof.native.calls import native, resolved
+
+Longs = npt.NDArray[np.int64]
+Row = npt.NDArray[Any]
+
+
+class Inner(NamedTuple):
+    first: Longs
+    certain: bool
+    whole: bool
+    share: float
+
+
+class Outer(NamedTuple):
+    row: int
+    certain: bool
+    entries: Row
+    inner: Inner
+
+
+class Errors(NamedTuple):
+    absolute: float
+    relative: float
+
+
+@native
+def sum_of_all(twice: bool, inner: Inner, more: int | np.int64) -> int:
+    pass
+
+
+@native
+def flags_and_share(inner: Inner) -> float:
+    pass
+
+
+@native
+def is_absent(values: Longs | None) -> bool:
+    pass
+
+
+@native
+def errors_of(value: float) -> Errors:
+    pass
+
+
+@native
+def weighted(outer: Outer, weights: Row) -> float:
+    pass
+
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Call]:
+    """Kernels of `toy_kernels.c`, by their stubs."""
+    library = tmp_path_factory.mktemp("toys") / "toys.so"
+    source = Path(__file__).with_name("toy_kernels.c")
+    subprocess.run([*compiler(this_machine()), *FLAGS, f"-I{SOURCES}", str(source), "-o", str(library)], check=True)
+    loaded = ctypes.CDLL(str(library))
+
+    def call(stub: Any) -> Call:
+        kernel = resolved(stub.__wrapped__, loaded)
+        return lambda *arguments: kernel(arguments)
+
+    return call
+
+
+def inner(*first: int) -> Inner:
+    return Inner(np.array(first, dtype=np.int64), True, False, 0.25)
+
+
+def test_numbers_and_structs_of_arrays(toys: Callable[[Any], Call]) -> None:
+    assert toys(sum_of_all)(False, inner(1, 2, 3), 4) == 10
+    assert toys(sum_of_all)(np.True_, inner(), np.int64(-(2**62))) == -(2**63)
+    assert toys(flags_and_share)(inner()._replace(whole=True)) == 11.25
+
+
+def test_results_are_numbers_of_python(toys: Callable[[Any], Call]) -> None:
+    assert type(toys(sum_of_all)(False, inner(), 1)) is int
+    assert toys(errors_of)(np.float32(0.5)) == Errors(0.25, 1.0)
+    assert toys(is_absent)(None) is True
+    assert toys(is_absent)(np.zeros(1, dtype=np.int64)) is False
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_generic_kernels_take_the_type_of_their_arrays(toys: Callable[[Any], Call], dtype: Any) -> None:
+    weights = np.array([1.0, 1e-9], dtype=dtype)
+    entries = np.array([[1.0, 2.0], [3.0, 4.0]], dtype=dtype)
+    expected = 4.0 + 6.0 * float(weights[1]) + 7 + 0.25 + 5
+    assert toys(weighted)(Outer(7, True, entries, inner(4, 5)), weights) == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("change", ["read-only", "every other row", "first columns", "every row the same"])
+def test_rows_may_be_apart_and_read_only(toys: Callable[[Any], Call], change: str) -> None:
+    entries = np.arange(12.0).reshape(4, 3)
+    if change == "read-only":
+        entries.flags.writeable = False
+    entries = {
+        "every other row": entries[::2],
+        "first columns": entries[:, :2],
+        "every row the same": np.broadcast_to(entries[1], (4, 3)),
+    }.get(change, entries)
+    weights = np.array([100.0, 10.0, 1.0])[: entries.shape[1]]
+    found = toys(weighted)(Outer(0, False, entries, inner(0, 0)), weights)
+    assert found == float((entries * weights).sum())
+
+
+WRONG: dict[str, tuple[Any, tuple[Any, ...], str]] = {
+    "another type": (
+        is_absent,
+        (np.zeros(2),),
+        "is_absent: values must be an array of int64, not of float64.",
+    ),
+    "another type in a tuple": (
+        sum_of_all,
+        (False, Inner(np.zeros(2, dtype=np.int32), True, True, 0.0), 1),
+        "sum_of_all: inner.first must be an array of int64, not of int32.",
+    ),
+    "not all of one type": (
+        weighted,
+        (Outer(7, True, np.zeros((1, 1), dtype=np.float32), inner(4, 5)), np.zeros(1)),
+        "weighted_float: weights must be an array of float32, not of float64.",
+    ),
+    "no such kernel": (
+        weighted,
+        (Outer(7, True, np.zeros((1, 1), dtype=np.int8), inner(4, 5)), np.zeros(1)),
+        "weighted is there for float64, float32, not for int8.",
+    ),
+    "a list": (is_absent, ([1, 2],), "is_absent: values must be an array of int64, not of list."),
+    "a column": (
+        is_absent,
+        (np.zeros((3, 2), dtype=np.int64)[:, 0],),
+        "is_absent: values must be contiguous but for its rows; its strides are (16,).",
+    ),
+    "the other order": (
+        is_absent,
+        (np.zeros((3, 2), dtype=np.int64).T,),
+        "is_absent: values must be contiguous but for its rows; its strides are (8, 16).",
+    ),
+    "None where an array must be": (
+        sum_of_all,
+        (False, Inner(None, True, True, 0.0), 1),  # type: ignore[arg-type]
+        "sum_of_all: inner.first must be an array of int64, not of NoneType.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_arrays_are_refused_by_name(toys: Callable[[Any], Call], what: str) -> None:
+    stub, arguments, message = WRONG[what]
+    with pytest.raises(TypeError) as caught:
+        toys(stub)(*arguments)
+    assert str(caught.value) == message
+
+
+def test_a_missing_argument_is_refused(toys: Callable[[Any], Call]) -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        toys(sum_of_all)(False)

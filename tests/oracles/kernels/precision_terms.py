@@ -1,0 +1,166 @@
+"""What one tie adds to a sum of precisions, in pairs of floats (Dekker 1971), as loops."""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels.arrangements import variance_of, variance_of_one
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+SPLITTER = 134217729.0  # 2^27 + 1
+
+LONG, FAR = 32, 200
+"""Variances over s places below k items go by closed form where s > LONG and k <= FAR · s. Their cancellation grows
+as (k/s)^5; at these limits leaves some 1e-14 of the pairs' 1e-30."""
+
+SHORT = 64
+"""Places up to which one relevant item is followed through all of them; beyond, running sums are quicker."""
+
+Pair: TypeAlias = tuple[float, float]
+
+
+def exactly(number: int) -> Pair:
+    """A whole number as a pair."""
+    hi = np.float64(number)
+    return hi, np.float64(number - np.int64(hi))
+
+
+def plus(a: Pair, b: Pair) -> Pair:
+    """Return a + b."""
+    hi = a[0] + b[0]
+    rest = hi - a[0]
+    lo = (a[0] - (hi - rest)) + (b[0] - rest)
+    low_hi = a[1] + b[1]
+    rest = low_hi - a[1]
+    low_lo = (a[1] - (low_hi - rest)) + (b[1] - rest)
+    lo += low_hi
+    total = hi + lo
+    lo = lo - (total - hi) + low_lo
+    both = total + lo
+    return both, lo - (both - total)
+
+
+def minus(a: Pair, b: Pair) -> Pair:
+    """Return a - b."""
+    return plus(a, (-b[0], -b[1]))
+
+
+def times(a: Pair, b: Pair) -> Pair:
+    """Return the product of a and b."""
+    product = a[0] * b[0]
+    t = SPLITTER * a[0]
+    a_high = t - (t - a[0])
+    a_low = a[0] - a_high
+    t = SPLITTER * b[0]
+    b_high = t - (t - b[0])
+    b_low = b[0] - b_high
+    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    rest += a[0] * b[1] + a[1] * b[0]
+    total = product + rest
+    return total, rest - (total - product)
+
+
+def over(a: Pair, b: Pair) -> Pair:
+    """Return a / b."""
+    first = a[0] / b[0]
+    rest = minus(a, times(b, (first, 0.0)))
+    second = rest[0] / b[0]
+    rest = minus(rest, times(b, (second, 0.0)))
+    total = first + second
+    return plus((total, second - (total - first)), (rest[0] / b[0], 0.0))
+
+
+def between(sums: FloatArray, start: int, stop: int) -> Pair:
+    """Return the difference of two entries of a table of running sums, shape (2, ranks): hi and lo."""
+    return minus((sums[0, stop], sums[1, stop]), (sums[0, start], sums[1, start]))
+
+
+def precision_terms(
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,
+    m: IntArray,
+    s: IntArray,
+    sums: FloatArray,
+    squares: FloatArray,
+    room: FloatArray,
+    terms: FloatArray,
+) -> None:
+    """Write lower, expected, upper and variance, the rows of `terms`, of ties of which s places count.
+
+    sums, squares : (2, ranks) running sums of 1/r and of 1/r², hi and lo; the latter for s > LONG
+    room : (3, the largest s that has no closed form)
+    """
+    a, b, row = room[0], room[1], room[2]
+    for t in range(k.shape[0]):
+        before, length, places = k[t], l[t], s[t]
+        hits = m[t] if m[t] < places else places
+        upper = precisions(sums, before, n[t], hits)
+        terms[0, t] = terms[1, t] = terms[2, t] = upper
+        terms[3, t] = 0.0
+        if m[t] == length:
+            continue
+        # At worst the relevant items are last: those that do not fit below the cutoff come at it.
+        hits = places - (length - m[t])
+        hits = hits if hits > 0 else 0
+        terms[0, t] = precisions(sums, before + places - hits, n[t], hits)
+        weights = between(sums, before, before + places)
+        others = length - 1 if length > 1 else 1
+        mean = times(exactly((n[t] + 1) * others - (m[t] - 1) * (before + 1)), weights)
+        mean = times(plus(mean, exactly((m[t] - 1) * places)), exactly(m[t]))
+        terms[1, t] = over(mean, exactly(length * others))[0]
+        if places > LONG and before <= FAR * places:
+            of_squares = between(squares, before, before + places)
+            terms[3, t] = variance_of_many(weights, of_squares, before, n[t], length, m[t], places)
+        elif m[t] == 1 and places > SHORT:
+            of_squares = between(squares, before, before + places)
+            spread = minus(of_squares, over(times(weights, weights), exactly(places)))[0]
+            spread += weights[0] * weights[0] * ((length - places) / (places * np.float64(length)))
+            terms[3, t] = (n[t] + 1.0) * (n[t] + 1.0) * (spread / length)
+        else:
+            last = np.float64(before + length)
+            for j in range(places):
+                rank = before + j + 1
+                # Less the last value, where that is no end: the variance does not change, and nothing cancels.
+                b[j] = (length - j - 1) / (rank * last) if length == places else 1.0 / rank
+                a[j] = (n[t] + 1) * b[j]
+            if m[t] == 1:
+                terms[3, t] = variance_of_one(a[:places], length)
+            else:
+                terms[3, t] = variance_of(a[:places], b[:places], row[:places], length, m[t])
+
+
+def precisions(sums: FloatArray, k: int, n: int, count: int) -> float:
+    """Return the sum of the precisions at `count` relevant items from rank k+1 on."""
+    weights = between(sums, k, k + count)
+    return plus(times(weights, (np.float64(n - k), 0.0)), (np.float64(count), 0.0))[0]
+
+
+def variance_of_many(w: Pair, ww: Pair, k: int, n: int, l: int, m: int, s: int) -> float:
+    """Return Var Z in constant time: every sum in terms of sum w and sum w², in pairs."""
+    first = (-np.float64(k + 1), 0.0)
+    length = (np.float64(l), 0.0)
+    before = plus(times(w, first), (np.float64(s), 0.0))  # sum (i-1) w
+    before_w = plus(times(ww, first), w)  # sum (i-1) w²
+    before_before = plus(times(before_w, first), before)  # sum (i-1)² w²
+    pairs = times(minus(times(w, w), ww), (0.5, 0.0))  # sum_{i<j} w w
+    pairs_before = plus(times(pairs, first), before)  # sum_{i<j} (i-1) w w
+    row_row = plus(plus(before_before, before_w), times(pairs_before, (4.0, 0.0)))  # sum r²
+
+    # Multiplied by what they are divided by in the end: what is left after the cancellation needs no pair.
+    weight_spread = minus(times(ww, length), times(w, w))[0] / l
+    common = minus(times(plus(before_w, pairs), length), times(times(w, (2.0, 0.0)), before))[0] / l
+    square_of_before = times(before, before)
+    row_spread = minus(times(row_row, length), times(square_of_before, (4.0, 0.0)))[0] / l
+    square = times(minus(times(before_w, (l - 2.0, 0.0)), row_row), (l - 1.0, 0.0))
+    pair_spread = plus(square, times(square_of_before, (2.0, 0.0)))[0] / ((l - 1.0) * (l - 2.0))
+
+    c, share = n + 1.0, (m - 1) / (l - 2)
+    linear = c * c * weight_spread + 2.0 * c * share * common + share * share * row_spread
+    single = m / l * ((l - m) / (l - 1))
+    double = single * ((m - 1) / (l - 2)) * ((l - m - 1) / (l - 3))
+    variance: float = single * linear + double * pair_spread
+    return variance

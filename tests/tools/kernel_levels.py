@@ -1,0 +1,25 @@
+"""A kernel as each library has it: there is one for each level of processor."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ParamSpec, TypeVar, cast
+
+from tieproof.native.calls import resolved
+from tieproof.native.library import levels_of_this_machine, load
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+LEVELS = levels_of_this_machine()
+
+
+def at(level: str, kernel: Callable[P, R]) -> Callable[P, R]:
+    """The kernel in the library for a level of processor."""
+    call = in_library(level, kernel)
+    return lambda *arguments, **_: cast(R, call(arguments))
+
+
+@cache
+def in_library(level: str, kernel: Callable[..., Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """The kernel, which takes its arguments as one tuple."""
+    return resolved(kernel.__wrapped__, load(level))  # type: ignore[attr-defined]
