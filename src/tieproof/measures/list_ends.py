@@ -51,7 +51,7 @@ def cut_off(
                 f"{missing[query]} more are relevant. Count all items that are not excluded, in the list or not."
             )
     others[others > MOST_OTHERS] = np.inf
-    known = {field.name: getattr(ties, field.name) for field in fields(ties)}
+    known = {field.name: getattr(ties, field.name) for field in fields(ties) if field.init}
     return CutOffTies(**known | {"n_relevant": n_relevant, "end": ListEnd(*end, others=others)})
 
 

@@ -6,37 +6,26 @@ sums cancel (a tie far down adds m hits less nearly as much again), so they are 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.measures.numbers import Pair, blockwise, once
+from tieproof.measures.kernels import precision_terms, trapezoid_variances
+from tieproof.measures.numbers import Pair, once
 from tieproof.measures.rank_weights import HARMONIC
 from tieproof.ties import FloatArray, IntArray
 
 _SMALL = 32  # finding equal ties costs more than computing small ones
 
 
-class Terms(NamedTuple):
-    """What each tie of several items adds to a sum of precisions at worst, on average and at best; the variance."""
-
-    lower: FloatArray
-    expected: FloatArray
-    upper: FloatArray
-    variance: FloatArray
-
-
 @dataclass(frozen=True)
 class PrecisionSum:
     """A way of adding up precisions.
 
-    add(starts, k, n, l, last, several) : the sum of each query, given those of its ties of several items
     row(k, n, count) : `count` relevant items at ranks k+1 … k+count
     mean(k, n, l, m, s) : the mean over all arrangements of a tie
     variance(k, n, l, m, s) : the variance over them
     """
 
-    add: Callable[[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray], FloatArray]
     row: Callable[[IntArray, IntArray, IntArray], Pair]
     mean: Callable[[IntArray, IntArray, IntArray, IntArray, IntArray], Pair]
     variance: Callable[[IntArray, IntArray, IntArray, IntArray, IntArray], FloatArray]
@@ -49,46 +38,6 @@ class PrecisionSum:
         """Return the sum with the relevant items last: what of them does not fit below the cutoff comes at it."""
         hits = np.maximum(0, s - (l - m))
         return self.row(k + s - hits, n, hits)
-
-    def terms(self, k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Terms:
-        """Return the terms of ties of which s places count."""
-        (upper,) = blockwise(lambda k, n, m, s: (self.best(k, n, m, s).hi,), k, n, m, s)
-        lower, expected, variance = upper.copy(), upper.copy(), np.zeros(len(upper))
-        ambiguous = np.flatnonzero(m < l)
-        if ambiguous.size:
-            tied = tuple(column[ambiguous] for column in (k, n, l, m, s))
-            lower[ambiguous], expected[ambiguous] = blockwise(
-                lambda k, n, l, m, s: (self.worst(k, n, l, m, s).hi, self.mean(k, n, l, m, s).hi), *tied
-            )
-            variance[ambiguous] = self.variance(*tied)
-        return Terms(lower, expected, upper, variance)
-
-
-class _Ranks(PrecisionSum):
-    """Every hit adds its precision. What most evaluations ask for is compiled."""
-
-    def terms(self, k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Terms:
-        """Return the terms of ties of which s places count."""
-        terms = np.empty((4, len(k)))
-        if len(k):
-            from tieproof.measures.precision_terms import FAR, LONG, precision_terms
-
-            end = k + s
-            long = (m < l) & (s > LONG)
-            followed = (m < l) & ~(long & (k <= FAR * s))
-            sums = HARMONIC.sums.up_to(int(end.max()))
-            squares = HARMONIC.squares.up_to(int(end[long].max(initial=0)))
-            room = np.empty((3, s[followed].max(initial=0)))
-            precision_terms(k, n, l, m, s, sums, squares, room, terms)
-        return Terms(*terms)
-
-
-def _add_precisions(starts: IntArray, *columns: Any) -> FloatArray:
-    from tieproof.measures.sums_by_query import add_precisions
-
-    sums = np.zeros(len(starts) - 1)
-    add_precisions(False, starts, *(*columns, sums))
-    return sums
 
 
 def _row(k: IntArray, n: IntArray, count: IntArray) -> Pair:
@@ -108,15 +57,23 @@ def _mean_of(first: IntArray, inverses: Pair, rank: IntArray, l: IntArray, m: In
     return scaled * m / (l * others)
 
 
-def _variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
-    """Return the variance of sum_i X_i (n + X_1 + … + X_i)/(k+i) over the first s places of each tie.
+def terms_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+    """Return what ties of which s places count add at worst, on average and at best, and the variance, (4, T).
 
-    Constant time per tie where the tie is large against its depth or holds one relevant item; linear in s elsewhere.
+    Constant time per tie where it is large against its depth or holds one relevant item; linear in s elsewhere.
     """
-    return RANKS.terms(k, n, l, m, s).variance
+    terms, longest = np.empty((4, len(k))), int(s.max(initial=0))
+    tables = HARMONIC.tables(int((k + s).max(initial=0)), longest)
+    precision_terms(k, n, l, m, s, tables, np.empty((3, longest)), terms)
+    return terms
 
 
-RANKS = _Ranks(_add_precisions, _row, _mean, _variance)
+def _variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+    """Return the variance of sum_i X_i (n + X_1 + … + X_i)/(k+i) over the first s places of each tie."""
+    return terms_of_ties(k, n, l, m, s)[3]
+
+
+RANKS = PrecisionSum(_row, _mean, _variance)
 """Every hit adds its precision."""
 
 
@@ -124,14 +81,6 @@ def _before(k: IntArray, length: IntArray) -> Pair:
     """Return the sum of 1/i over i = k … k+length-1, without i = 0."""
     start = np.maximum(k - 1, 0)
     return HARMONIC.sum(start, np.maximum(k + length - 1, start))
-
-
-def _add_trapezoids(starts: IntArray, *columns: Any) -> FloatArray:
-    from tieproof.measures.sums_by_query import add_precisions
-
-    sums = np.zeros(len(starts) - 1)
-    add_precisions(True, starts, *(*columns, sums))
-    return sums
 
 
 def _trapezoid_row(k: IntArray, n: IntArray, count: IntArray) -> Pair:
@@ -151,7 +100,6 @@ def _trapezoid_mean(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntAr
 
 def _trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
     """Return the variance; equal ties are computed once where they are large."""
-    from tieproof.measures.arrangements import trapezoid_variances
 
     def compute(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray]:
         variance = np.zeros(len(k))
@@ -165,5 +113,5 @@ def _trapezoid_variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: I
     return variance
 
 
-TRAPEZOIDS = PrecisionSum(_add_trapezoids, _trapezoid_row, _trapezoid_mean, _trapezoid_variance)
+TRAPEZOIDS = PrecisionSum(_trapezoid_row, _trapezoid_mean, _trapezoid_variance)
 """Every hit adds the mean of the precisions before it and at it."""

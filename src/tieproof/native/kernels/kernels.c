@@ -2,9 +2,11 @@
 
 #include "array.h"
 #include "arrangements.h"
+#include "first_and_last.h"
 #include "precision_terms.h"
 #include "processor.h"
 #include "sums_by_query.h"
+#include "weighted_sums.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */
 KERNEL const char *made_of(void)
