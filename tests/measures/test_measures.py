@@ -348,8 +348,8 @@ def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: in
     }
     tie = one_tie(k, n, l, m, n_relevant=n + m)
     first = one_tie(0, 0, n, n)
-    both = [np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")]
-    ties = replace(tie, **dict(zip(("query", "k", "n", "l", "m"), both, strict=True))) if n else tie
+    both = {x: np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")}
+    ties = Ties(**both, n_relevant=tie.n_relevant, n_items=tie.n_items) if n else tie
     check_tie(parse(f"AP(norm=hits)@{k + s}")(ties), exact, Decimal(1))
 
 

@@ -141,5 +141,5 @@ def test_items_are_closed_after_an_error(count: int) -> None:
 
     given = items()
     with pytest.raises(ZeroDivisionError):
-        for_each(lambda i: 1 // (i - i), given, 2)  # type: ignore[arg-type,return-value]
+        for_each(lambda i: 1 // (i - i), given, 2)  # type: ignore[arg-type]
     assert closed == [True]

@@ -70,7 +70,8 @@ def terms_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArra
 
 def _variance(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
     """Return the variance of sum_i X_i (n + X_1 + … + X_i)/(k+i) over the first s places of each tie."""
-    return terms_of_ties(k, n, l, m, s)[3]
+    variance: FloatArray = terms_of_ties(k, n, l, m, s)[3]
+    return variance
 
 
 RANKS = PrecisionSum(_row, _mean, _variance)

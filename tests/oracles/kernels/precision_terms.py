@@ -34,6 +34,8 @@ def precision_terms(
     room : (3, the largest s that has no closed form)
     """
     sums, squares, _ = harmonic
+    assert sums is not None
+    assert squares is not None
     a, b, row = room[0], room[1], room[2]
     for t in range(k.shape[0]):
         before, length, places = k[t], l[t], s[t]

@@ -29,9 +29,9 @@ def sum_precisions(
             if l[t] == 1:
                 estimates[:3, q] += (n[t] + 1.0) / (k[t] + 1.0)
                 continue
-            terms, places = np.zeros((4, 1)), np.minimum(l[t : t + 1], last[q] - k[t])
-            columns = (column[t : t + 1] for column in (k, n, l, m))
-            precision_terms(*columns, places, harmonic, room, terms)
+            terms, one = np.zeros((4, 1)), slice(t, t + 1)
+            places = np.minimum(l[one], last[q] - k[one])
+            precision_terms(k[one], n[one], l[one], m[one], places, harmonic, room, terms)
             estimates[:, q] += terms[:, 0]
 
 
