@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from kernel_levels import LEVELS, at
-from kernels import arrangements, first_and_last, precision_terms, sums_by_query, weighted_sums
+from kernels import first_and_last, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
 from tieproof.measures import kernels
 from tieproof.measures.kernels import LONG, SUMMED, WeightTables
 from tieproof.measures.numbers import Pair, running_sums
@@ -72,11 +72,11 @@ def test_precision_terms(ties: str, level: str) -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("ties", TIES)
-def test_trapezoid_variances(ties: str, level: str) -> None:
-    k, n, l, m, s = columns([tie for tie in TIES[ties] if tie[2] > 1])
-    room, expected, found = np.empty((3, s.max(initial=0))), np.empty(len(k)), np.empty(len(k))
-    arrangements.trapezoid_variances(k, n, l, m, s, room, expected)
-    at(level, kernels.trapezoid_variances)(k, n, l, m, s, room, found)
+def test_trapezoid_terms(ties: str, level: str) -> None:
+    k, n, l, m, _ = columns([tie for tie in TIES[ties] if tie[2] > 1])
+    room, expected, found = np.empty((3, l.max(initial=0))), np.empty((4, len(k))), np.empty((4, len(k)))
+    trapezoid_terms.trapezoid_terms(k, n, l, m, TABLES, room, expected)
+    at(level, kernels.trapezoid_terms)(k, n, l, m, TABLES, room, found)
     assert (found == expected).all()
 
 

@@ -16,7 +16,7 @@ import oracle
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, Definition, Estimates, Measure, parse
 from tieproof.measures.numbers import Pair, exp2_minus_1
-from tieproof.measures.precision_sums import RANKS, terms_of_ties
+from tieproof.measures.precision_sums import best, mean, terms_of_ties, worst
 from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC, RunningSums, spread_in_tie
 from tieproof.ties import IntArray, Ties
 
@@ -551,9 +551,9 @@ def test_compiled_terms_of_ties_are_those_of_pairs() -> None:
     lower, expected, upper, variance = terms_of_ties(k, n, l, m, s)
     ambiguous = m < l
     tied = [column[ambiguous] for column in (k, n, l, m, s)]
-    assert np.array_equal(upper, RANKS.best(k, n, m, s).hi)
-    assert np.array_equal(lower[ambiguous], RANKS.worst(*tied).hi)
-    assert np.array_equal(expected[ambiguous], RANKS.mean(*tied).hi)
+    assert np.array_equal(upper, best(k, n, m, s).hi)
+    assert np.array_equal(lower[ambiguous], worst(*tied).hi)
+    assert np.array_equal(expected[ambiguous], mean(*tied).hi)
     assert np.array_equal(lower[~ambiguous], upper[~ambiguous])
     assert np.array_equal(expected[~ambiguous], upper[~ambiguous])
     assert not variance[~ambiguous].any()

@@ -18,7 +18,7 @@ from tieproof.measures.base import Definition, Estimates, Measure, Parameter, de
 from tieproof.measures.kernels import add_trapezoids, sum_precisions
 from tieproof.measures.numbers import blockwise
 from tieproof.measures.precision_of_hits import precision_of_hits
-from tieproof.measures.precision_sums import RANKS, TRAPEZOIDS
+from tieproof.measures.precision_sums import best, trapezoids_of_ties, worst
 from tieproof.measures.rank_weights import HARMONIC
 from tieproof.ties import FloatArray, IntArray, Ties
 
@@ -31,7 +31,7 @@ def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray
     >>> tie_widths(*(np.array([value]) for value in (0, 0, 2, 1)))
     array([0.5])
     """
-    (widths,) = blockwise(lambda k, n, l, m: ((RANKS.best(k, n, m, l) - RANKS.worst(k, n, l, m, l)).hi,), k, n, l, m)
+    (widths,) = blockwise(lambda k, n, l, m: ((best(k, n, m, l) - worst(k, n, l, m, l)).hi,), k, n, l, m)
     return widths
 
 
@@ -50,18 +50,8 @@ def _average_precision(ties: Ties, measure: Measure) -> Estimates:
 
 
 def _trapezoid(ties: Ties, measure: Measure) -> Estimates:
-    several = ties.several
-    k, n, l, m = (column[several] for column in (ties.k, ties.n, ties.l, ties.m))
-    (upper,) = blockwise(lambda k, n, m, l: (TRAPEZOIDS.best(k, n, m, l).hi,), k, n, m, l)
-    terms = np.stack([upper, upper, upper, np.zeros(len(upper))])
-    ambiguous = np.flatnonzero(m < l)
-    if ambiguous.size:
-        k, n, l, m = (column[ambiguous] for column in (k, n, l, m))
-        terms[0, ambiguous], terms[1, ambiguous] = blockwise(
-            lambda k, n, l, m: (TRAPEZOIDS.worst(k, n, l, m, l).hi, TRAPEZOIDS.mean(k, n, l, m, l).hi), k, n, l, m
-        )
-        terms[3, ambiguous] = TRAPEZOIDS.variance(k, n, l, m, l)
-    estimates = np.zeros((4, ties.n_queries))
+    estimates, several = np.zeros((4, ties.n_queries)), ties.several
+    terms = trapezoids_of_ties(*(column[several] for column in (ties.k, ties.n, ties.l, ties.m)))
     add_trapezoids(ties.starts, ties.k, ties.n, ties.l, terms, estimates)
     return Estimates(*estimates).divided_by(np.maximum(ties.n_relevant, 1.0))
 

@@ -78,12 +78,19 @@ def add_trapezoids(
 
 
 @native
-def trapezoid_variances(
-    k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray, room: FloatArray, variance: FloatArray
+def trapezoid_terms(
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,
+    m: IntArray,
+    harmonic: WeightTables,
+    room: FloatArray,
+    terms: FloatArray,
 ) -> None:
-    """Var Z of each tie for a_i = (n u_i + w_i)/2 and b_i = u_i/2, w_i = 1/(k+i), u_i = w_(i-1) + w_i.
+    """Write lower, expected, upper and variance of what ties add to a sum of trapezoids, the rows of `terms`.
 
-    At rank 1 the precision before is 1 and no pair ends there, so that b is of no account.
+    harmonic : the weights 1/r
+    room : (3, items in the largest tie)
     """
 
 

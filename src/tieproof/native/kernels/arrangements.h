@@ -69,21 +69,4 @@ static inline double variance_of(Doubles a, Doubles b, Doubles row, int64_t l, i
     return one * linear + two * pairs;
 }
 
-KERNEL void trapezoid_variances(
-    Longs k, Longs n, Longs l, Longs m, Longs s, Doubles room, Doubles variance)
-{
-    for (int64_t t = 0; t < k.length; t++) {
-        int64_t places = AT(s, t), last = AT(k, t) + places;
-        Doubles a = PART(ROW(room, 0), 0, places), b = PART(ROW(room, 1), 0, places);
-        for (int64_t j = 0; j < places; j++) {
-            int64_t rank = AT(k, t) + j + 1, before = rank > 1 ? rank - 1 : 1;
-            double w = (last - rank) / (rank * (double)last);
-            double w_before = (last - 1 - before) / (before * (double)(last > 1 ? last - 1 : 1));
-            AT(b, j) = (w_before + w) / 2.0;
-            AT(a, j) = AT(n, t) * AT(b, j) + w / 2.0 + (rank == 1 ? 0.5 : 0.0);
-        }
-        AT(variance, t) = variance_of(a, b, PART(ROW(room, 2), 0, places), AT(l, t), AT(m, t));
-    }
-}
-
 #endif

@@ -6,6 +6,7 @@
 #include "precision_terms.h"
 #include "processor.h"
 #include "sums_by_query.h"
+#include "trapezoid_terms.h"
 #include "weighted_sums.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */

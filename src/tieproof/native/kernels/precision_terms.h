@@ -16,9 +16,18 @@
 #define SHORT 64
 
 /* The sum of the precisions at `count` relevant items from rank k+1 on. */
-static inline double precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
+static inline Pair precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
 {
-    return plus(times(between(sums, k, k + count), pair((double)(n - k))), pair((double)count)).hi;
+    return plus(times(between(sums, k, k + count), pair((double)(n - k))), pair((double)count));
+}
+
+/* (m/l) sum_{i=0..s-1} (first + i rho)/(rank + i), rho = (m-1)/(l-1), given the sum of 1/(rank + i). */
+static inline Pair mean_precisions(int64_t first, Pair inverses, int64_t rank, int64_t l, int64_t m, int64_t s)
+{
+    int64_t others = l > 1 ? l - 1 : 1;
+    Pair sum = times(exactly(first * others - (m - 1) * rank), inverses);
+    sum = times(plus(sum, exactly((m - 1) * s)), exactly(m));
+    return over(sum, exactly(l * others));
 }
 
 /* Var Z in constant time: every sum in terms of w = sum 1/r and ww = sum 1/r² over the ranks of the places. */
@@ -81,7 +90,7 @@ static inline Terms terms_of_tie(
     const WeightTables *harmonic, Doubles room)
 {
     Doubles sums = harmonic->sums, squares = harmonic->squares;
-    double upper = precisions(sums, before, ahead, relevant < places ? relevant : places);
+    double upper = precisions(sums, before, ahead, relevant < places ? relevant : places).hi;
     Terms terms = {upper, upper, upper, 0.0};
     if (relevant == length)
         return terms;
@@ -89,13 +98,10 @@ static inline Terms terms_of_tie(
     /* At worst the relevant items are last: those that do not fit below the cutoff come at it. */
     int64_t hits = places - (length - relevant);
     hits = hits > 0 ? hits : 0;
-    terms.lower = precisions(sums, before + places - hits, ahead, hits);
+    terms.lower = precisions(sums, before + places - hits, ahead, hits).hi;
 
     Pair weights = between(sums, before, before + places);
-    int64_t others = length > 1 ? length - 1 : 1;
-    Pair sum = times(exactly((ahead + 1) * others - (relevant - 1) * (before + 1)), weights);
-    sum = times(plus(sum, exactly((relevant - 1) * places)), exactly(relevant));
-    terms.expected = over(sum, exactly(length * others)).hi;
+    terms.expected = mean_precisions(ahead + 1, weights, before + 1, length, relevant, places).hi;
 
     if (places > LONG && before <= FAR * places)
         terms.variance = variance_of_many(
