@@ -79,7 +79,7 @@ class Ties:
     What every measure reads follows from these, and is found when `Ties` is made:
 
     starts : (Q + 1,) where the ties of each query begin, and the number of ties
-    depth : the last rank of the deepest tie, 0 without ties
+    depth, depth_of_several : the last rank of the deepest tie, and of the deepest of several items; 0 without any
     largest : items in the largest tie, 0 without ties
     """
 
@@ -94,21 +94,20 @@ class Ties:
     missing_grades: FloatArray | None = field(default=None)
     starts: IntArray = field(init=False)
     depth: int = field(init=False)
+    depth_of_several: int = field(init=False)
     largest: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Find what follows from the columns."""
         object.__setattr__(self, "starts", np.searchsorted(self.query, np.arange(self.n_queries + 1)))
-        object.__setattr__(self, "depth", int((self.k + self.l).max(initial=0)))
+        ends = self.k + self.l
+        object.__setattr__(self, "depth", int(ends.max(initial=0)))
+        object.__setattr__(self, "depth_of_several", int(ends.max(initial=0, where=self.l > 1)))
         object.__setattr__(self, "largest", int(self.l.max(initial=0)))
 
     def last_ranks(self, last: IntArray | None) -> IntArray:
         """`last`, or where there is none a rank that no item has, (Q,)."""
         return np.full(self.n_queries, NO_RANK) if last is None else last
-
-    def reach(self, last: IntArray) -> int:
-        """The last rank that counts, of those that ties take: a table of ranks goes so far."""
-        return min(int(last.max(initial=0)), self.depth)
 
     @property
     def n_queries(self) -> int:

@@ -47,7 +47,9 @@ def test_ties_find_what_they_say(seed: int) -> None:
     of_query = [np.flatnonzero(ties.query == q).tolist() for q in range(ties.n_queries)]
     assert any(not of for of in of_query)
     assert [list(range(*ends)) for ends in pairwise(ties.starts.tolist())] == of_query
-    assert ties.depth == max(k + l for k, l in zip(ties.k.tolist(), ties.l.tolist(), strict=True))
+    ends = [(k + l, l) for k, l in zip(ties.k.tolist(), ties.l.tolist(), strict=True)]
+    assert ties.depth == max(end for end, _ in ends)
+    assert ties.depth_of_several == max(end for end, l in ends if l > 1)
     assert ties.largest == max(ties.l)
     assert ties.several.tolist() == [t for t in range(len(ties.k)) if ties.l[t] > 1]
     assert ties.listed.tolist() == [sum(ties.m[of].tolist()) for of in of_query]
@@ -59,7 +61,7 @@ def test_ties_find_what_they_say(seed: int) -> None:
 def test_no_ties(queries: int) -> None:
     ties = ties_of([], [], [], [], [], [2] * queries, [3] * queries)
     assert ties.starts.tolist() == [0] * (queries + 1)
-    assert (ties.depth, ties.largest) == (0, 0)
+    assert (ties.depth, ties.depth_of_several, ties.largest) == (0, 0, 0)
     assert ties.listed.tolist() == [0] * queries
     assert not len(ties.several)
 

@@ -42,9 +42,9 @@ def _average_precision(ties: Ties, measure: Measure) -> Estimates:
     divisor = ties.n_relevant
     if measure["norm"] == "min" and last is not None:
         divisor = np.minimum(divisor, last)
-    estimates, ends, longest = np.zeros((4, ties.n_queries)), ties.last_ranks(last), ties.largest
-    tables = HARMONIC.tables(ties.reach(ends) if longest > 1 else 0, longest)
-    room = np.empty((3, longest))
+    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
+    tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
+    room = np.empty((3, ties.largest))
     sum_precisions(ties.starts, ties.k, ties.n, ties.l, ties.m, ends, tables, room, estimates)
     return Estimates(*estimates).divided_by(np.maximum(divisor, 1.0))
 

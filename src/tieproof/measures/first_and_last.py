@@ -33,6 +33,8 @@ def _queries(ties: Ties, at: Literal["first", "last"]) -> IntArray:
         return np.arange(ties.n_queries)
     queries = np.flatnonzero(np.diff(ties.starts))
     tie = ties.starts[queries] if at == "first" else ties.starts[queries + 1] - 1
+    if ties.l[tie].max() <= _SMALL:
+        return queries
     return queries[np.lexsort((ties.m[tie], ties.l[tie], ties.k[tie]))]
 
 
@@ -44,7 +46,7 @@ def _success(ties: Ties, measure: Measure) -> Estimates:
 
 def _reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
     estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(measure.last_rank(ties))
-    tables = HARMONIC.tables(ties.reach(ends), ties.largest)
+    tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
     queries = _queries(ties, "first")
     find_first_reciprocals(queries, ties.starts, ties.k, ties.l, ties.m, ends, tables, estimates)
     return Estimates(*estimates)

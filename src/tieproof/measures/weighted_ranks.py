@@ -25,7 +25,7 @@ from tieproof.ties import FloatArray, IntArray, Ties
 def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimates:
     """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query."""
     estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
-    tables = weights.tables(ties.reach(ends), ties.largest)
+    tables = weights.tables(min(int(ends.max(initial=0)), ties.depth), ties.largest)
     bounds = ideal_sum(ties.n_relevant, weights, last)
     sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, estimates)
     return Estimates(*estimates)
