@@ -7,6 +7,7 @@
 #include "digits.h"
 #include "distinct.h"
 #include "documents.h"
+#include "first_and_last.h"
 #include "guide.h"
 #include "intervals.h"
 #include "levels.h"
@@ -25,6 +26,8 @@
 #include "slices.h"
 #include "sums_by_query.h"
 #include "table.h"
+#include "trapezoid_terms.h"
+#include "weighted_sums.h"
 
 #include "as_double.h"
 #include "cityblock.h"
