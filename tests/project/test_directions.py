@@ -29,7 +29,7 @@ MAY_IMPORT = {
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
     "calls": "errors ties inputs native exact distances problem engine pooled measures confidence results",
-    "audit": "errors data ties distances measures results calls",
+    "audit": "errors data ties inputs distances measures results calls",
     "views": "errors ties distances measures confidence results audit",
     "compat": "errors ties inputs exact distances engine results calls views",
     "tieproof": "errors ties measures confidence results calls audit",

@@ -98,9 +98,8 @@ def evaluate_scores(
     1.0
 
     """
-    truth = Truth(relevance, labels, gallery_labels)
-    options = ListOptions(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(scores, truth, options, name="scores", sign=1)
+    given = Given(relevance, labels, gallery_labels, measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(scores, given, name="scores", sign=1)
 
 
 @unchanged_files
@@ -129,22 +128,16 @@ def evaluate_distances(
     1.0
 
     """
-    truth = Truth(relevance, labels, gallery_labels)
-    options = ListOptions(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(distances, truth, options, name="distances", sign=-1)
+    given = Given(relevance, labels, gallery_labels, measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(distances, given, name="distances", sign=-1)
 
 
-class Truth(NamedTuple):
-    """Who is relevant, as in `evaluate_scores`."""
+class Given(NamedTuple):
+    """What `evaluate_scores` and `evaluate_distances` take beside the numbers; `evaluate_lists` reads it."""
 
     relevance: Any
     labels: Any
     gallery_labels: Any
-
-
-class ListOptions(NamedTuple):
-    """What scores and distances are evaluated with, as in `evaluate_scores`."""
-
     measures: Sequence[str | Measure]
     n_relevant: Any
     n_items: Any
@@ -153,40 +146,38 @@ class ListOptions(NamedTuple):
     empty: Empty
 
 
-def evaluate_lists(values: Any, truth: Truth, options: ListOptions, name: str, sign: int) -> Result:
+def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
     """What scores and distances share."""
-    wanted = parse_measures(options.measures)
-    check_empty(options.empty)
+    wanted = parse_measures(given.measures)
+    check_empty(given.empty)
     rows = as_rows(values, name)
-    judged = as_judged(truth, rows, options, name)
+    judged = as_judged(given, rows, name)
     check_direction(rows, blocks(rows, judged), name)
-    limits = as_limits(options.n_relevant, options.n_items, len(rows))
-    categories = as_categories(options.categories, len(rows), options.average, truth.labels)
+    limits = as_limits(given.n_relevant, given.n_items, len(rows))
+    categories = as_categories(given.categories, len(rows), given.average, given.labels)
     setting = Setting(
         distance=name,
         leave_one_out=False,
         queries=len(rows),
         gallery=max(len(row) for row in rows),
         dimensions=None,
-        empty=options.empty,
-        average=options.average,
+        empty=given.empty,
+        average=given.average,
     )
     parts = list_parts(rows, judged, limits, name, sign)
     return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
 
 
-def as_judged(
-    truth: Truth, rows: Array | list[Array], options: ListOptions, name: str
-) -> Array | list[Array] | LabelledRows:
+def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | list[Array] | LabelledRows:
     """The relevance of every item, given or by labels."""
-    if (truth.relevance is None) == (truth.labels is None):
+    if (given.relevance is None) == (given.labels is None):
         raise InputError("Pass either relevance or labels=, so that relevant items are known.")
-    if truth.labels is not None:
-        limits = (options.n_relevant, options.n_items)
-        return relevance_by_labels(truth.labels, truth.gallery_labels, rows, limits, name)
-    if truth.gallery_labels is not None:
+    if given.labels is not None:
+        limits = (given.n_relevant, given.n_items)
+        return relevance_by_labels(given.labels, given.gallery_labels, rows, limits, name)
+    if given.gallery_labels is not None:
         raise InputError("gallery_labels were passed without labels. Pass labels= too, or leave them out.")
-    judged = as_rows(truth.relevance, "relevance")
+    judged = as_rows(given.relevance, "relevance")
     check_shapes(rows, judged, name)
     return judged
 
