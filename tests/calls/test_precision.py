@@ -22,12 +22,12 @@ from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances.curves import LINEAR, curve
+from tieproof.engine import stripes
+from tieproof.engine.rounded.distances import RoundedDistances
+from tieproof.engine.rounded.kernels import nearest, round_pairs, target_of
+from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
-from tieproof.pooled import stripes
-from tieproof.pooled.points import make_gauge
-from tieproof.precision.distances import RoundedDistances
-from tieproof.precision.formats import FORMATS
-from tieproof.precision.kernels import nearest, round_pairs, target_of
+from tieproof.problem import Budget, Problem
 
 PRECISIONS = tuple(FORMATS)
 
@@ -38,8 +38,9 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
     """Rounded distances of all rows to all others, as the evaluation ranks them."""
     items = data if gallery is None else gallery
     labels = [np.zeros(len(side), dtype=np.int64) for side in (data, items)]
-    relevance = Labels(labels[0], None if gallery is None else labels[1])
-    gauge = make_gauge(data, gallery, REGISTERED[name], relevance, 2**28)
+    relevance = Labels.of(labels[0], None if gallery is None else labels[1])
+    problem = Problem(data, gallery, REGISTERED[name], name, data.shape[1], relevance, ("labels",), Budget(2**28, 1))
+    gauge = problem.gauge()
     block = RoundedDistances(gauge, FORMATS[precision]).block(slice(0, len(gauge.weight[0])))
     return np.asarray(block[gauge.identity[0][:, None], gauge.identity[1]])
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.curves import Curve, distance_of
+from tieproof.engine.rounded.kernels import FAR, SLACK
 from tieproof.native.compiled import kernel
-from tieproof.precision.kernels import FAR, SLACK
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 States = npt.NDArray[np.int8]

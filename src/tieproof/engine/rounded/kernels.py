@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.curves import Curve, distance_of
+from tieproof.inputs.formats import Format
 from tieproof.native.compiled import kernel
-from tieproof.precision.formats import Format
 from tieproof.ties import FloatArray
 
 SLACK = 2.0**-50
