@@ -9,23 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.calls.list_ties import BLOCK_ENTRIES, list_parts
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.list_direction import check_direction
 from tieproof.inputs.list_limits import as_limits
-from tieproof.inputs.list_numbers import as_floats
-from tieproof.inputs.list_relevance import LabelledRows, block_of_matrix, relevance_by_labels
+from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.list_ends import cut_off, estimate
-from tieproof.problem import GivenMatrix
+from tieproof.measures.list_ends import estimate
 from tieproof.results.results import Result, Setting
-from tieproof.ties import FloatArray, IntArray, Parts
-
-BLOCK_ENTRIES = 2**22
-"""Entries of a matrix that are ranked together."""
 
 Row = npt.NDArray[Any]
 
@@ -172,12 +167,12 @@ def evaluate_lists(values: Any, truth: Truth, options: Options, name: str, sign:
         distance=name,
         leave_one_out=False,
         queries=len(rows),
-        gallery=max(len(row) for row in rows),
+        gallery=max(map(len, rows)),
         dimensions=None,
         empty=options.empty,
         average=options.average,
     )
-    parts = list_parts(rows, judged, limits, name, sign)
+    parts = list_parts(rows, judged, limits, name, sign < 0)
     return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
 
 
@@ -222,6 +217,8 @@ def as_rows(values: Any, name: str) -> Row | list[Row]:
 
 def check_shapes(rows: Row | list[Row], judged: Row | list[Row], name: str) -> None:
     """Every item needs its relevance."""
+    if isinstance(rows, np.ndarray) and isinstance(judged, np.ndarray) and rows.shape == judged.shape:
+        return
     if len(rows) != len(judged):
         raise InputError(f"There are {name} for {len(rows)} queries and relevance for {len(judged)}.")
     for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
@@ -229,44 +226,6 @@ def check_shapes(rows: Row | list[Row], judged: Row | list[Row], name: str) -> N
             raise InputError(
                 f"Query {query} has {len(row)} {name} and {len(relevant)} relevance values. Pass one for each item."
             )
-
-
-def list_parts(
-    rows: Row | list[Row],
-    judged: Row | list[Row] | LabelledRows,
-    limits: tuple[IntArray, IntArray | None] | None,
-    name: str,
-    sign: int,
-) -> Parts:
-    """The ties of all lists, a block of equally long ones at a time."""
-    from tieproof.engine import ties_of
-
-    graded = not isinstance(judged, LabelledRows) and any(((row > 0) & (row != 1)).any() for row in judged)
-    start = 0
-    for block, relevant in blocks(rows, judged):
-        nearness = sign * as_floats(block, name, start)
-        relevance = as_floats(relevant, "relevance", start)
-        found = block_of_matrix(relevance)
-        if graded and found.grades is None:
-            found = found._replace(grades=np.ones(len(found.items)))
-        queries = np.arange(start, start + len(block))
-        [(_, ties)] = ties_of(GivenMatrix(queries, nearness, found)).parts
-        if limits is not None:
-            n_relevant, n_items = (None if limit is None else limit[queries] for limit in limits)
-            assert n_relevant is not None
-            ties = cut_off(ties, end_of_matrix(nearness, relevance), n_relevant, n_items, queries)
-        yield queries, ties
-        start += len(block)
-
-
-def end_of_matrix(nearness: FloatArray, relevance: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """(k, n, l, m) of what is listed at the last nearness of each list, which an excluded item may have."""
-    counted, relevant = relevance >= 0, relevance > 0
-    last = counted & (nearness == nearness.min(axis=1, initial=np.inf)[:, None])
-    (k, n), (l, m) = (  # noqa: E741
-        ((counted & where).sum(axis=1), (relevant & where).sum(axis=1)) for where in (~last, last)
-    )
-    return k, n, l, m
 
 
 def blocks(rows: Row | list[Row], judged: Row | list[Row] | LabelledRows) -> Iterator[tuple[Row, Row]]:
