@@ -6,22 +6,20 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from tieproof.calls.list_ties import list_parts
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score
 from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.list_direction import check_direction
 from tieproof.inputs.list_limits import as_limits
-from tieproof.inputs.list_relevance import LabelledRows, block_of_matrix, relevance_by_labels
-from tieproof.inputs.list_rows import as_rows, blocks, check_shapes, in_float64
+from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
+from tieproof.inputs.list_rows import as_rows, blocks, check_shapes
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.list_ends import cut_off, estimate
-from tieproof.problem import GivenMatrix
+from tieproof.measures.list_ends import estimate
 from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
-from tieproof.ties import Array, FloatArray, IntArray, Parts
+from tieproof.ties import Array
 
 
 @unchanged_files
@@ -159,12 +157,12 @@ def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
         distance=name,
         leave_one_out=False,
         queries=len(rows),
-        gallery=max(len(row) for row in rows),
+        gallery=max(map(len, rows)),
         dimensions=None,
         empty=given.empty,
         average=given.average,
     )
-    parts = list_parts(rows, judged, limits, name, sign)
+    parts = list_parts(rows, judged, limits, name, sign < 0)
     return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
 
 
@@ -180,41 +178,3 @@ def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | lis
     judged = as_rows(given.relevance, "relevance")
     check_shapes(rows, judged, name)
     return judged
-
-
-def list_parts(
-    rows: Array | list[Array],
-    judged: Array | list[Array] | LabelledRows,
-    limits: tuple[IntArray, IntArray | None] | None,
-    name: str,
-    sign: int,
-) -> Parts:
-    """The ties of all lists, a block of equally long ones at a time."""
-    from tieproof.engine import ties_of
-
-    graded = not isinstance(judged, LabelledRows) and any(((row > 0) & (row != 1)).any() for row in judged)
-    start = 0
-    for block, relevant in blocks(rows, judged):
-        nearness = sign * in_float64(block, name, start)
-        relevance = in_float64(relevant, "relevance", start)
-        found = block_of_matrix(relevance)
-        if graded and found.grades is None:
-            found = found._replace(grades=np.ones(len(found.items)))
-        queries = np.arange(start, start + len(block))
-        [(_, ties)] = ties_of(GivenMatrix(queries, nearness, found)).parts
-        if limits is not None:
-            n_relevant, n_items = (None if limit is None else limit[queries] for limit in limits)
-            assert n_relevant is not None
-            ties = cut_off(ties, end_of_matrix(nearness, relevance), n_relevant, n_items, queries)
-        yield queries, ties
-        start += len(block)
-
-
-def end_of_matrix(nearness: FloatArray, relevance: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """(k, n, l, m) of what is listed at the last nearness of each list, which an excluded item may have."""
-    counted, relevant = relevance >= 0, relevance > 0
-    last = counted & (nearness == nearness.min(axis=1, initial=np.inf)[:, None])
-    (k, n), (l, m) = (  # noqa: E741
-        ((counted & where).sum(axis=1), (relevant & where).sum(axis=1)) for where in (~last, last)
-    )
-    return k, n, l, m

@@ -7,17 +7,17 @@
 #undef DEEP
 #define STRIP (1024 / (int64_t)sizeof(REAL))
 #define DEEP 32
-#define TOGETHER 8
+#define DIMENSIONS_TOGETHER 8
 
 /* sums[j] -= |value[d] - y[d, j]| for one d after the other. */
 static inline void OF(take_off)(const REAL *value, REAL (*y)[STRIP], int64_t dimensions, int64_t count, REAL *sums)
 {
     REAL *restrict of = sums;
     int64_t d = 0;
-    for (; d + TOGETHER <= dimensions; d += TOGETHER) {
+    for (; d + DIMENSIONS_TOGETHER <= dimensions; d += DIMENSIONS_TOGETHER) {
         for (int64_t j = 0; j < count; j++) {
             REAL sum = of[j];
-            for (int k = 0; k < TOGETHER; k++)
+            for (int k = 0; k < DIMENSIONS_TOGETHER; k++)
                 sum -= (REAL)fabs(value[d + k] - y[d + k][j]);
             of[j] = sum;
         }

@@ -12,7 +12,6 @@
 #include "intervals.h"
 #include "levels.h"
 #include "lines.h"
-#include "list_counts.h"
 #include "order.h"
 #include "pooled.h"
 #include "precision_terms.h"
@@ -42,6 +41,25 @@
 #include "pairs.h"
 
 #include "without_tiles.h"
+
+#include "as_double.h"
+#include "judged.h"
+#include "list_counts.h"
+
+#include "as_float.h"
+#include "judged.h"
+#include "list_counts.h"
+
+#include "as_long.h"
+#include "judged.h"
+#include "list_counts.h"
+
+#include "as_int.h"
+#include "judged.h"
+#include "list_counts.h"
+
+#include "as_char.h"
+#include "judged.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */
 KERNEL const char *made_of(void)
