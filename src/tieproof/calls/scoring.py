@@ -1,7 +1,6 @@
 """From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,11 +11,11 @@ from tieproof.inputs.categories import Categories
 from tieproof.inputs.checks import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
-from tieproof.native.threads import in_order
+from tieproof.native.threads import for_each
 from tieproof.results.evaluated import Evaluated, Setting
 from tieproof.results.results import Result
 from tieproof.results.tie_summary import count_by_query
-from tieproof.ties import BoolArray, IntArray, Parts, Ties
+from tieproof.ties import IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
@@ -88,16 +87,15 @@ def score(
     has_relevant = np.zeros(count, dtype=np.bool_)
     tie_counts = np.zeros((4, count), dtype=np.int64)
 
-    def evaluate(part: tuple[IntArray, Ties]) -> tuple[IntArray, BoolArray, list[Estimates], IntArray]:
+    def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, found = part
-        estimates = [estimate(measure, found) for measure in measures]
-        return queries, found.n_relevant > 0, estimates, count_by_query(found)
+        has_relevant[queries] = found.n_relevant > 0
+        for measure in measures:
+            values[measure][:, queries] = estimate(measure, found)
+        tie_counts[:, queries] = count_by_query(found)
 
-    with growing_tables(), closing(in_order(evaluate, parts, threads)) as evaluated:
-        for queries, some, estimates, counts in evaluated:
-            has_relevant[queries], tie_counts[:, queries] = some, counts
-            for measure, estimated in zip(measures, estimates, strict=True):
-                values[measure][:, queries] = estimated
+    with growing_tables():
+        for_each(evaluate, parts, threads)
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
     kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)

@@ -36,19 +36,19 @@ static inline uint64_t differing_by_byte(const uint64_t *code, const CodeStrip *
 }
 
 /* counts[j] = bits that differ between `code` and the codes of a strip, so many words of them. */
-static inline void count_differing(const uint64_t *code, const CodeStrip *strip, int64_t words, uint32_t *counts)
+static inline void count_differing(const uint64_t *code, const CodeStrip *strip, int64_t words, int32_t *counts)
 {
     _Alignas(64) uint64_t by_byte[CODES] = {0};
     if (words == CODE_WORDS) {
         for (int64_t j = 0; j < CODES; j++)
-            counts[j] = (uint32_t)sum_of_bytes(differing_by_byte(code, strip, j));
+            counts[j] = (int32_t)sum_of_bytes(differing_by_byte(code, strip, j));
         return;
     }
     for (int64_t w = 0; w < words; w++)
         for (int64_t j = 0; j < CODES; j++)
             by_byte[j] += ones_by_byte(code[w] ^ strip->at[w][j]);
     for (int64_t j = 0; j < CODES; j++)
-        counts[j] = (uint32_t)sum_of_bytes(by_byte[j]);
+        counts[j] = (int32_t)sum_of_bytes(by_byte[j]);
 }
 
 #endif
@@ -57,7 +57,7 @@ static inline void count_differing(const uint64_t *code, const CodeStrip *strip,
 KERNEL void OF(hamming_tile)(Words x, Words y, Reals out)
 {
     CodeStrip strip;
-    uint32_t counts[CODES];
+    int32_t counts[CODES];
     for (int64_t start = 0; start < out.columns; start += CODES) {
         int64_t count = out.columns - start < CODES ? out.columns - start : CODES;
         for (int64_t first = 0; first < x.columns; first += CODE_WORDS) {

@@ -12,12 +12,16 @@
 #include "levels.h"
 #include "lines.h"
 #include "list_counts.h"
+#include "order.h"
 #include "pooled.h"
 #include "precision_terms.h"
 #include "processor.h"
 #include "ranked.h"
+#include "ranking.h"
+#include "resolve.h"
 #include "rounding.h"
 #include "scan.h"
+#include "sines.h"
 #include "slices.h"
 #include "sums_by_query.h"
 #include "table.h"
@@ -33,6 +37,8 @@
 #include "counting_tiles.h"
 #include "hamming.h"
 #include "pairs.h"
+
+#include "without_tiles.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */
 KERNEL const char *made_of(void)
