@@ -2,52 +2,87 @@
 
 from typing import TYPE_CHECKING
 
-from tieproof import confidence, measures
-from tieproof.audit import AuditReport, audit
-from tieproof.calls.batches import Evaluator
-from tieproof.calls.collisions import collisions
-from tieproof.calls.embeddings import evaluate
-from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
-from tieproof.calls.lists import evaluate_distances, evaluate_scores
-from tieproof.calls.pcf import pcf
-from tieproof.calls.runs import evaluate_run
-from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
-from tieproof.measures import (
-    AP,
-    AP_TRAPEZOID,
-    AUC,
-    DEFAULT_MEASURES,
-    F1,
-    INP,
-    RBP,
-    RR,
-    P,
-    R,
-    RelP,
-    Rprec,
-    Success,
-    nDCG,
-)
-from tieproof.results.collisions import Collisions
-from tieproof.results.rates import ErrorRates, OperatingPoint
-from tieproof.results.results import Result
-from tieproof.results.tie_summary import TieSummary
-from tieproof.ties import Estimate, Ties
+from tieproof.audit import audit  # at once: whoever imports from its package would else find that in its place
+from tieproof.later import handed_on
 
 if TYPE_CHECKING:
-    __version__: str
+    from tieproof import confidence, measures
+    from tieproof.audit.report import AuditReport
+    from tieproof.calls.batches import Evaluator
+    from tieproof.calls.collisions import collisions
+    from tieproof.calls.embeddings import evaluate
+    from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
+    from tieproof.calls.lists import evaluate_distances, evaluate_scores
+    from tieproof.calls.pcf import pcf
+    from tieproof.calls.runs import evaluate_run
+    from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
+    from tieproof.measures import (
+        AP,
+        AP_TRAPEZOID,
+        AUC,
+        DEFAULT_MEASURES,
+        F1,
+        INP,
+        RBP,
+        RR,
+        P,
+        R,
+        RelP,
+        Rprec,
+        Success,
+        nDCG,
+    )
+    from tieproof.results.collisions import Collisions
+    from tieproof.results.rates import ErrorRates, OperatingPoint
+    from tieproof.results.results import Result
+    from tieproof.results.tie_summary import TieSummary
+    from tieproof.ties import Estimate, Ties
+    from tieproof.installed import __version__
 else:
-
-    def __getattr__(name: str) -> str:
-        """`__version__`, as it was installed; looked up when it is asked for, since that takes 10 ms."""
-        if name != "__version__":
-            raise AttributeError(f"module 'tieproof' has no attribute {name!r}")
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            return version("tieproof")
-        except PackageNotFoundError:
-            return "0+source.not.installed"
+    __getattr__, __dir__ = handed_on(
+        __name__,
+        {
+            "AP": "tieproof.measures",
+            "AP_TRAPEZOID": "tieproof.measures",
+            "AUC": "tieproof.measures",
+            "AuditReport": "tieproof.audit.report",
+            "Collisions": "tieproof.results.collisions",
+            "DEFAULT_MEASURES": "tieproof.measures",
+            "ErrorRates": "tieproof.results.rates",
+            "Estimate": "tieproof.ties",
+            "Evaluator": "tieproof.calls.batches",
+            "F1": "tieproof.measures",
+            "INP": "tieproof.measures",
+            "InputError": "tieproof.errors",
+            "InputWarning": "tieproof.errors",
+            "MissingExtraError": "tieproof.errors",
+            "OperatingPoint": "tieproof.results.rates",
+            "P": "tieproof.measures",
+            "R": "tieproof.measures",
+            "RBP": "tieproof.measures",
+            "RR": "tieproof.measures",
+            "RelP": "tieproof.measures",
+            "Result": "tieproof.results.results",
+            "Rprec": "tieproof.measures",
+            "Success": "tieproof.measures",
+            "TieSummary": "tieproof.results.tie_summary",
+            "TieproofError": "tieproof.errors",
+            "Ties": "tieproof.ties",
+            "UnsafeProductError": "tieproof.errors",
+            "__version__": "tieproof.installed",
+            "collisions": "tieproof.calls.collisions",
+            "confidence": None,
+            "evaluate": "tieproof.calls.embeddings",
+            "evaluate_distances": "tieproof.calls.lists",
+            "evaluate_run": "tieproof.calls.runs",
+            "evaluate_scores": "tieproof.calls.lists",
+            "fnmr_at_fmr": "tieproof.calls.fnmr",
+            "fnmr_at_fmr_of_distances": "tieproof.calls.fnmr",
+            "measures": None,
+            "nDCG": "tieproof.measures",
+            "pcf": "tieproof.calls.pcf",
+        },
+    )
 
 
 __all__ = [

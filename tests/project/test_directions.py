@@ -14,6 +14,8 @@ import tieproof
 SOURCE = Path(tieproof.__file__).parent
 
 MAY_IMPORT = {
+    "later": "",
+    "installed": "",
     "errors": "",
     "data": "",
     "ties": "",
@@ -29,10 +31,10 @@ MAY_IMPORT = {
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
     "calls": "errors ties inputs native exact distances problem engine pooled measures confidence results",
-    "audit": "errors data ties inputs distances measures results calls",
+    "audit": "later errors data ties inputs distances measures results calls",
     "views": "errors ties distances measures confidence results audit",
     "compat": "errors ties inputs exact distances engine results calls views",
-    "tieproof": "errors ties measures confidence results calls audit",
+    "tieproof": "later installed errors ties measures confidence results calls audit",
     "cli": "tieproof errors data inputs native distances measures results calls audit views",
     "__main__": "cli",
 }

@@ -1,6 +1,7 @@
 """The version, which stands in pyproject.toml and nowhere else."""
 
 import importlib.metadata
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from typing import NoReturn
 import pytest
 
 import tieproof as tp
+from tieproof import installed
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -23,7 +25,7 @@ def test_a_source_tree_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyP
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "version", absent)
-    assert tp.__version__ == "0+source.not.installed"
+    assert runpy.run_path(installed.__file__)["__version__"] == "0+source.not.installed"
 
 
 def test_the_import_does_not_look_for_it() -> None:

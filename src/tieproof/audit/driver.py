@@ -1,4 +1,4 @@
-"""`audit`: check the options, attack, and keep the worst finding of each attack.
+"""What `audit` does: check the options, attack, and keep the worst finding of each attack.
 
 evaluator ──► targets.py: found by name ──► conventions.py: how it is called ──► outcomes.py, or isolation.py
 attacks.py: blind.py, order_search.py, invariances.py, truth.py ──► findings ──► report.py
@@ -11,6 +11,7 @@ from itertools import chain, repeat
 from numbers import Real
 from typing import Any
 
+from tieproof.audit import all_attacks  # noqa: F401 (to choose from)
 from tieproof.audit.attacks import Attack, chosen
 from tieproof.audit.cases import LAYOUTS, Case
 from tieproof.audit.conventions import CONVENTIONS, Convention, Evaluator, convention_of
@@ -36,85 +37,11 @@ WARM_UP = 10
 """How many times the limit the first call may take."""
 
 
-def audit(
-    evaluator: Evaluator | str,
-    *,
-    takes: str | None = None,
-    larger_is_better: bool = True,
-    limits: tuple[float, float] | None = (0.0, 1.0),
-    measure: str | Measure | Mapping[str, str | Measure] | None = None,
-    distance: str = "cosine",
-    vary: Mapping[str, Sequence[Any]] | None = None,
-    attacks: Sequence[str] | None = None,
-    seed: int = 0,
-    time_limit: float = 30.0,
-    isolate: bool = False,
-    progress: bool = False,
-) -> AuditReport:
-    """Attack an evaluator: whether a blind system gains from it, and whether it depends on what must not matter.
-
-    Parameters
-    ----------
-    evaluator : a function, "package.module:function", or `Command`
-        It returns a number, or a dict of numbers by their names. It is a black box: it is only ever called.
-    takes : "embeddings", "gallery", "distances", "scores", "relevance", "run" or "files"
-        How it is called: (embeddings, labels), leave-one-out; (queries, query_labels, gallery, gallery_labels); a
-        matrix (q, n) of distances or of scores with query_labels and gallery_labels; (scores, relevance) of shape
-        (q, n) each; (qrels, run) as dicts of dicts, or as paths of TREC files. Default: "embeddings" for a function
-        of two parameters, "gallery" for one of four, "files" for a `Command`.
-    larger_is_better : bool
-        False for error rates and the like.
-    limits : (least, largest) or None
-        What the evaluator's numbers cannot leave.
-    measure : such as "AP@R", or {name of a number: measure}
-        What the evaluator computes, if it is one of `tieproof.measures`; `distance` is that of its embeddings. Its
-        values are then compared with the interval that ties leave.
-    vary : {keyword: values}
-        Keyword arguments of the evaluator that must not matter, such as {"batch_size": [1, 64]}.
-    attacks : names of `ATTACKS` (`from tieproof.audit import ATTACKS`)
-        Default: all that apply.
-    seed : int
-        Of all random numbers. The same seed gives the same report, if the evaluator gives the same numbers.
-    time_limit : seconds
-        What one call of the evaluator may take, the very first one ten times as much. Without `isolate`
-        only Python code in the main thread can be stopped.
-    isolate : bool
-        Import and call the evaluator in a process of its own, by its name, so that a crash or a hang in native code
-        is a finding, too, and all that it starts is ended.
-    progress : bool
-        Show a bar on standard error where it takes longer than two seconds.
-
-    Returns
-    -------
-    AuditReport
-        `exploitable`, `held`, and `findings`, one for every attack and number of the evaluator.
-
-    Raises
-    ------
-    InputError
-        Unknown names, an evaluator that cannot be imported, or that refuses even random embeddings.
-
-    Notes
-    -----
-    The attack by zeros and the comparison with random embeddings are those of Nicolaou et al. 2018 (section 5);
-    luck.py in `src/tieproof/audit/` says when a difference counts.
-
-    Examples
-    --------
-    >>> import tieproof as tp
-    >>> def upper_bound(embeddings, labels):
-    ...     return tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper
-    >>> report = tp.audit(upper_bound, attacks=["zeros", "nan"])
-    >>> report.exploitable, [str(finding.verdict) for finding in report.findings]
-    (True, ['exploitable', 'refused'])
-    >>> report.finding("zeros").score
-    1.0
-
-    """
-    options = Options(takes, larger_is_better, limits, measure, distance, vary, attacks, seed, time_limit, isolate)
+def examined(evaluator: Evaluator | str, options: Options, progress: bool) -> AuditReport:
+    """The report of an audit: what the function `tieproof.audit` returns."""
     check(options)
     with calling(evaluator, options) as (convention, call):
-        wanted = chosen(attacks, convention, options)
+        wanted = chosen(options.attacks, convention, options)
         examination = Examination(convention, options, call)
         with progress_bar(len(wanted) + 1, progress, "attacks", 1) as advance:
             findings = list(run(examination, wanted, advance))
