@@ -1,7 +1,7 @@
 """From rankings given as numbers to ties, some lists at a time."""
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import accumulate, groupby
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def starts_of(rows: Rows, span: slice) -> IntArray:
     """Where each of some lists begins among the numbers of all, and the end."""
     count = span.stop - span.start
     if isinstance(rows, list):
-        return np.cumsum([0, *map(len, rows[span])])
+        return np.array(list(accumulate(map(len, rows[span]), initial=0)))
     return np.arange(count + 1) * rows.shape[1]
 
 

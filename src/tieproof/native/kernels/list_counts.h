@@ -20,9 +20,9 @@ typedef __typeof__(_Generic((REAL)0, double: INT64_C(0), int64_t: INT64_C(0), de
    are room; returns which row holds what is sorted. */
 static inline int OF(sort_falling)(REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places)
 {
-    enum { RUN = 12 };
-    for (int64_t start = 0; start < count; start += RUN) {
-        int64_t stop = start + RUN < count ? start + RUN : count;
+    enum { SORTED_RUN = 12 };
+    for (int64_t start = 0; start < count; start += SORTED_RUN) {
+        int64_t stop = start + SORTED_RUN < count ? start + SORTED_RUN : count;
         for (int64_t i = start + 1; i < stop; i++) {
             REAL value = key[0][i];
             int64_t at = with_places ? place[0][i] : 0, j = i;
@@ -37,7 +37,7 @@ static inline int OF(sort_falling)(REAL *const key[2], int64_t *const place[2], 
         }
     }
     int from = 0;
-    for (int64_t width = RUN; width < count; width *= 2, from = 1 - from) {
+    for (int64_t width = SORTED_RUN; width < count; width *= 2, from = 1 - from) {
         const REAL *key_from = key[from];
         REAL *key_to = key[1 - from];
         const int64_t *place_from = place[from];
