@@ -102,7 +102,7 @@ def starts_of(rows: Rows, span: slice) -> IntArray:
     """Where each of some lists begins among the numbers of all, and the end."""
     count = span.stop - span.start
     if isinstance(rows, list):
-        return np.array(list(accumulate(map(len, rows[span]), initial=0)))
+        return np.fromiter(accumulate(map(len, rows[span]), initial=0), np.int64, count + 1)
     return np.arange(count + 1) * rows.shape[1]
 
 
