@@ -12,7 +12,7 @@ of a cosine, with its sign kept; SINE: the same plus 1, which is the squared sin
 """
 
 CURVE_ERROR = 2.0**-49
-"""Relative error of `distance_of` (curves.h): at most six operations of a relative error of 2^-53 each, and some room."""
+"""Relative error of `distance_of` (curves.h): six operations of at most 2^-53 each, and some room."""
 
 
 class Curve(NamedTuple):

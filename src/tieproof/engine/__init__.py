@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.gauge import resources_of_gauge
 from tieproof.distances.space import Space
 from tieproof.engine.choice import cheapest, with_margins
 from tieproof.engine.collisions.kernels import paint
@@ -14,7 +15,7 @@ from tieproof.engine.dense import ties_by_function, ties_of_matrix
 from tieproof.engine.levels import few_levels, ties_by_level
 from tieproof.engine.order import exact_order
 from tieproof.engine.plan import Plan
-from tieproof.engine.rounded.ties import rounded_ties
+from tieproof.engine.rounded.space import RoundedSpace
 from tieproof.engine.thresholds import rank
 from tieproof.engine.tiles import TileLoop
 from tieproof.engine.without_tiles import count_pairs, count_partial
@@ -37,18 +38,19 @@ class TiesByPart(NamedTuple):
 
 
 def ties_of(problem: Problem | GivenMatrix, watch: Watch = unwatched) -> TiesByPart:
-    """The ties of all queries that hold a relevant item, in one of five ways."""
+    """The ties of all queries that hold a relevant item, in one of four ways."""
     if isinstance(problem, GivenMatrix):
         return TiesByPart(ties_of_matrix(problem))
-    if problem.format is not None:
-        gauge = problem.gauge()
-        return TiesByPart(rounded_ties(problem, problem.format, gauge, watch), gauge.zero_vectors)
     if not isinstance(problem.distance, Distance):
         return TiesByPart(ties_by_function(problem, watch))
-    if few_levels(problem):
+    if problem.format is None and few_levels(problem):
         return TiesByPart(ties_by_level(problem, watch))
     plan = Plan(problem.budget)
-    space = problem.space(plan.resources)
+    if problem.format is None:
+        space = problem.space(plan.resources)
+    else:
+        gauge = problem.distance.gauge(problem.space(resources_of_gauge(plan.resources.keep_bytes)))
+        space = RoundedSpace(gauge, problem.format, plan.undecided)
     return TiesByPart(ties_by_tiles(problem, space, plan, watch), space.zero_vectors)
 
 

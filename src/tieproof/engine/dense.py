@@ -12,6 +12,7 @@ from tieproof.engine.guide import guided
 from tieproof.engine.masks import masks_of
 from tieproof.engine.order import by_key
 from tieproof.engine.ranked import Ranked
+from tieproof.engine.rounded.kernels import nearness_of, target_of
 from tieproof.engine.stripes import stripes
 from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, Work, room_for_items
 from tieproof.inputs.relevance import RelevantBlock
@@ -26,12 +27,14 @@ def ties_of_matrix(given: GivenMatrix) -> Iterator[tuple[IntArray, Ties]]:
 
 def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
     """Indices of queries and their ties under a function's distances, which are asked for in this thread."""
+    target = None if problem.format is None else target_of(problem.format)
     gauge, relevance = problem.gauge(), problem.relevance
     with watch(problem.pairs) as advance:
         for span in stripes(gauge, 0, relevance.at_most(), 0):
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
-            yield queries, ties_of_scores(-distances, relevance.block(queries))
+            nearness = -distances if target is None else nearness_of(distances, target)
+            yield queries, ties_of_scores(nearness, relevance.block(queries))
             advance(distances.size)
 
 

@@ -9,6 +9,11 @@
 #include "rounding.h"
 #include "sums_by_query.h"
 
+#include "as_double.h"
+#include "rounding_tiles.h"
+#include "as_float.h"
+#include "rounding_tiles.h"
+
 /* What this was made of, for native/library.py, and how, for the tests. */
 KERNEL const char *made_of(void)
 {
