@@ -20,7 +20,8 @@ INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of m
 
 Every measure comes with its lowest, expected and highest value and its standard deviation over all orderings of tied
 items. This deviation, `std` in Python, JSON and files and "tie std" in tables, is what ties leave open; it says
-nothing of how much queries differ. `tieproof measures` shows this page.
+nothing of how much queries differ. `tieproof measures` shows this page. `tieproof.DEFAULT_MEASURES` are computed
+where none is named; `tieproof.measures.parse` and `parse_list` make measures of their names.
 
 {LEGEND}
 

@@ -20,6 +20,10 @@ tieproof never turns bad input into a number: it raises `tieproof.InputError`, w
 was expected and what to do. Where the input can be evaluated but probably is not what was meant, it is evaluated,
 with a `tieproof.InputWarning`; the command line prints it as one line on standard error. To be stopped by warnings,
 too: `warnings.simplefilter("error", tieproof.InputWarning)`. Every line of these tables is a test.
+
+All that tieproof raises on purpose is a `tieproof.TieproofError`: `InputError`, `MissingExtraError` where an optional
+library is not installed, and `UnsafeProductError` where the matrix product of a machine is less exact than its type
+promises.
 """
 
 

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 SmallIntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]

@@ -64,6 +64,17 @@ def test_of_a_run() -> None:
         assert caught.value.argument == argument
 
 
+def test_of_lists_that_were_cut_off() -> None:
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"a": 1.0, "b": 0.0}}
+    for n_items in (2, 0):
+        with pytest.raises(tp.InputError) as caught:
+            tp.evaluate_run(qrels, run, truncated=True, n_items=n_items)
+        assert caught.value.argument == "n_items"
+    with pytest.raises(tp.InputError, match="n_relevant is 0 for query 0") as caught:
+        tp.evaluate_scores([[2, 1]], [[1, 0]], n_relevant=0)
+    assert caught.value.argument == "n_relevant"
+
+
 def test_of_labels_for_scores() -> None:
     with pytest.raises(tp.InputError, match="2 gallery labels for 3") as caught:
         tp.evaluate_scores([[3, 2, 1]], labels=[0], gallery_labels=[0, 1])

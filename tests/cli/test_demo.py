@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tieproof import cli
-from tieproof.cli import digits as demo
+from tieproof.cli import demo
 from tieproof.data import load_digits
 from tieproof.results.results import Result
 

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "calls": "errors ties inputs native exact distances problem engine pooled measures confidence results",
     "audit": "errors data ties inputs distances measures results calls",
     "views": "errors ties distances measures confidence results audit",
-    "compat": "errors ties inputs exact distances measures engine results calls views",
+    "compat": "errors ties inputs exact distances engine results calls views",
     "tieproof": "errors ties measures confidence results calls audit",
     "cli": "tieproof errors data inputs native distances measures results calls audit views",
     "__main__": "cli",

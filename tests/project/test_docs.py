@@ -10,7 +10,7 @@ import matplotlib
 import pytest
 
 import tieproof as tp
-from tieproof.cli import digits as demo
+from tieproof.cli import demo
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

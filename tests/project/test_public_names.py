@@ -4,14 +4,16 @@ import ast
 import importlib
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 import tieproof
+from tieproof import measures
 
 ROOT = Path(__file__).parents[2]
+SOURCE = Path(tieproof.__file__).parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 DOORS = [
@@ -28,16 +30,25 @@ DOORS = [
 INNER = {"tieproof.views.pictures.error_reject"}
 """Modules within a package that a page names; a picture of what no result draws itself."""
 
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
+"""What has docstrings."""
+
 pytestmark = pytest.mark.skipif(not PAGES[0].exists(), reason="no documents beside the tests")
 
 
-def door(module: str) -> list[str]:
-    """The names in `__all__`, read from the file: some doors open only where another library is."""
+def statements(module: str) -> list[ast.stmt]:
+    """Those of a door, read from the file: some doors open only where another library is."""
     found = importlib.util.find_spec(module)
     assert found is not None
     assert found.origin is not None
-    tree = ast.parse(Path(found.origin).read_text(encoding="utf-8"))
-    (names,) = (ast.literal_eval(node.value) for node in tree.body if is_door(node) and isinstance(node, ast.Assign))
+    return ast.parse(Path(found.origin).read_text(encoding="utf-8")).body
+
+
+def door(module: str) -> list[str]:
+    """The names in `__all__`."""
+    (names,) = (
+        ast.literal_eval(node.value) for node in statements(module) if is_door(node) and isinstance(node, ast.Assign)
+    )
     return list(names)
 
 
@@ -45,25 +56,57 @@ def is_door(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
 
 
-def imported_names() -> Iterator[tuple[str, str, str]]:
-    """The page, the module and the name of each `from tieproof... import name` that a page shows."""
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
+def docstrings() -> dict[str, str]:
+    """The docstrings of every module with those of what is in it, by its path."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        texts = [ast.get_docstring(node) or "" for node in nodes if isinstance(node, DOCUMENTED)]
+        found[str(path.relative_to(SOURCE))] = "\n".join(texts)
+    return found
+
+
+def pages() -> dict[str, str]:
+    """The documents by their names."""
+    return {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+
+
+def imported_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Where it is shown, the module and the name of each `from tieproof... import name`."""
+    for place, text in texts.items():
         for module, several, one in re.findall(r"from (tieproof[\w.]*) import (?:\(([^)]*)\)|([\w, ]+))", text):
             for name in re.findall(r"\w+", several or one):
-                yield page.name, module, name
+                yield place, module, name
 
 
-def dotted_names() -> Iterator[tuple[str, str]]:
-    """The page and the name of all that a page calls `tp...` or `tieproof...`, without imports."""
-    for page in PAGES:
-        text = re.sub(r"from tieproof[\w.]* import", "", page.read_text(encoding="utf-8"))
-        for name in re.findall(r"(?<![\w./])(?:tp|tieproof)((?:\.[A-Za-z_]\w*)+)", text):
-            yield page.name, name.removeprefix(".")
+def dotted_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Where it is shown, and what follows the dot, of each `tp...` or `tieproof...` that is no import."""
+    for place, text in texts.items():
+        rest = re.sub(r"from tieproof[\w.]* import", "", text)
+        for name in re.findall(r"(?<![\w./])(?:tp|tieproof)((?:\.[A-Za-z_]\w*)+)", rest):
+            yield place, name.removeprefix(".")
 
 
-def test_all_that_is_imported() -> None:
-    shown = set(imported_names())
+def is_module(name: str) -> bool:
+    """Whether a module of this name can be found; one whose package is no package cannot."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def resolves(name: str) -> bool:
+    """Whether `tieproof.name` can be written so once tieproof is imported, or is the name of a module."""
+    found: object = tieproof
+    for attribute in name.split("."):
+        if not hasattr(found, attribute):
+            return is_module(f"tieproof.{name}")
+        found = getattr(found, attribute)
+    return True
+
+
+def test_all_that_pages_import() -> None:
+    shown = set(imported_names(pages()))
     assert ("audit.md", "tieproof.audit", "ATTACKS") in shown
     assert ("compat.md", "tieproof.compat.oml", "RetrievalResults") in shown
     for page, module, name in shown:
@@ -71,17 +114,56 @@ def test_all_that_is_imported() -> None:
         assert name in door(module) if module in DOORS else hasattr(importlib.import_module(module), name), page
 
 
+def test_all_that_docstrings_import() -> None:
+    shown = set(imported_names(docstrings()))
+    assert ("audit/driver.py", "tieproof.audit", "ATTACKS") in shown
+    for place, module, name in shown:
+        assert name in door(module) if module in DOORS else hasattr(importlib.import_module(module), name), place
+
+
 def test_all_that_has_a_dot() -> None:
-    shown = set(dotted_names())
-    assert ("collisions.md", "collisions") in shown
-    for page, name in shown:
-        if importlib.util.find_spec(f"tieproof.{name}") is None:
-            first, *further = name.split(".")
-            assert first in door("tieproof"), page
-            found = getattr(tieproof, first)
-            for attribute in further:
-                found = getattr(found, attribute, None)
-            assert found is not None, f"{page} names tieproof.{name}"
+    for texts, known in ((pages(), ("collisions.md", "collisions")), (docstrings(), ("calls/pcf.py", "pcf"))):
+        shown = set(dotted_names(texts))
+        assert known in shown
+        assert [f"{place} names tieproof.{name}" for place, name in shown if not resolves(name)] == []
+
+
+def test_what_does_not_resolve_is_noticed() -> None:
+    assert resolves("Result.per_query")
+    assert resolves("compat.oml")
+    assert not any(map(resolves, ("audit.ATTACKS", "Result.nothing", "evaluate.nothing", "nothing")))
+
+
+def test_pages_name_by_a_dot_what_is_at_the_door() -> None:
+    for page, name in dotted_names(pages()):
+        assert is_module(f"tieproof.{name}") or name.partition(".")[0] in door("tieproof"), page
+
+
+@pytest.mark.parametrize("module", DOORS)
+def test_doors_are_shown(module: str) -> None:
+    """Each name stands in a document, in the docstring of something else, or is what something else is or returns."""
+    said = set(re.findall(r"\w+", " ".join(pages().values())))
+    said |= {name for name, measure in vars(measures).items() if str(measure) in measures.REGISTRY}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, DOCUMENTED):
+                said |= set(re.findall(r"\w+", ast.get_docstring(node) or "")) - {getattr(node, "name", "")}
+            type_named = node.annotation if isinstance(node, ast.AnnAssign) else getattr(node, "returns", None)
+            said |= set(re.findall(r"\w+", ast.unparse(type_named))) if type_named else set()
+    assert [name for name in door(module) if name not in said] == []
+
+
+@pytest.mark.parametrize("module", DOORS)
+def test_doors_hold_nothing_else(module: str) -> None:
+    """What a door takes in, modules apart, it hands on."""
+    taken = {
+        alias.asname or alias.name
+        for node in statements(module)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tieproof")
+        for alias in node.names
+        if not is_module(f"{node.module}.{alias.name}")
+    }
+    assert taken - set(door(module)) == set()
 
 
 @pytest.mark.parametrize("module", [name for name in DOORS if ".compat." not in name])

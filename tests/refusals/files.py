@@ -12,7 +12,7 @@ import numpy as np
 
 import tieproof as tp
 from refusals.case import Case
-from tieproof.cli.evaluate import Files, from_files
+from tieproof.cli.files import Files, from_files
 from tieproof.inputs import readers
 
 VECTORS = np.arange(12.0).reshape(6, 2)

@@ -10,10 +10,11 @@ from functools import partial
 import numpy as np
 
 from tieproof.audit.attacks import PAPER, Attack, register
-from tieproof.audit.cases import LAYOUTS, Array
+from tieproof.audit.cases import LAYOUTS
 from tieproof.audit.examination import Dice, Examination, Rows
 from tieproof.audit.judgment import judge
 from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.ties import Array
 
 FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)

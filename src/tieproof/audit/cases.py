@@ -11,11 +11,8 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tieproof.ties import IntArray
-
-Array = npt.NDArray[Any]
+from tieproof.ties import Array, IntArray
 
 CLASSES, ITEMS, QUERIES, DIMENSIONS = 10, 200, 60, 16
 

@@ -12,8 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tieproof.audit.cases import Array, Case
+from tieproof.audit.cases import Case
 from tieproof.errors import InputError
+from tieproof.inputs.checks import check_choice
+from tieproof.ties import Array
 
 Evaluator = Callable[..., Any]
 Kind = Literal["leave-one-out", "gallery", "scores"]
@@ -165,8 +167,7 @@ def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
     'embeddings'
     """
     if takes is not None:
-        if takes not in CONVENTIONS:
-            raise InputError(f"Unknown takes={takes!r}. Known: {', '.join(CONVENTIONS)}.")
+        check_choice("takes", takes, CONVENTIONS)
         return CONVENTIONS[takes]
     try:
         parameters = inspect.signature(evaluator).parameters.values()

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, QUERIES, Array, Case
+from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, QUERIES, Case
 from tieproof.audit.conventions import Convention
 from tieproof.audit.examination import Examination
 from tieproof.data import load_digits
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 Vectors = tuple[Array, IntArray]
 """Embeddings and labels of ITEMS items and then QUERIES queries."""

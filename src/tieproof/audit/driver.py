@@ -24,6 +24,7 @@ from tieproof.audit.verdicts import Finding, worst
 from tieproof.calls.progress import progress_bar
 from tieproof.distances import our_name
 from tieproof.errors import InputError
+from tieproof.inputs.checks import check_whole
 from tieproof.measures import Measure, parse
 
 DEFAULTS = Options()
@@ -139,8 +140,7 @@ def check(options: Options) -> None:
         )
     if options.limits is not None and not options.limits[0] < options.limits[1]:
         raise InputError(f"limits must be (least, largest), not {options.limits!r}.")
-    if isinstance(options.seed, bool) or not isinstance(options.seed, int) or options.seed < 0:
-        raise InputError(f"seed must be a whole number of at least 0, not {options.seed!r}.")
+    check_whole("seed", options.seed, least=0)
 
 
 @contextmanager

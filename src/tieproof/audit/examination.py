@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.audit.cases import DIMENSIONS, ITEMS, QUERIES, Array, Case, Layout
+from tieproof.audit.cases import DIMENSIONS, ITEMS, QUERIES, Case, Layout
 from tieproof.audit.conventions import Convention, Kind
 from tieproof.audit.luck import DRAWS, Luck
 from tieproof.audit.outcomes import SINGLE, Outcome
 from tieproof.audit.verdicts import Finding, Verdict
 from tieproof.measures import Measure
+from tieproof.ties import Array
 
 Call = Callable[[Case, Mapping[str, Any]], Outcome]
 
@@ -121,6 +122,6 @@ class Examination:
         """Findings of a call that gave no number, one for each measure."""
         verdict = Verdict(outcome.problem or Verdict.CRASHED)
         return [
-            Finding(attack, measure, verdict, None, None, None, None, f"{where}: {outcome.message.rstrip('.')}.")
+            Finding(attack, measure, verdict, detail=f"{where}: {outcome.message.rstrip('.')}.")
             for measure in self.measures
         ]

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.audit.cases import Array
 from tieproof.errors import InputError
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 
 def lower_bound(embeddings: Array, labels: IntArray) -> float:

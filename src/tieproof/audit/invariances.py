@@ -74,7 +74,7 @@ def on_data(invariance: Invariance, examination: Examination, data: str) -> Iter
             change = abs(changed - value) if differ(value, changed) else 0.0
             verdict = invariance.verdict if change else Verdict.HELD
             detail = f"{where}, {what}: {value:.6f} becomes {changed:.6f}, a change of {abs(changed - value):.2g}."
-            finding = Finding(name, measure, verdict, changed, None, None, None, detail)
+            finding = Finding(name, measure, verdict, changed, detail=detail)
             yield Seen(finding, math.inf if math.isnan(change) else change)
 
 

@@ -117,8 +117,5 @@ def unlike_random(trial: Trial, measure: str, score: float) -> Finding:
         measure,
         Verdict.NOT_A_NUMBER,
         score,
-        None,
-        None,
-        None,
-        f"{trial.where}: {score:.4f}; random embeddings have no such score, or NaN.",
+        detail=f"{trial.where}: {score:.4f}; random embeddings have no such score, or NaN.",
     )

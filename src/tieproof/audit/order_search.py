@@ -38,7 +38,7 @@ def search(examination: Examination) -> Iterator[Finding]:
     for name, value in outcomes[0][1].values.items():
         if name not in moving:
             detail = f"{len(outcomes)} orders of {same(examination)}: {value:.4f} in all of them."
-            yield Finding(NAME, name, Verdict.HELD, value, None, None, None, detail)
+            yield Finding(NAME, name, Verdict.HELD, value, detail=detail)
     for name in moving:
         yield climb(examination, name, outcomes, max(STEPS // len(moving), FEWEST_STEPS), random)
 
@@ -108,7 +108,7 @@ def judged(examination: Examination, measure: str, order: IntArray, score: float
     again = trial.draw(0).values.get(measure, np.nan)
     if differ(score, again):
         detail = f"The same {same(examination)} in the same order print {score:.4f}, then {again:.4f}."
-        return Finding(NAME, measure, Verdict.CHANGES, again, None, None, None, detail)
+        return Finding(NAME, measure, Verdict.CHANGES, again, detail=detail)
     baseline = examination.baseline(LAYOUTS["shuffled"])
     luck = baseline.get(measure) if isinstance(baseline, dict) else None
     finding = compare_one(examination, trial, [Outcome({measure: again})], measure, luck)

@@ -69,7 +69,7 @@ def placed(name: str, value: float, estimate: Estimate[float], where: str) -> Fi
     place = place_of(value, estimate)
     verdict = {"outside": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}.get(place, Verdict.HELD)
     detail = f"{where}: {value:.6f}, {place}: lower {lower:.6f}, expected {expected:.6f}, upper {upper:.6f}."
-    return Finding(NAME, name, verdict, value, None, None, None, detail)
+    return Finding(NAME, name, verdict, value, detail=detail)
 
 
 def place_of(value: float, estimate: Estimate[float]) -> str:

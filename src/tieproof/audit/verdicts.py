@@ -64,11 +64,11 @@ class Finding:
     attack: str
     measure: str
     verdict: Verdict
-    score: float | None
-    random_mean: float | None
-    random_std: float | None
-    deviations: float | None
-    detail: str
+    score: float | None = None
+    random_mean: float | None = None
+    random_std: float | None = None
+    deviations: float | None = None
+    detail: str = ""
     reproduce: str = ""
 
     def to_dict(self) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
 from tieproof.native.waiting import explain_waits
-from tieproof.results.results import Result, Setting
+from tieproof.results.evaluated import Setting
+from tieproof.results.results import Result
 from tieproof.ties import IntArray, Parts
 
 

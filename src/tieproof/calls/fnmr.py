@@ -11,6 +11,7 @@ from tieproof.calls.progress import progress_bar
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.checks import check_finite
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.native.waiting import explain_waits
 from tieproof.results.rates import (
@@ -166,11 +167,9 @@ def fnmr_at_fmr_of_distances(
 
 def as_distances(values: Any, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Finite numbers that float64 holds exactly, in one dimension."""
-    array = as_numbers(values, f"{name} distances").ravel()
-    wrong = ~np.isfinite(array)
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        raise InputError(f"The {name} distances must be finite numbers, and number {place} is {array[place]}.")
+    array = as_numbers(values, f"{name} distances")
+    check_finite(array, f"{name} distances")
+    array = array.ravel()
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
         raise InputError(f"The {name} distances hold an integer beyond 2^53, which float64 does not hold exactly.")
     return array.astype(np.float64)

@@ -3,31 +3,25 @@
 `measures/list_ends.py` says what the end of a list that was cut off leaves open.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.list_direction import check_direction
 from tieproof.inputs.list_limits import as_limits
-from tieproof.inputs.list_numbers import as_floats
 from tieproof.inputs.list_relevance import LabelledRows, block_of_matrix, relevance_by_labels
+from tieproof.inputs.list_rows import as_rows, blocks, check_shapes, in_float64
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import cut_off, estimate
 from tieproof.problem import GivenMatrix
-from tieproof.results.results import Result, Setting
-from tieproof.ties import FloatArray, IntArray, Parts
-
-BLOCK_ENTRIES = 2**22
-"""Entries of a matrix that are ranked together."""
-
-Row = npt.NDArray[Any]
+from tieproof.results.evaluated import Setting
+from tieproof.results.results import Result
+from tieproof.ties import Array, FloatArray, IntArray, Parts
 
 
 @unchanged_files
@@ -104,9 +98,8 @@ def evaluate_scores(
     1.0
 
     """
-    truth = Truth(relevance, labels, gallery_labels)
-    options = Options(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(scores, truth, options, name="scores", sign=1)
+    given = Given(relevance, labels, gallery_labels, measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(scores, given, name="scores", sign=1)
 
 
 @unchanged_files
@@ -135,22 +128,16 @@ def evaluate_distances(
     1.0
 
     """
-    truth = Truth(relevance, labels, gallery_labels)
-    options = Options(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(distances, truth, options, name="distances", sign=-1)
+    given = Given(relevance, labels, gallery_labels, measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(distances, given, name="distances", sign=-1)
 
 
-class Truth(NamedTuple):
-    """Who is relevant, as in `evaluate_scores`."""
+class Given(NamedTuple):
+    """What `evaluate_scores` and `evaluate_distances` take beside the numbers; `evaluate_lists` reads it."""
 
     relevance: Any
     labels: Any
     gallery_labels: Any
-
-
-class Options(NamedTuple):
-    """What scores and distances are evaluated with, as in `evaluate_scores`."""
-
     measures: Sequence[str | Measure]
     n_relevant: Any
     n_items: Any
@@ -159,81 +146,45 @@ class Options(NamedTuple):
     empty: Empty
 
 
-def evaluate_lists(values: Any, truth: Truth, options: Options, name: str, sign: int) -> Result:
+def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
     """What scores and distances share."""
-    wanted = parse_measures(options.measures)
-    check_empty(options.empty)
+    wanted = parse_measures(given.measures)
+    check_empty(given.empty)
     rows = as_rows(values, name)
-    judged = as_judged(truth, rows, options, name)
+    judged = as_judged(given, rows, name)
     check_direction(rows, blocks(rows, judged), name)
-    limits = as_limits(options.n_relevant, options.n_items, len(rows))
-    categories = as_categories(options.categories, len(rows), options.average, truth.labels)
+    limits = as_limits(given.n_relevant, given.n_items, len(rows))
+    categories = as_categories(given.categories, len(rows), given.average, given.labels)
     setting = Setting(
         distance=name,
         leave_one_out=False,
         queries=len(rows),
         gallery=max(len(row) for row in rows),
         dimensions=None,
-        empty=options.empty,
-        average=options.average,
+        empty=given.empty,
+        average=given.average,
     )
     parts = list_parts(rows, judged, limits, name, sign)
     return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
 
 
-def as_judged(truth: Truth, rows: Row | list[Row], options: Options, name: str) -> Row | list[Row] | LabelledRows:
+def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | list[Array] | LabelledRows:
     """The relevance of every item, given or by labels."""
-    if (truth.relevance is None) == (truth.labels is None):
+    if (given.relevance is None) == (given.labels is None):
         raise InputError("Pass either relevance or labels=, so that relevant items are known.")
-    if truth.labels is not None:
-        limits = (options.n_relevant, options.n_items)
-        return relevance_by_labels(truth.labels, truth.gallery_labels, rows, limits, name)
-    if truth.gallery_labels is not None:
+    if given.labels is not None:
+        limits = (given.n_relevant, given.n_items)
+        return relevance_by_labels(given.labels, given.gallery_labels, rows, limits, name)
+    if given.gallery_labels is not None:
         raise InputError("gallery_labels were passed without labels. Pass labels= too, or leave them out.")
-    judged = as_rows(truth.relevance, "relevance")
+    judged = as_rows(given.relevance, "relevance")
     check_shapes(rows, judged, name)
     return judged
 
 
-def as_rows(values: Any, name: str) -> Row | list[Row]:
-    """A matrix as it is, anything else as a list of one-dimensional arrays."""
-    if isinstance(values, list | tuple):
-        rows = [as_numbers(row, name) for row in values]
-        wrong = [row.shape for row in rows if row.ndim != 1]
-        shape: tuple[int, ...] | None = None
-        if wrong:
-            shape = wrong[0] if any(wrong) or len(wrong) < len(rows) else (len(rows),)
-    else:
-        matrix = as_numbers(values, name)
-        shape = None if matrix.ndim == 2 else matrix.shape
-        if shape is None and len(matrix):
-            return matrix
-        rows = []
-    if shape is not None:
-        alone = f" Those of a single query are a matrix of one row: pass [{name}]." if len(shape) == 1 else ""
-        raise InputError(
-            f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
-            f"query, and arrived with the shape {shape}.{alone}"
-        )
-    if not rows:
-        raise InputError(f"The {name} are empty. At least one query is needed.")
-    return rows
-
-
-def check_shapes(rows: Row | list[Row], judged: Row | list[Row], name: str) -> None:
-    """Every item needs its relevance."""
-    if len(rows) != len(judged):
-        raise InputError(f"There are {name} for {len(rows)} queries and relevance for {len(judged)}.")
-    for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
-        if len(row) != len(relevant):
-            raise InputError(
-                f"Query {query} has {len(row)} {name} and {len(relevant)} relevance values. Pass one for each item."
-            )
-
-
 def list_parts(
-    rows: Row | list[Row],
-    judged: Row | list[Row] | LabelledRows,
+    rows: Array | list[Array],
+    judged: Array | list[Array] | LabelledRows,
     limits: tuple[IntArray, IntArray | None] | None,
     name: str,
     sign: int,
@@ -244,8 +195,8 @@ def list_parts(
     graded = not isinstance(judged, LabelledRows) and any(((row > 0) & (row != 1)).any() for row in judged)
     start = 0
     for block, relevant in blocks(rows, judged):
-        nearness = sign * as_floats(block, name, start)
-        relevance = as_floats(relevant, "relevance", start)
+        nearness = sign * in_float64(block, name, start)
+        relevance = in_float64(relevant, "relevance", start)
         found = block_of_matrix(relevance)
         if graded and found.grades is None:
             found = found._replace(grades=np.ones(len(found.items)))
@@ -267,20 +218,3 @@ def end_of_matrix(nearness: FloatArray, relevance: FloatArray) -> tuple[IntArray
         ((counted & where).sum(axis=1), (relevant & where).sum(axis=1)) for where in (~last, last)
     )
     return k, n, l, m
-
-
-def blocks(rows: Row | list[Row], judged: Row | list[Row] | LabelledRows) -> Iterator[tuple[Row, Row]]:
-    """Matrices of scores and relevance."""
-    start = 0
-    while start < len(rows):
-        width = len(rows[start])
-        stop = start + 1
-        while (
-            stop < len(rows)
-            and len(rows[stop]) == width
-            and rows[stop].dtype == rows[start].dtype
-            and (stop - start) * width < BLOCK_ENTRIES
-        ):
-            stop += 1
-        yield np.asarray(rows[start:stop]), np.asarray([np.asarray(row) for row in judged[start:stop]])
-        start = stop

@@ -7,9 +7,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
+from tieproof.inputs.checks import as_shares
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.shares import as_shares
 from tieproof.ties import FloatArray
 
 ROUNDING = 2.0**-52

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from tieproof.distances import Distance, DistanceFunction, as_vectors, find_distance, reported
+from tieproof.distances import Distance, DistanceFunction, find_distance, reported
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings
 from tieproof.inputs.embeddings import make_relevance
@@ -89,4 +89,4 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
 
 def ranked_by(kind: Distance | DistanceFunction, array: Embeddings, name: str, bits: int | None) -> Embeddings:
     """Embeddings in the form that the distance ranks; a function takes them as they are."""
-    return as_vectors(array, name, kind, bits) if isinstance(kind, Distance) else as_finite_embeddings(array, name)
+    return kind.takes(array, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(array, name)

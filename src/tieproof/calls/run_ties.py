@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.inputs.readers.trec import Columns
+from tieproof.inputs.readers.trec import TrecColumns
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.list_ends import cut_off
 from tieproof.ties import FloatArray, IntArray, Parts, Ties
@@ -25,7 +25,7 @@ class Documents(NamedTuple):
     missing_grade: FloatArray
 
 
-def join(judged: Columns, ranked: Columns, number: IntArray, n_documents: int) -> Documents:
+def join(judged: TrecColumns, ranked: TrecColumns, number: IntArray, n_documents: int) -> Documents:
     """Put together what is judged and what is ranked."""
     listed = number[ranked.query] >= 0
     relevant = (number[judged.query] >= 0) & (judged.value > 0)

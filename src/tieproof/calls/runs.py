@@ -23,8 +23,9 @@ from tieproof.calls.scoring import (
 )
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
+from tieproof.inputs.checks import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.readers.trec import Columns
+from tieproof.inputs.readers.trec import TrecColumns
 from tieproof.inputs.run_categories import categories_of
 from tieproof.inputs.run_sources import (
     QRELS,
@@ -35,7 +36,8 @@ from tieproof.inputs.run_sources import (
 from tieproof.inputs.strings import check_widths
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
-from tieproof.results.results import NOT_IN_RUN, NOT_JUDGED, Result, Setting
+from tieproof.results.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
+from tieproof.results.results import Result
 from tieproof.ties import IntArray
 
 Missing = Literal["zero", "skip", "error"]
@@ -134,9 +136,9 @@ def evaluate_run(
     wanted = parse_measures(measures)
     check_empty(empty)
     check_average(average)
-    if missing not in MISSING:
-        raise InputError(f"Unknown missing={missing!r}. Known: {', '.join(MISSING)}.")
-    collection = check_collection(truncated, n_items)
+    check_choice("missing", missing, MISSING)
+    with about("n_items"):
+        collection = check_collection(truncated, n_items)
     queries, documents = trec.numbering(), trec.numbering()
     with about("qrels"):
         judged = read(qrels, QRELS, queries, documents)
@@ -178,7 +180,7 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     return int(n_items)
 
 
-def check_sides(judged: Columns, ranked: Columns) -> None:
+def check_sides(judged: TrecColumns, ranked: TrecColumns) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
     fractions, scores = judged.value[judged.value != np.rint(judged.value)], ranked.value
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
@@ -200,7 +202,7 @@ class Topics(NamedTuple):
     number: IntArray
 
 
-def choose(judged: Columns, ranked: Columns, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
+def choose(judged: TrecColumns, ranked: TrecColumns, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
     """Which queries are evaluated, by the policies."""
 
     def holds(query: IntArray) -> npt.NDArray[np.bool_]:

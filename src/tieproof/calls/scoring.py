@@ -8,10 +8,12 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
+from tieproof.inputs.checks import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.results import Evaluated, Result, Setting
+from tieproof.results.evaluated import Evaluated, Setting
+from tieproof.results.results import Result
 from tieproof.results.tie_summary import count_by_query
 from tieproof.ties import IntArray, Parts, Ties
 
@@ -52,8 +54,7 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
 
 def check_empty(empty: str) -> None:
     """Refuse an unknown policy."""
-    if not isinstance(empty, str) or empty not in EMPTY:
-        raise InputError(f"Unknown empty={empty!r}. Known: {', '.join(EMPTY)}.")
+    check_choice("empty", empty, EMPTY)
 
 
 def as_given(measure: Measure, ties: Ties) -> Estimates:

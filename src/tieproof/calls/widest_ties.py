@@ -42,7 +42,7 @@ class Kind(NamedTuple):
     n_relevant: int
 
 
-class Entry(NamedTuple):
+class Candidate(NamedTuple):
     """A tie that may be among the widest; its width is rounded."""
 
     kind: Kind
@@ -57,7 +57,7 @@ class WidestTies:
     """
 
     def __init__(self) -> None:
-        self.kept: list[Entry] = []
+        self.kept: list[Candidate] = []
         self.fractions: dict[Kind, Fraction] = {}
 
     def add(self, query: IntArray, found: "FoundTies", ap: FloatArray) -> None:
@@ -68,7 +68,7 @@ class WidestTies:
         letters = (found.k, found.n, found.l, found.m, found.n_relevant[found.place])
         kinds = zip(*(column[chosen].tolist() for column in letters), strict=True)
         rest = (query[chosen].tolist(), ap[chosen].tolist())
-        self.kept += [Entry(Kind(*kind), *others) for kind, *others in zip(kinds, *rest, strict=True)]
+        self.kept += [Candidate(Kind(*kind), *others) for kind, *others in zip(kinds, *rest, strict=True)]
         self.keep_the_widest()
 
     def keep_the_widest(self) -> None:

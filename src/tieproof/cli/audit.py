@@ -11,11 +11,11 @@ import tieproof
 from tieproof.audit import ATTACKS, AuditReport, Command
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.cli.options import Json, Text, check_options, choice_option, file_option, one_of, option, whole_number
-from tieproof.cli.output import answer, is_terminal, outputs
-from tieproof.distances import DISTANCES, our_name
+from tieproof.cli.output import answer, is_terminal, written
+from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
-from tieproof.measures import parse
 from tieproof.views.text.audit import MARKDOWN, render
+from tieproof.views.text.files import MEANS
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: something does not hold; a blind system gains from it."""
@@ -104,7 +104,7 @@ def command(
     """Attack the evaluator, write the report, show it."""
     if (evaluator is None) == (command_line is None):
         raise InputError("Give an evaluator as package.module:function, or a program by --command, and not both.")
-    check_options({"--distance": lambda: our_name(distance), "--measure": lambda: parse(measure or "AP")})
+    check_options(distance=distance, measure=measure)
     options: dict[str, Any] = {
         "takes": takes,
         "larger_is_better": not smaller,
@@ -117,10 +117,11 @@ def command(
         "time_limit": time_limit,
         "isolate": isolate,
     }
-    with outputs(json, None, [], others=[(markdown, MARKDOWN)]) as write:
-        audited = str(evaluator) if command_line is None else Command(command_line)
-        report = tieproof.audit(audited, progress=is_terminal(sys.stderr), **options)
-        write(report)
+    audited = str(evaluator) if command_line is None else Command(command_line)
+    watched = is_terminal(sys.stderr)
+    report = written(
+        lambda: tieproof.audit(audited, progress=watched, **options), [], [(json, MEANS), (markdown, MARKDOWN)]
+    )
     answer(json, render, report)
     raise typer.Exit(status_of(report))
 

@@ -1,32 +1,32 @@
 """`tieproof collisions`."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 import tieproof
 from tieproof.calls.collisions import as_epsilon
-from tieproof.cli.evaluate import Files, from_files
+from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import (
+    Bits,
+    Distance,
     Embeddings,
+    Gallery,
+    GalleryGroups,
+    GalleryLabels,
+    Groups,
     Json,
     Labels,
+    Memory,
     PerQuery,
     Text,
-    check_options,
+    Threads,
     file_option,
-    number_option,
-    one_of,
     option,
 )
-from tieproof.cli.output import answer, is_terminal, outputs
-from tieproof.distances import DISTANCES, our_name
-from tieproof.errors import InputError
-from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.inputs.readers.location import split
+from tieproof.cli.output import answer
 from tieproof.views.text.collisions import render
-from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK
+from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER_QUERY
 
 HELP = (
     "Find the ties in all rankings: neighbours at exactly the same distance, or closer than --epsilon.\n\n"
@@ -57,11 +57,9 @@ def number(text: str) -> float:
 def command(
     embeddings: Embeddings,
     labels: Labels = None,
-    gallery: Annotated[Text, file_option("--gallery", text="The retrieval database.")] = None,
-    gallery_labels: Annotated[
-        Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")
-    ] = None,
-    distance: Annotated[str, option("--distance", "-d", metavar="NAME", text=one_of(DISTANCES))] = "cosine",
+    gallery: Gallery = None,
+    gallery_labels: GalleryLabels = None,
+    distance: Distance = "cosine",
     epsilon: Annotated[
         float,
         option(
@@ -71,13 +69,11 @@ def command(
             text="Neighbours closer than this collide. 0: the same distance.",
         ),
     ] = 0.0,
-    groups: Annotated[
-        Text, file_option("--groups", text="Items with the query's label and group are excluded.")
-    ] = None,
-    gallery_groups: Annotated[Text, file_option("--gallery-groups", text="The groups of the gallery.")] = None,
-    bits: Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")] = None,
-    memory: Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")] = "1GiB",
-    threads: Annotated[int | None, number_option("--threads", text="Default: one for each processor.")] = None,
+    groups: Groups = None,
+    gallery_groups: GalleryGroups = None,
+    bits: Bits = None,
+    memory: Memory = "1GiB",
+    threads: Threads = None,
     json: Json = None,
     per_query: PerQuery = None,
     plot: Annotated[
@@ -89,30 +85,15 @@ def command(
     ] = None,
 ) -> None:
     """Read, count, write, show."""
-    check_options(
-        {
-            "--distance": lambda: our_name(distance),
-            "--memory": lambda: parse_memory(memory),
-            "--threads": lambda: parse_threads(threads),
-        }
+    queries = Files(embeddings, labels, groups, needs_labels=False)
+    found = evaluated(
+        tieproof.collisions,
+        as_sides(queries, gallery, gallery_labels, gallery_groups),
+        [(json, MEANS), (per_query, PER_QUERY), (plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)],
+        distance=distance,
+        epsilon=epsilon,
+        memory=memory,
+        threads=threads,
+        bits=bits,
     )
-    if gallery is None and (gallery_labels or gallery_groups):
-        raise InputError("--gallery-labels and --gallery-groups belong to a gallery; give its file with --gallery.")
-    sides = [Files(embeddings, labels, groups, needs_labels=False)]
-    if gallery is not None:
-        sides.append(Files(gallery, gallery_labels, gallery_groups, needs_labels=False))
-    read = [split(location).path for side in sides for location in side.locations]
-    pictures = [(plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)]
-    with outputs(json, per_query, read, others=pictures) as write:
-        found = from_files(
-            tieproof.collisions,
-            sides,
-            distance=distance,
-            epsilon=epsilon,
-            memory=memory,
-            threads=threads,
-            bits=bits,
-            progress=is_terminal(sys.stderr),
-        )
-        write(found)
     answer(json, render, found)

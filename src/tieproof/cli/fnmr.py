@@ -1,29 +1,27 @@
 """`tieproof fnmr`."""
 
-import sys
 from typing import Annotated
 
 import tieproof
-from tieproof.cli.evaluate import Files, from_files
+from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import (
+    Bits,
+    Distance,
     Embeddings,
+    Gallery,
+    GalleryGroups,
+    GalleryLabels,
+    Groups,
     Json,
     Labels,
-    Text,
-    check_options,
+    Memory,
+    Threads,
     choice_option,
-    file_option,
-    number_option,
-    one_of,
-    option,
     share_option,
 )
-from tieproof.cli.output import answer, is_terminal, outputs
-from tieproof.distances import DISTANCES, our_name
-from tieproof.errors import InputError
-from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.inputs.readers.location import split
+from tieproof.cli.output import answer
 from tieproof.results.rates import METHODS
+from tieproof.views.text.files import MEANS
 from tieproof.views.text.rates import render
 
 HELP = (
@@ -58,44 +56,26 @@ def command(
             choices=METHODS,
         ),
     ] = "linear",
-    gallery: Annotated[Text, file_option("--gallery", text="The retrieval database.")] = None,
-    gallery_labels: Annotated[
-        Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")
-    ] = None,
-    distance: Annotated[str, option("--distance", "-d", metavar="NAME", text=one_of(DISTANCES))] = "cosine",
-    groups: Annotated[
-        Text, file_option("--groups", text="Items with the query's label and group are excluded.")
-    ] = None,
-    gallery_groups: Annotated[Text, file_option("--gallery-groups", text="The groups of the gallery.")] = None,
-    bits: Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")] = None,
-    memory: Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")] = "1GiB",
-    threads: Annotated[int | None, number_option("--threads", text="Default: one for each processor.")] = None,
+    gallery: Gallery = None,
+    gallery_labels: GalleryLabels = None,
+    distance: Distance = "cosine",
+    groups: Groups = None,
+    gallery_groups: GalleryGroups = None,
+    bits: Bits = None,
+    memory: Memory = "1GiB",
+    threads: Threads = None,
     json: Json = None,
 ) -> None:
     """Read, count, write, show."""
-    check_options(
-        {
-            "--distance": lambda: our_name(distance),
-            "--memory": lambda: parse_memory(memory),
-            "--threads": lambda: parse_threads(threads),
-        }
+    rates = evaluated(
+        tieproof.fnmr_at_fmr,
+        as_sides(Files(embeddings, labels, groups), gallery, gallery_labels, gallery_groups),
+        [(json, MEANS)],
+        distance=distance,
+        fmr=fmr,
+        method=method,
+        memory=memory,
+        threads=threads,
+        bits=bits,
     )
-    if gallery is None and (gallery_labels or gallery_groups):
-        raise InputError("--gallery-labels and --gallery-groups belong to a gallery; give its file with --gallery.")
-    sides = [Files(embeddings, labels, groups)]
-    if gallery is not None:
-        sides.append(Files(gallery, gallery_labels, gallery_groups))
-    with outputs(json, None, [split(location).path for side in sides for location in side.locations]) as write:
-        rates = from_files(
-            tieproof.fnmr_at_fmr,
-            sides,
-            distance=distance,
-            fmr=fmr,
-            method=method,
-            memory=memory,
-            threads=threads,
-            bits=bits,
-            progress=is_terminal(sys.stderr),
-        )
-        write(rates)
     answer(json, render, rates)

@@ -1,15 +1,17 @@
 """Options that several commands have, how their values are read, and how they are refused."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from tieproof.calls.scoring import EMPTY
+from tieproof.calls.scoring import EMPTY, parse_measures
+from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
-from tieproof.measures import DEFAULT_MEASURES
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.measures import DEFAULT_MEASURES, parse
 from tieproof.views.text.files import PER_QUERY, PICTURES
 
 Text = str | None
@@ -85,11 +87,22 @@ def choice_option(*names: str, text: str, choices: Iterable[str]) -> Any:
     return option(*names, text=f"{text} {one_of(words)}", metavar="NAME", parser=known)
 
 
-def check_options(checks: Mapping[str, Callable[[], object]]) -> None:
+CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "distance": ("--distance", our_name),
+    "measure": ("--measure", parse),
+    "measures": ("--measure", parse_measures),
+    "memory": ("--memory", parse_memory),
+    "threads": ("--threads", parse_threads),
+}
+"""The option behind an argument, and what refuses a value that it does not take."""
+
+
+def check_options(**given: Any) -> None:
     """Refuse a value by the name of its option, before any file is read."""
-    for name, check in checks.items():
+    for argument, (name, check) in CHECKED.items():
         try:
-            check()
+            if given.get(argument) is not None:
+                check(given[argument])
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
 
@@ -98,6 +111,15 @@ MEASURES = [*DEFAULT_MEASURES]
 
 Embeddings = Annotated[str, file_argument("EMBEDDINGS", text="Vectors, one a row.")]
 Labels = Annotated[Text, file_argument("LABELS", text="One label a row. Default: those in the file of EMBEDDINGS.")]
+
+Gallery = Annotated[Text, file_option("--gallery", text="The retrieval database.")]
+GalleryLabels = Annotated[Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")]
+Groups = Annotated[Text, file_option("--groups", text="Items with the query's label and group are excluded.")]
+GalleryGroups = Annotated[Text, file_option("--gallery-groups", text="The groups of the gallery.")]
+Distance = Annotated[str, option("--distance", "-d", metavar="NAME", text=one_of(DISTANCES))]
+Bits = Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")]
+Memory = Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")]
+Threads = Annotated[int | None, number_option("--threads", text="Default: one for each processor.")]
 
 Measures = Annotated[
     list[str],

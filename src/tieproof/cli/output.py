@@ -3,39 +3,29 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from tieproof.cli.options import Text
 from tieproof.errors import InputError
-from tieproof.views.text.files import (
-    MEANS,
-    PER_QUERY,
-    PICTURES,
-    Formats,
-    output,
-)
+from tieproof.views.text.files import MEANS, Formats, output
 
 STANDARD_OUTPUT = "-"
 WIDEST = 100
 
 
-@contextmanager
-def outputs(
-    json: Text,
-    per_query: Text,
-    read: Sequence[Path],
-    plot: Text = None,
-    others: Sequence[tuple[Text, Formats]] = (),
-) -> Iterator[Callable[[Any], None]]:
-    """Yield what writes a result to the files asked for; none may be one of those that are read, or another of them.
+Outputs = Sequence[tuple[Text, Formats]]
+"""Paths that were asked for, None where they were not, and what may be written to each."""
 
-    plot : the picture of a `Result`; `others` are files of other formats
-    """
-    wanted = [(None if json == STANDARD_OUTPUT else json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), *others]
-    files = [(path, formats) for path, formats in wanted if path]
+Answer = TypeVar("Answer")
+
+
+def written(make: Callable[[], Answer], read: Sequence[Path], outputs: Outputs) -> Answer:
+    """What is made, written to each of the outputs; none may be one of the files read, or another of them."""
+    shown = (STANDARD_OUTPUT, MEANS)
+    files = [(path, formats) for path, formats in outputs if path and (path, formats) != shown]
     for place, (path, _) in enumerate(files):
         if any(same_file(path, file) for file in read):
             raise InputError(f"{path} is read in this evaluation; give the result a file of its own.")
@@ -47,12 +37,10 @@ def outputs(
                 raise InputError(f"{both} would be written twice; give each output a file of its own.")
     with ExitStack() as stack:
         writers = [stack.enter_context(output(path, formats)) for path, formats in files]
-
-        def write(result: Any) -> None:
-            for writer in writers:
-                writer(result)
-
-        yield write
+        made = make()
+        for write in writers:
+            write(made)
+    return made
 
 
 def same_file(path: str, other: str | Path) -> bool:

@@ -5,10 +5,11 @@ from typing import Annotated, NamedTuple
 
 import tieproof
 from tieproof.cli.options import Embeddings, Json, share_option
-from tieproof.cli.output import answer, outputs
+from tieproof.cli.output import answer, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.location import split
+from tieproof.views.text.files import MEANS
 from tieproof.views.text.parts import WIDTH, table
 
 HELP = (
@@ -46,14 +47,15 @@ def command(
 ) -> None:
     """Read, decompose, write, show."""
     path = split(embeddings).path
-    with outputs(json, None, [path]) as write:
+
+    def fractions_of_file() -> Fractions:
         array = read_embeddings(embeddings)
         try:
-            fractions = Fractions(explained, tieproof.pcf(array, explained).tolist())
+            return Fractions(explained, tieproof.pcf(array, explained).tolist())
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
-        write(fractions)
-    answer(json, render, fractions)
+
+    answer(json, render, written(fractions_of_file, [path], [(json, MEANS)]))
 
 
 def render(fractions: Fractions, width: int | None, color: bool) -> str:

@@ -9,7 +9,6 @@ import typer
 
 import tieproof
 from tieproof.calls.runs import MISSING
-from tieproof.calls.scoring import parse_measures
 from tieproof.cli.options import (
     MEASURES,
     TIE_STD,
@@ -26,11 +25,12 @@ from tieproof.cli.options import (
     file_argument,
     file_option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, answer, outputs, say
+from tieproof.cli.output import STANDARD_OUTPUT, answer, say, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
-from tieproof.results.results import NOT_JUDGED
+from tieproof.results.evaluated import NOT_JUDGED
 from tieproof.views.text import lines
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
 from tieproof.views.text.parts import count
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import render
@@ -114,21 +114,21 @@ def command(
         raise InputError("-q and --json - both print on standard output; give the JSON a file.")
     if average == "macro" and categories is None:
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
-    check_options({"--measure": lambda: parse_measures(measures)})
-    read = [Path(path) for path in (qrels, run, categories) if path]
-    with outputs(json, per_query, read, plot) as write:
-        result = evaluate_files(
-            qrels,
-            run,
-            measures=measures,
-            categories=categories,
-            average=average,
-            missing=missing,
-            empty=empty,
-            truncated=truncated,
-            n_items=n_items,
-        )
-        write(result)
+    check_options(measures=measures)
+    options: dict[str, Any] = {
+        "measures": measures,
+        "categories": categories,
+        "average": average,
+        "missing": missing,
+        "empty": empty,
+        "truncated": truncated,
+        "n_items": n_items,
+    }
+    result = written(
+        lambda: evaluate_files(qrels, run, **options),
+        [Path(path) for path in (qrels, run, categories) if path],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
+    )
     if per_query_lines:
         say(lines.render(result))
         for sentence in left_out(result):
@@ -154,4 +154,5 @@ def evaluate_files(qrels: str, run: str, *, categories: Text, **options: Any) ->
         if error.argument in ("qrels", "run"):
             raise
         meant = categories if error.argument == "categories" else f"{qrels}, {run}"
-        raise InputError(f"{meant}: {str(error).replace('n_items', '--n-items')}", error.argument) from error
+        said = str(error).replace("n_items", "--n-items", 1) if error.argument == "n_items" else str(error)
+        raise InputError(f"{meant}: {said}", error.argument) from error

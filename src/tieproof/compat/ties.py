@@ -6,8 +6,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from tieproof.errors import InputError
-from tieproof.results.results import mean
+from tieproof.inputs.checks import check_choice
+from tieproof.results.means import mean
 from tieproof.ties import Estimate, FloatArray
 
 TieChoice = Literal["lower", "expected", "upper", "interval"]
@@ -16,8 +16,7 @@ TIE_CHOICES: tuple[str, ...] = get_args(TieChoice)
 
 def check_ties(ties: str) -> None:
     """Refuse an unknown choice."""
-    if ties not in TIE_CHOICES:
-        raise InputError(f"Unknown ties={ties!r}. Known: {', '.join(TIE_CHOICES)}.")
+    check_choice("ties", ties, TIE_CHOICES)
 
 
 def choose(estimate: Estimate[Any], ties: str, convert: Callable[[Any], Any] = lambda value: value) -> Any:

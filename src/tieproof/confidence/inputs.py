@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import CountError, InputError
+from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.shares import as_shares
+from tieproof.inputs.checks import as_shares, check_count, check_finite
 from tieproof.ties import FloatArray
 
 LARGEST = 1e60
@@ -28,8 +28,8 @@ def as_column(values: Any, name: str, count: int | None = None, items: str = "qu
         array = array.ravel()
     if array.ndim != 1:
         raise InputError(f"The {name} must have the shape (n,), and arrived with shape {array.shape}.")
-    if count is not None and len(array) != count:
-        raise CountError(f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in order.")
+    if count is not None:
+        check_count(len(array), name, count, items)
     if not len(array):
         raise InputError(f"The {name} are empty. Pass at least one.")
     check_finite(array, name)
@@ -63,17 +63,6 @@ def check_scale(scale: FloatArray) -> FloatArray:
             f"{list(place)}. Pass sigma, not its logarithm, and give points that are certain a small one."
         )
     return scale
-
-
-def check_finite(array: npt.NDArray[Any], name: str) -> None:
-    """Refuse NaN and infinity by the first place that holds one."""
-    wrong = np.argwhere(~np.isfinite(array))
-    if len(wrong):
-        place = tuple(wrong[0].tolist())
-        raise InputError(
-            f"The {name} must be finite numbers, and hold {array[place]} at {list(place)}. Find out where it comes "
-            "from, and leave the item out or repair it."
-        )
 
 
 def as_masses(mass: float | Iterable[float]) -> tuple[float, ...]:

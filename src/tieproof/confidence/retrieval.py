@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.confidence.gaussian import squared_radius
-from tieproof.confidence.inputs import as_masses, check_finite, check_scale, within_range
+from tieproof.confidence.inputs import as_masses, check_scale, within_range
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings, as_labels, as_numbers
+from tieproof.inputs.checks import check_finite
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.ties import FloatArray, IntArray

@@ -89,10 +89,10 @@ def running_means(
     rising = np.lexsort((values.lower, groups.of_query))
     falling = np.lexsort((-values.upper, groups.of_query))
     return Estimate(
-        as_floats(running_sums(errors.lower[rising]), divisor),
-        as_floats(before_and_within(sums.expected), divisor * length),
-        as_floats(running_sums(errors.upper[falling]), divisor),
-        np.sqrt(as_floats(variance, (divisor * length) ** 2 * others)),
+        quotients(running_sums(errors.lower[rising]), divisor),
+        quotients(before_and_within(sums.expected), divisor * length),
+        quotients(running_sums(errors.upper[falling]), divisor),
+        np.sqrt(quotients(variance, (divisor * length) ** 2 * others)),
     )
 
 
@@ -101,7 +101,7 @@ def running_sums(values: Integers) -> Integers:
     return np.asarray(np.add.accumulate(values), dtype=object)
 
 
-def as_floats(numerator: Integers, denominator: Integers) -> FloatArray:
+def quotients(numerator: Integers, denominator: Integers) -> FloatArray:
     """The quotients, each rounded once."""
     return np.asarray(numerator / denominator, dtype=np.float64)
 
@@ -116,6 +116,6 @@ def area_std(sums: Sums, groups: Groups) -> float:
     squares, falls, squared_falls = (np.bincount(group, values) for values in (weight * weight, fall, fall * fall))
     spread = squared_falls - falls * falls / groups.length
     unit = 1 << 2 * sums.shift
-    of_order = as_floats(sums.spread, length * np.maximum(length - 1, 1) * unit)
-    of_errors = as_floats(sums.variance, length * unit)
+    of_order = quotients(sums.spread, length * np.maximum(length - 1, 1) * unit)
+    of_errors = quotients(sums.variance, length * unit)
     return math.sqrt(math.fsum((spread * of_order + squares * of_errors).tolist()))

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.confidence.inputs import check_finite, within_range
+from tieproof.confidence.inputs import within_range
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.checks import check_finite
 from tieproof.ties import FloatArray
 
 

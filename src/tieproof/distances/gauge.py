@@ -31,6 +31,9 @@ NEAR = 2.0**-50
 LONGEST_SUM = 2**16
 """Dimensions of a product that are summed up at once, so that its bound never runs out."""
 
+CHUNK_PAIRS = 2**14
+"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time."""
+
 LARGEST_STRIPE = 512
 """Queries at a time; more would not make the product faster."""
 
@@ -78,6 +81,14 @@ class Gauge(ABC):
     @abstractmethod
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of the pairs (rows[i], columns[i]), whose values are given."""
+
+    def exact_by_part(
+        self, values: FloatArray, rows: IntArray, columns: IntArray
+    ) -> Iterator[tuple[slice, list[Any]]]:
+        """The exact keys of any number of pairs, some at a time."""
+        for start in range(0, len(values), CHUNK_PAIRS):
+            some = slice(start, start + CHUNK_PAIRS)
+            yield some, self.exact(values[some], rows[some], columns[some])
 
     @abstractmethod
     def near(self, key: Real) -> float:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tieproof.distances import Distance
 from tieproof.distances.hamming import Words, ones
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance import Labels
@@ -27,10 +26,8 @@ BLOCK = 2**12
 
 
 def few_levels(problem: Problem) -> bool:
-    """Whether there are codes of so few bits, and nothing but the query itself is left out."""
-    distance, relevance = problem.distance, problem.relevance
-    if not isinstance(distance, Distance) or not distance.bits:
-        return False
+    """Whether codes have so few bits, and nothing but the query itself is left out."""
+    relevance = problem.relevance
     return isinstance(relevance, Labels) and relevance.plain and 32 * problem.queries.shape[1] <= MOST_BITS
 
 

@@ -41,6 +41,11 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
         by_later_keys(space, ranked, items, lock)
 
 
+def count_partial(space: Space, ranked: Ranked) -> None:
+    """Count the distinct items of which a query excludes only some: no tile can weigh them."""
+    resolve(space, ranked, ranked.partial, Lock())
+
+
 def take(items: Undecided, chosen: slice) -> Undecided:
     """Some of the items, as a view."""
     return Undecided(*(column[chosen] for column in items))

@@ -55,6 +55,9 @@ class TileLoop:
         to_count = list(self.tasks())
         for _ in range(min(self.threads, len(to_count))):
             self.desks.put(self.make_desk())
+        if len(to_count) == 1:  # for which no thread need be started
+            self.count(*to_count[0])
+            return
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 tasks = [pool.submit(self.count, *task) for task in to_count]

@@ -1,6 +1,6 @@
 """Counting without tiles: every pair goes to the ladder.
 
-For near-duplicates, of which tiles decide next to nothing, and for items that tiles cannot weigh.
+For near-duplicates, of which tiles decide next to nothing.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,6 @@ from tieproof.ties import IntArray, SmallIntArray
 
 Task = tuple[slice, slice, Lock]
 """Some queries, some items, and the lock to hold while counts of these queries change."""
-
-
-def count_partial(space: Space, ranked: Ranked) -> None:
-    """Count the distinct items of which a query excludes only some."""
-    resolve(space, ranked, ranked.partial, Lock())
 
 
 def count_pairs(space: Space, ranked: Ranked, plan: Plan, progress: Progress) -> None:

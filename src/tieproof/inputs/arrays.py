@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import CountError, InputError
+from tieproof.errors import InputError
+from tieproof.inputs.checks import check_count
 from tieproof.inputs.identities import (
     exact_below,
     is_column_of_classes,
@@ -178,10 +179,7 @@ def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool 
     if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
         shapes = "(items,) or (items, classes)" if columns else "(items,)"
         raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
-    if len(array) != count:
-        raise CountError(
-            f"There are {len(array)} {name} for {count} {items}. Pass exactly one for each, in the same order."
-        )
+    check_count(len(array), name, count, items)
     return array
 
 

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
+from tieproof.inputs.checks import check_choice
 from tieproof.inputs.strings import check_code_points
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")
@@ -18,8 +19,6 @@ AVERAGES = ("micro", "macro")
 
 MOST_NAMED = 10
 """Categories that a message lists."""
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,7 @@ class Categories:
 
 def check_average(average: str) -> None:
     """Refuse an unknown kind of mean."""
-    if not isinstance(average, str) or average not in AVERAGES:
-        raise InputError(f"Unknown average={average!r}. Known: {', '.join(AVERAGES)}.", "average")
+    check_choice("average", average, AVERAGES)
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:

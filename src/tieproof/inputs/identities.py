@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
-
-Array = npt.NDArray[Any]
+from tieproof.ties import Array
 
 MOST_DIGITS = 53
 """Binary digits of a float64, which longer floats become."""

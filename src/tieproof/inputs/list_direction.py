@@ -1,14 +1,11 @@
 """Similarities handed in as distances, or distances as similarities: evaluated as they are, with a warning."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import warn
-
-Row = npt.NDArray[Any]
+from tieproof.ties import Array
 
 MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
 """What was probably handed in, and where it belongs."""
@@ -18,7 +15,7 @@ FEWEST = 10
 """Rows that there must be where the diagonal counts: in fewer, a diagonal that is farthest may be chance."""
 
 
-def check_direction(rows: Row | Sequence[Row], blocks: Iterable[tuple[Row, Row]], name: str) -> None:
+def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array, Array]], name: str) -> None:
     """Warn where every item of a square matrix is farther from itself than from any other.
 
     That alone may be a diagonal that somebody filled, to take it out of the ranking; so relevant items must be
@@ -35,7 +32,7 @@ def check_direction(rows: Row | Sequence[Row], blocks: Iterable[tuple[Row, Row]]
     )
 
 
-def farthest_on_diagonal(rows: Row | Sequence[Row], name: str) -> bool:
+def farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
     """Whether the rows are those of a square matrix whose diagonal is farthest, and each has something nearer."""
     for place, row in enumerate(rows):
         if len(row) != len(rows):
@@ -46,7 +43,7 @@ def farthest_on_diagonal(rows: Row | Sequence[Row], name: str) -> bool:
     return True
 
 
-def farther_on_average(blocks: Iterable[tuple[Row, Row]], name: str) -> bool:
+def farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool:
     """Whether relevant items are farther than others on average, without the diagonal.
 
     It is excluded, or relevant as a whole: else it says nothing of what is meant.

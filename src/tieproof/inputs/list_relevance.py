@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
 from tieproof.inputs.embeddings import by_labels, checked_labels
 from tieproof.inputs.relevance import Relevance, RelevantBlock, pointers
-from tieproof.ties import FloatArray, IntArray
-
-Row = npt.NDArray[Any]
+from tieproof.ties import Array, FloatArray, IntArray
 
 
 class LabelledRows:
@@ -27,7 +24,7 @@ class LabelledRows:
     def __len__(self) -> int:
         return self.relevance.n_queries
 
-    def __getitem__(self, rows: slice) -> Row:
+    def __getitem__(self, rows: slice) -> Array:
         queries = np.arange(len(self))[rows]
         block = self.relevance.block(queries)
         matrix = np.zeros((len(queries), self.relevance.n_items), dtype=np.int8)
@@ -37,7 +34,7 @@ class LabelledRows:
 
 
 def relevance_by_labels(
-    labels: Any, gallery_labels: Any, rows: Row | Sequence[Row], limits: Sequence[Any], name: str
+    labels: Any, gallery_labels: Any, rows: Array | Sequence[Array], limits: Sequence[Any], name: str
 ) -> LabelledRows:
     """Relevance by the labels of the queries and of the gallery, or of both at once in leave-one-out.
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.list_numbers import as_floats
+from tieproof.inputs.list_rows import in_float64
 from tieproof.inputs.readers import trec
-from tieproof.inputs.readers.trec import Columns, Layout, Numbers
+from tieproof.inputs.readers.trec import Numbers, TrecColumns, TrecLayout
 from tieproof.ties import FloatArray, IntArray
 
 COLUMNS = {
@@ -29,7 +29,7 @@ class Role(NamedTuple):
 
     name: str
     verb: str
-    layout: Layout
+    layout: TrecLayout
     value: Literal["grade", "score"]
 
 
@@ -45,12 +45,12 @@ class Source:
     place : says where the given rows stand, such as ", on line 3"
     """
 
-    columns: Columns
+    columns: TrecColumns
     name: str
     place: Callable[[Sequence[int]], str]
 
 
-def read(values: Any, role: Role, queries: Numbers, documents: Numbers) -> Columns:
+def read(values: Any, role: Role, queries: Numbers, documents: Numbers) -> TrecColumns:
     """The columns of the qrels or of the run, checked."""
     for kind, source_of in SOURCES:
         if kind(values):
@@ -84,7 +84,7 @@ def from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, doc
                 f"{type(inner).__name__}, not a dictionary."
             )
     lengths = [len(inner) for inner in values.values()]
-    columns = Columns(
+    columns = TrecColumns(
         np.repeat(numbered(list(values), queries, role, "query"), lengths),
         numbered([name for inner in values.values() for name in inner], documents, role, "document"),
         as_values([value for inner in values.values() for value in inner.values()], role),
@@ -104,7 +104,7 @@ def from_frame(frame: Any, role: Role, queries: Numbers, documents: Numbers) -> 
             f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
         )
 
-    columns = Columns(
+    columns = TrecColumns(
         numbered(column("query").tolist(), queries, role, "query"),
         numbered(column("document").tolist(), documents, role, "document"),
         as_values(column(role.value), role),
@@ -159,7 +159,7 @@ def as_values(values: Any, role: Role) -> FloatArray:
         raise InputError(f"{role.name} {role.verb} empty. At least one {role.value} is needed.")
     numbers = as_numbers(values, f"{role.value}s")
     whole = numbers.dtype.kind in "iu"
-    return as_floats(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
+    return in_float64(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
 
 
 def located(what: str, numbers: Sequence[int]) -> str:

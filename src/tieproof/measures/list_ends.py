@@ -39,7 +39,8 @@ def cut_off(
         query = int(np.argmax(missing < 0))
         raise InputError(
             f"n_relevant is {n_relevant[query]} for query {names[query]}, and its list holds {listed[query]} "
-            f"relevant item{'s' if listed[query] > 1 else ''}. Count all of them, in the list or not."
+            f"relevant item{'s' if listed[query] > 1 else ''}. Count all of them, in the list or not.",
+            "n_relevant",
         )
     others = np.full(len(missing), np.inf)
     if n_items is not None:
@@ -48,7 +49,8 @@ def cut_off(
             query = int(np.argmax(others < 0))
             raise InputError(
                 f"n_items is {n_items[query]} for query {names[query]}, whose list holds {ties.n_items[query]}, and "
-                f"{missing[query]} more are relevant. Count all items that are not excluded, in the list or not."
+                f"{missing[query]} more are relevant. Count all items that are not excluded, in the list or not.",
+                "n_items",
             )
     others[others > MOST_OTHERS] = np.inf
     known = {field.name: getattr(ties, field.name) for field in fields(ties)}

@@ -1,16 +1,16 @@
 """All pairs of queries and items, stripe after stripe of distinct query rows; none is kept."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Judgments, Relevance, pointers
+from tieproof.native.threads import in_order
 from tieproof.problem import Budget
 from tieproof.ties import FloatArray, IntArray
 
@@ -20,8 +20,7 @@ BYTES_PER_ENTRY = 96
 BYTES_PER_PAIR = 128
 """What a relevant or excluded pair takes while it is listed."""
 
-CHUNK_PAIRS = 2**14
-"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time before they are counted."""
+Found = TypeVar("Found")
 
 Stripe = slice
 Table = Counter[Any]
@@ -83,15 +82,9 @@ class Pool:
         relevant, excluded = (sum(column) for column in zip(*found, strict=True))
         return relevant, self.relevance.n_queries * self.relevance.n_items - relevant - excluded
 
-    def each(self, work: Callable[[Stripe], None]) -> None:
-        """Do the work of every stripe, in threads; an interruption stops them after the stripes in progress."""
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                tasks = [pool.submit(work, stripe) for stripe in self.stripes()]
-                for task in tasks:
-                    task.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+    def each(self, work: Callable[[Stripe], Found]) -> Generator[Found, None, None]:
+        """What the work of every stripe finds, in threads; an interruption stops them after those in progress."""
+        return in_order(work, self.stripes(), self.threads)
 
     def columns(self, stripe: Stripe) -> slice:
         """The item rows that are looked at for a stripe."""
@@ -154,8 +147,6 @@ class Pool:
 
     def add(self, table: Table, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> None:
         """Add pairs to a table, some at a time."""
-        for start in range(0, len(values), CHUNK_PAIRS):
-            span = slice(start, start + CHUNK_PAIRS)
-            keys = self.gauge.exact(values[span], rows[span], columns[span])
-            for key, weight in zip(keys, weights[span].tolist(), strict=True):
+        for some, keys in self.gauge.exact_by_part(values, rows, columns):
+            for key, weight in zip(keys, weights[some].tolist(), strict=True):
                 table[key] += weight

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.inputs.shares import as_shares
+from tieproof.inputs.checks import as_shares, check_choice
 from tieproof.ties import Estimate
 
 Method = Literal["linear", "exact"]
@@ -75,8 +75,7 @@ def checked_rates(fmr: Any) -> tuple[float, ...]:
 
 def check_method(method: str) -> None:
     """Refuse an unknown method."""
-    if method not in METHODS:
-        raise InputError(f"Unknown method {method!r}. Known methods: {', '.join(METHODS)}.")
+    check_choice("method", method, METHODS)
 
 
 def check_counts(relevant: int, others: int) -> None:

@@ -1,68 +1,21 @@
 """`Result`: what an evaluation found."""
 
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.confidence.error_reject import ErrorRejectCurve, error_reject_curve, errors_of
 from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
-from tieproof.inputs.categories import Average, Categories
 from tieproof.measures import Measure, parse
+from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated
+from tieproof.results.means import mean, mean_of_means
 from tieproof.results.tie_summary import TieSummary, summarize
-from tieproof.ties import Estimate, FloatArray, IntArray
-
-NOTHING_RELEVANT = "no relevant item"
-NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
-"""Why no mean includes a query."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What was evaluated: the same for any order, tile, budget or number of threads.
-
-    distance : our name of it, or "function" and the name of a function; "scores" or "distances" if given
-    """
-
-    distance: str
-    leave_one_out: bool
-    queries: int
-    gallery: int
-    dimensions: int | None
-    empty: str
-    average: Average = "micro"
-    precision: str | None = None
-
-
-class Evaluated(NamedTuple):
-    """What is known of every query.
-
-    query_ids : (Q,) the evaluated queries
-    per_query : lower, expected, upper value and variance of each measure, (4, Q) each
-    tie_counts : (4, Q), see `tie_summary.count_by_query`
-    zero_vectors : rows that are all zero, in queries and gallery together
-    empty_ids : the queries with nothing relevant, which may be evaluated or not
-    left_out : the ids of further queries that are not evaluated, by the reason
-    categories : those of the queries, if they were given
-    confidence : (Q,) that of each query, if it was given
-    not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
-    """
-
-    setting: Setting
-    query_ids: npt.NDArray[Any]
-    per_query: Mapping[Measure, FloatArray]
-    tie_counts: IntArray
-    zero_vectors: int
-    empty_ids: npt.NDArray[Any]
-    left_out: Mapping[str, npt.NDArray[Any]]
-    categories: Categories | None
-    confidence: npt.NDArray[Any] | None = None
-    not_in_run: npt.NDArray[Any] | None = None
+from tieproof.ties import Estimate, FloatArray
 
 
 class Result(Mapping[str, Estimate[float]]):
@@ -165,10 +118,7 @@ class Result(Mapping[str, Estimate[float]]):
 
     def named(self, names: npt.NDArray[Any]) -> "Result":
         """This result with queries that are called names[0], names[1], … instead of 0, 1, …."""
-        left_out = {reason: names[ids] for reason, ids in self._found.left_out.items()}
-        return Result(
-            self._found._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
-        )
+        return Result(self._found.named(names))
 
     @property
     def categories(self) -> tuple[Any, ...]:
@@ -193,29 +143,7 @@ class Result(Mapping[str, Estimate[float]]):
         >>> result.categories, result.category("cats")["RR"].lower
         (('cats', 'dogs'), 0.5)
         """
-        if self._categories is None:
-            raise InputError("This result has no categories. Pass categories= to the evaluation, one for each query.")
-        chosen, empty = self._categories.find(name)
-        skipped = len(empty) if self.setting.empty == "skip" else 0
-        return Result(
-            Evaluated(
-                setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
-                query_ids=self.query_ids[chosen],
-                per_query={measure: values[:, chosen] for measure, values in self._per_query.items()},
-                tie_counts=self._found.tie_counts[:, chosen],
-                zero_vectors=self.ties.zero_vectors,
-                empty_ids=self.empty_ids[empty],
-                left_out={},
-                categories=None,
-                confidence=None if self._found.confidence is None else self._found.confidence[chosen],
-                not_in_run=None if self._found.not_in_run is None else self._not_in_run_of(chosen, empty),
-            )
-        )
-
-    def _not_in_run_of(self, chosen: IntArray, empty: IntArray) -> npt.NDArray[Any]:
-        """Which of these evaluated and of these empty queries have no document in the run."""
-        names = np.concatenate([self.query_ids[chosen], self.empty_ids[empty]])
-        return np.asarray(self.not_in_run[np.isin(self.not_in_run, names)])
+        return Result(self._found.of_category(name))
 
     @property
     def has_confidence(self) -> bool:
@@ -329,24 +257,3 @@ def of_category(result: Result) -> dict[str, Any]:
         "ties": asdict(result.ties),
         "empty": len(result.empty_ids),
     }
-
-
-def mean(values: FloatArray) -> Estimate[float]:
-    """The mean of the queries' (lower, expected, upper, variance), shape (4, Q), leaving out NaN.
-
-    Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries
-    are broken independently: variances add up.
-    """
-    counted = values[:, ~np.isnan(values[0])]
-    count = counted.shape[1]
-    lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
-    return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
-
-
-def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
-    """The mean of the categories' means, each counting the same; their queries are not the same, so variances add up.
-
-    >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
-    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
-    """
-    return mean(np.array([(each.lower, each.expected, each.upper, each.std * each.std) for each in means]).T)

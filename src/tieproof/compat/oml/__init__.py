@@ -10,9 +10,9 @@
 {'OVERALL': {'cmc': {1: tensor(0.5000)}, 'pcf': {0.5: tensor(1.)}}}
 """
 
-from tieproof.compat.extras import need
+from tieproof.compat import extras
 
-need("torch", "tieproof.compat.oml", "torch")
+extras.need("torch", "tieproof.compat.oml", "torch")
 
 from tieproof.compat.oml.dataset import QueryGalleryLabeledDataset  # noqa: E402
 from tieproof.compat.oml.embedding_metrics import EmbeddingMetrics  # noqa: E402

@@ -10,9 +10,13 @@ from torch import LongTensor
 from tieproof.compat.oml.split import SEQUENCE
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, as_labels
+from tieproof.inputs.checks import check_count
 
 CATEGORY = "category"
 """The key of `extra_data` that names the category of each item."""
+
+OVERALL = "OVERALL"
+"""The category that all items are in."""
 
 
 class QueryGalleryLabeledDataset:
@@ -59,8 +63,8 @@ class QueryGalleryLabeledDataset:
             if values is not None
         }
         for values, name in ((images, "images"), (texts, "texts")):
-            if values is not None and len(values) != count:
-                raise InputError(f"There are {len(values)} {name} for {count} items. Pass one for each.")
+            if values is not None:
+                check_count(len(values), name, count, "items")
         self._shown = images if images is not None else texts
 
     def __len__(self) -> int:

@@ -11,9 +11,9 @@ from torch import FloatTensor
 
 from tieproof.calls.batches import Evaluator
 from tieproof.compat.distributed import gathered, is_first
-from tieproof.compat.oml.dataset import CATEGORY
+from tieproof.compat.oml.dataset import CATEGORY, OVERALL
 from tieproof.compat.oml.pair_metrics import rates_of
-from tieproof.compat.oml.retrieval_metrics import OVERALL, PerQuery, as_metrics, distinct, evaluate_all
+from tieproof.compat.oml.retrieval_metrics import PerQuery, as_metrics, distinct, evaluate_all
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
 from tieproof.compat.oml.split import Split, extra_of
 from tieproof.compat.oml.topological_metrics import calc_topological_metrics

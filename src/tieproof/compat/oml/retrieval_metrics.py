@@ -7,15 +7,13 @@ import numpy as np
 import torch
 from torch import BoolTensor, FloatTensor, LongTensor
 
+from tieproof.compat.oml.dataset import OVERALL
 from tieproof.compat.oml.rankings import Rankings, as_ids, evaluate_at, of_lists
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, as_labels
 from tieproof.ties import Estimate, FloatArray
-
-OVERALL = "OVERALL"
-"""The category that all queries are in."""
 
 AS_GIVEN = "expected"
 """Where nothing is tied, all numbers of an interval are the same."""

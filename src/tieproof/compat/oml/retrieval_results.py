@@ -13,6 +13,7 @@ from tieproof.compat.oml.rankings import Rankings, as_ids, of_lists
 from tieproof.compat.oml.split import Split, split_of_dataset, split_of_two
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
+from tieproof.inputs.checks import check_whole
 
 
 class RetrievalResults:
@@ -141,8 +142,7 @@ class RetrievalResults:
     @classmethod
     def _of_split(cls, split: Split, n_items: int) -> "RetrievalResults":
         """Keep what lists come from, where ties are exact."""
-        if isinstance(n_items, bool) or not isinstance(n_items, int) or n_items < 1:
-            raise InputError(f"n_items must be a whole number of at least 1, not {n_items!r}.")
+        check_whole("n_items", n_items)
         made = cls([], [])
         made.split, made.n_items = split, n_items
         return made

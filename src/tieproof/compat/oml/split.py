@@ -16,6 +16,7 @@ from tieproof.inputs.arrays import (
     as_embeddings,
     as_labels,
 )
+from tieproof.inputs.checks import check_count
 from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.relevance import Labels, RelevantBlock
 from tieproof.results.rates import ErrorRates
@@ -103,7 +104,7 @@ class Split:
 
 def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
     """The split of a data set whose every item has an embedding."""
-    vectors = check_count(embeddings, dataset, "embeddings")
+    vectors = as_vectors(embeddings, dataset, "embeddings")
     ids, gallery_ids = (places_of(of(), len(vectors)) for of in (dataset.get_query_ids, dataset.get_gallery_ids))
     labels, sequences = labels_of(dataset), sequences_of(dataset)
     excluded = [same(ids, gallery_ids)]
@@ -121,8 +122,8 @@ def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
 
 def split_of_two(embeddings: Any, gallery_embeddings: Any, dataset: Any, gallery_dataset: Any) -> Split:
     """The split of queries and gallery that are data sets of their own; only common sequences are excluded."""
-    queries = check_count(embeddings, dataset, "queries")
-    gallery = check_count(gallery_embeddings, gallery_dataset, "gallery embeddings")
+    queries = as_vectors(embeddings, dataset, "queries")
+    gallery = as_vectors(gallery_embeddings, gallery_dataset, "gallery embeddings")
     labels, gallery_labels = labels_of(dataset), labels_of(gallery_dataset)
     sequences, gallery_sequences = sequences_of(dataset), sequences_of(gallery_dataset)
     for one, other, what in ((labels, gallery_labels, "labels"), (sequences, gallery_sequences, "sequences")):
@@ -148,13 +149,10 @@ def places_of(ids: Any, count: int) -> IntArray:
     return places.astype(np.int64)
 
 
-def check_count(embeddings: Any, dataset: Any, name: str) -> Embeddings:
+def as_vectors(embeddings: Any, dataset: Any, name: str) -> Embeddings:
     """One embedding for each item of the data set."""
     vectors = as_embeddings(embeddings, name)
-    if len(vectors) != len(dataset):
-        raise InputError(
-            f"There are {len(vectors)} {name} and {len(dataset)} items in the data set. Pass one for each."
-        )
+    check_count(len(vectors), name, len(dataset), "items in the data set")
     return vectors
 
 

@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from tieproof.calls.pcf import pcf
+from tieproof.compat.oml.dataset import OVERALL
 from tieproof.inputs.arrays import Embeddings, as_embeddings, as_labels
-
-OVERALL = "OVERALL"
 
 
 def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:

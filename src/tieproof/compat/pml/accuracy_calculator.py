@@ -14,8 +14,9 @@ from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, as_embeddings, as_labels
+from tieproof.inputs.checks import check_whole
 from tieproof.inputs.relevance import Labels
-from tieproof.results.results import mean_of_means
+from tieproof.results.means import mean_of_means
 from tieproof.ties import Estimate, FloatArray, IntArray
 
 
@@ -93,8 +94,8 @@ class AccuracyCalculator:
         check_ties(ties)
         if avg_of_avgs and return_per_class:
             raise InputError("avg_of_avgs and return_per_class exclude each other. Choose one.")
-        if k not in (None, "max_bin_count") and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-            raise InputError(f"k must be a whole number of at least 1, None or 'max_bin_count', not {k!r}.")
+        if k not in (None, "max_bin_count"):
+            check_whole("k", k, beside=", None or 'max_bin_count'")
         if knn_func is not None:
             raise InputError("knn_func is not used: items are ranked exactly. Say distance= instead.")
         self.metrics = selected(METRICS, include, exclude)

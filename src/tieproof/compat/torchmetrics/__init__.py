@@ -8,9 +8,9 @@
 tensor(0.7500)
 """
 
-from tieproof.compat.extras import need
+from tieproof.compat import extras
 
-need("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
+extras.need("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
 
 from tieproof.compat.torchmetrics.curves import (  # noqa: E402
     RetrievalPrecisionRecallCurve,

@@ -17,6 +17,7 @@ from tieproof.compat.distributed import gathered_tensors
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
+from tieproof.inputs.checks import check_choice
 from tieproof.ties import Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
@@ -33,6 +34,12 @@ AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
 
 STATES = ("indexes", "preds", "target")
 Numbers = npt.NDArray[Any]
+
+
+def check_adaptive(adaptive_k: Any) -> None:
+    """Refuse what is no bool: a number may be a cutoff in the wrong place."""
+    if not isinstance(adaptive_k, bool):
+        raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
 
 
 class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
@@ -68,8 +75,7 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
     ) -> None:
         super().__init__(**{"dist_sync_fn": gathered_tensors, **kwargs})
         check_ties(ties)
-        if empty_target_action not in EMPTY:
-            raise InputError(f"Unknown empty_target_action={empty_target_action!r}. Known: {', '.join(EMPTY)}.")
+        check_choice("empty_target_action", empty_target_action, EMPTY)
         if ignore_index is not None and not isinstance(ignore_index, int):
             raise InputError(f"ignore_index must be an integer or None, not {ignore_index!r}.")
         if aggregation != "mean" and aggregation not in AGGREGATIONS and not callable(aggregation):

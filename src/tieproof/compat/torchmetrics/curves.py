@@ -5,8 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_adaptive
 from tieproof.errors import InputError
+from tieproof.inputs.checks import check_whole
 
 
 class RetrievalPrecisionRecallCurve(RetrievalMetric):
@@ -32,10 +33,9 @@ class RetrievalPrecisionRecallCurve(RetrievalMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
-        if max_k is not None and (isinstance(max_k, bool) or not isinstance(max_k, int) or max_k < 1):
-            raise InputError(f"max_k must be a whole number of at least 1, or None, not {max_k!r}.")
-        if not isinstance(adaptive_k, bool):
-            raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
+        if max_k is not None:
+            check_whole("max_k", max_k, beside=", or None")
+        check_adaptive(adaptive_k)
         self.max_k, self.adaptive_k = max_k, adaptive_k
 
     def measures(self, length: int, longest: int) -> list[str]:

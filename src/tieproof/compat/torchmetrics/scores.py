@@ -3,8 +3,9 @@
 from typing import Any, ClassVar
 
 from tieproof.compat.ties import TieChoice
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, Numbers, RetrievalMetric
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, Numbers, RetrievalMetric, check_adaptive
 from tieproof.errors import InputError
+from tieproof.inputs.checks import check_whole
 
 
 class CutOff(RetrievalMetric):
@@ -21,8 +22,8 @@ class CutOff(RetrievalMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
-        if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
-            raise InputError(f"top_k must be a whole number of at least 1, or None, not {top_k!r}.")
+        if top_k is not None:
+            check_whole("top_k", top_k, beside=", or None")
         self.top_k = top_k
 
     def measures(self, length: int, longest: int) -> list[str]:
@@ -63,8 +64,7 @@ class RetrievalPrecision(CutOff):
         **kwargs: Any,
     ) -> None:
         super().__init__(empty_target_action, ignore_index, top_k, **kwargs)
-        if not isinstance(adaptive_k, bool):
-            raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
+        check_adaptive(adaptive_k)
         self.adaptive_k = adaptive_k
 
     def measures(self, length: int, longest: int) -> list[str]:

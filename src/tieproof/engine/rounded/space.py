@@ -21,9 +21,6 @@ from tieproof.engine.rounded.kernels import nearness_of, round_pairs, round_tile
 from tieproof.inputs.formats import Format
 from tieproof.ties import FloatArray, IntArray
 
-CHUNK_PAIRS = 2**14
-"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time."""
-
 LARGEST_FLOAT32 = 2**24
 """Whole numbers up to here are float32."""
 
@@ -101,9 +98,7 @@ class RoundedSpace(Space):
         if sharp is not None:
             round_pairs(*sharp, self.sharp_curve, self.target, nearness)
         left = np.flatnonzero(np.isnan(nearness))
-        for start in range(0, len(left), CHUNK_PAIRS):
-            some = left[start : start + CHUNK_PAIRS]
-            keys = self.gauge.exact(values[some], rows[some], columns[some])
+        for some, keys in self.gauge.exact_by_part(values[left], rows[left], columns[left]):
             distances = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
-            nearness[some] = nearness_of(np.array([distances]), self.target)[0]
+            nearness[left[some]] = nearness_of(np.array([distances]), self.target)[0]
         return nearness

@@ -25,12 +25,7 @@ from tieproof.inputs.readers import (
     text,
     torch,
 )
-from tieproof.inputs.readers.arrays import (
-    Array,
-    as_confidences,
-    as_embeddings,
-    as_labels,
-)
+from tieproof.inputs.readers.arrays import as_confidences, as_embeddings, as_labels
 from tieproof.inputs.readers.entries import (
     CONFIDENCES,
     EMBEDDINGS,
@@ -42,12 +37,13 @@ from tieproof.inputs.readers.entries import (
 )
 from tieproof.inputs.readers.location import Location, check, split
 from tieproof.inputs.readers.tables import dimensions, refuse_labels, warn_of_names
+from tieproof.ties import Array
 
 __all__ = [
     "CONFIDENCES",
     "FORMATS",
     "LABELS",
-    "Format",
+    "FileFormat",
     "column_of",
     "holds_labels",
     "is_single",
@@ -59,7 +55,7 @@ __all__ = [
 Place = str | os.PathLike[str]
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """How the files of one extension are read.
 
     entries : the arrays in a file, or its columns; given the names that its locations have, for they tell a header
@@ -73,18 +69,18 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    ".npy": Format(npy.entries),
-    ".npz": Format(npz.entries),
-    ".h5": Format(hdf5.entries),
-    ".hdf5": Format(hdf5.entries),
-    ".safetensors": Format(safetensors.entries),
-    ".pt": Format(torch.entries),
-    ".pth": Format(torch.entries),
-    ".parquet": Format(parquet.entries, parquet.matrix),
-    ".csv": Format(partial(delimited.entries, ","), partial(delimited.matrix, ",")),
-    ".tsv": Format(partial(delimited.entries, "\t"), partial(delimited.matrix, "\t")),
-    ".txt": Format(text.lines, embeddings=False),
-    ".json": Format(text.json_list, embeddings=False),
+    ".npy": FileFormat(npy.entries),
+    ".npz": FileFormat(npz.entries),
+    ".h5": FileFormat(hdf5.entries),
+    ".hdf5": FileFormat(hdf5.entries),
+    ".safetensors": FileFormat(safetensors.entries),
+    ".pt": FileFormat(torch.entries),
+    ".pth": FileFormat(torch.entries),
+    ".parquet": FileFormat(parquet.entries, parquet.matrix),
+    ".csv": FileFormat(partial(delimited.entries, ","), partial(delimited.matrix, ",")),
+    ".tsv": FileFormat(partial(delimited.entries, "\t"), partial(delimited.matrix, "\t")),
+    ".txt": FileFormat(text.lines, embeddings=False),
+    ".json": FileFormat(text.json_list, embeddings=False),
 }
 
 
@@ -207,7 +203,7 @@ def holds_labels(location: Place) -> bool:
     return len(entries) > 1 and (_form(where).matrix is None or meant(entries, LABELS) is not None)
 
 
-def _form(where: Location) -> Format:
+def _form(where: Location) -> FileFormat:
     check(where.path)
     try:
         return FORMATS[where.path.suffix.lower()]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import Array, from_text
+from tieproof.inputs.readers.arrays import from_text
 from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.headers import (
@@ -20,6 +20,7 @@ from tieproof.inputs.readers.headers import (
     is_number,
 )
 from tieproof.inputs.readers.location import Location
+from tieproof.ties import Array
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
 ENCODING = "utf-8-sig"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import Array
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.series import outside
+from tieproof.ties import Array
 
 # In the order of preference, whatever their case; in a group of a file, the last part of the name counts.
 NAMES = {

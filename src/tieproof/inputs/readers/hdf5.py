@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.inputs.readers.arrays import Array, from_bytes, holds
+from tieproof.inputs.readers.arrays import from_bytes, holds
 from tieproof.inputs.readers.damage import library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.hdf5_storage import check_stored
 from tieproof.inputs.readers.location import Location
+from tieproof.ties import Array
 
 KIND = "an HDF5 file (.h5)"
 

@@ -8,10 +8,11 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import Array, holds
+from tieproof.inputs.readers.arrays import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
+from tieproof.ties import Array
 
 KIND = "a NumPy array (.npy)"
 

@@ -6,11 +6,12 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
-from tieproof.inputs.readers.arrays import Array, holds
+from tieproof.inputs.readers.arrays import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.npy import read_header
+from tieproof.ties import Array
 
 KIND = "an archive of NumPy arrays (.npz)"
 

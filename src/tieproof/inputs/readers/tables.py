@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.errors import InputError, InputWarning
-from tieproof.inputs.readers.arrays import Array
 from tieproof.inputs.readers.entries import (
     LABELS,
     Entry,
@@ -16,6 +15,7 @@ from tieproof.inputs.readers.entries import (
     meant,
 )
 from tieproof.inputs.readers.series import outside
+from tieproof.ties import Array
 
 ROWS = 1024
 """How many rows are compared with the labels at once."""

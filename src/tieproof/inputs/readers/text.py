@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import (
-    Array,
-    from_integers,
-    from_strings,
-    from_text,
-    holds,
-)
+from tieproof.inputs.readers.arrays import from_integers, from_strings, from_text, holds
 from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
+from tieproof.ties import Array
 
 LINES = "UTF-8 text with one label a line (.txt)"
 LIST = "a JSON list of labels (.json)"

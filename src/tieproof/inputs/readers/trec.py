@@ -29,7 +29,7 @@ Numbers = defaultdict[bytes, int]
 """Ids and the number of each, in the order in which they came."""
 
 
-class Layout(NamedTuple):
+class TrecLayout(NamedTuple):
     """The columns of a file, what its values are, and what else is understood."""
 
     kind: str
@@ -38,19 +38,19 @@ class Layout(NamedTuple):
     beside: str = ""
 
 
-QRELS = Layout(
+QRELS = TrecLayout(
     "TREC qrels",
     ("query", "iteration", "document", "grade"),
     "grade",
     " Qrels of BEIR begin with their header: query-id, corpus-id, score.",
 )
-BEIR = Layout("BEIR qrels", ("query", "document", "grade"), "grade")
-RUN = Layout("a TREC run", ("query", "Q0", "document", "rank", "score", "tag"), "score")
+BEIR = TrecLayout("BEIR qrels", ("query", "document", "grade"), "grade")
+RUN = TrecLayout("a TREC run", ("query", "Q0", "document", "rank", "score", "tag"), "score")
 
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
-class Columns(NamedTuple):
+class TrecColumns(NamedTuple):
     """A query, a document and a value for each line that is not empty; ids as their numbers."""
 
     query: IntArray
@@ -70,7 +70,7 @@ def numbering() -> Numbers:
     return numbers
 
 
-def read(location: str | os.PathLike[str], layout: Layout, queries: Numbers, documents: Numbers) -> Columns:
+def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers, documents: Numbers) -> TrecColumns:
     """Read a file of this layout; ids get their numbers from `queries` and `documents`.
 
     Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
@@ -101,13 +101,13 @@ def read(location: str | os.PathLike[str], layout: Layout, queries: Numbers, doc
                 np.fromiter(map(numbers.__getitem__, cells[layout.columns.index(name) :: width]), np.int64)
                 for name, numbers in (("query", queries), ("document", documents))
             )
-            parts.append(Columns(query, document, values))
+            parts.append(TrecColumns(query, document, values))
     if not any(len(part.value) for part in parts):
         raise InputError(f"{path} has empty lines only. {expected(layout)}")
-    return Columns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return TrecColumns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def without_header(block: bytes, layout: Layout) -> tuple[Layout, bytes]:
+def without_header(block: bytes, layout: TrecLayout) -> tuple[TrecLayout, bytes]:
     r"""The layout that the first line announces, and the lines, with an empty one for a header.
 
     >>> without_header(b"query-id\tcorpus-id\tscore\nq1\td1\t1", QRELS)[1]
@@ -130,7 +130,7 @@ def columns_of_lines(block: bytes) -> IntArray:
     return np.diff(np.searchsorted(starts, ends), prepend=0)
 
 
-def line_of(location: str | os.PathLike[str], layout: Layout, row: int) -> int:
+def line_of(location: str | os.PathLike[str], layout: TrecLayout, row: int) -> int:
     """The number of the line that holds a row, both in their usual counting: lines from 1, rows from 0."""
     path = Path(location)
     with opened(path) as file:
@@ -151,7 +151,7 @@ def opened(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if packed else path.open("rb")
 
 
-def blocks(file: IO[bytes], path: Path, layout: Layout) -> Iterator[tuple[int, bytes]]:
+def blocks(file: IO[bytes], path: Path, layout: TrecLayout) -> Iterator[tuple[int, bytes]]:
     """Whole lines, some at a time, each time with the number of the first."""
     line, begun = 1, [b""]  # the parts of a line whose end is not read yet
     block = next_block(file, path, layout).removeprefix(BYTE_ORDER_MARK)
@@ -171,7 +171,7 @@ def blocks(file: IO[bytes], path: Path, layout: Layout) -> Iterator[tuple[int, b
     yield line, b"".join(begun)
 
 
-def next_block(file: IO[bytes], path: Path, layout: Layout) -> bytes:
+def next_block(file: IO[bytes], path: Path, layout: TrecLayout) -> bytes:
     """The next bytes, if they can be text; none at the end."""
     try:
         block = file.read(BLOCK_BYTES)
@@ -186,7 +186,7 @@ def next_block(file: IO[bytes], path: Path, layout: Layout) -> bytes:
     return block
 
 
-def refuse(path: Path, layout: Layout, block: bytes, first: int) -> NoReturn:
+def refuse(path: Path, layout: TrecLayout, block: bytes, first: int) -> NoReturn:
     """Raise for the first line that is wrong."""
     at = layout.columns.index(layout.value)
     for number, line in enumerate(block.split(b"\n"), first):
@@ -202,7 +202,7 @@ def refuse(path: Path, layout: Layout, block: bytes, first: int) -> NoReturn:
     raise AssertionError("every line is right")
 
 
-def expected(layout: Layout) -> str:
+def expected(layout: TrecLayout) -> str:
     """What a line of the layout is."""
     columns = ", ".join(layout.columns)
     return f"A line of {layout.kind} has the {len(layout.columns)} columns {columns}.{layout.beside}"

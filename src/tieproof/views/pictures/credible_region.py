@@ -38,7 +38,7 @@ def draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
     """Draw the shadow on the first two dimensions."""
     half = region.radius * region.scale
     if len(half) == 1:
-        draw_intervals(Interval(region.mean - half, region.mean + half), ax)
+        draw_columns(Interval(region.mean - half, region.mean + half), ax)
         return
     (x, y), (width, height) = region.mean[:2], half[:2]
     ax.plot(x + width * np.cos(ANGLES), y + height * np.sin(ANGLES), color=style.BLUE)
@@ -56,7 +56,7 @@ def draw_cap(region: Cap, ax: Any) -> None:
     ax.set_title(f"within {math.degrees(region.angle):.1f} degrees")
 
 
-def draw_intervals(region: Interval, ax: Any) -> None:
+def draw_columns(region: Interval, ax: Any) -> None:
     """Draw a line for each column."""
     low, high = np.atleast_1d(region.low), np.atleast_1d(region.high)
     places = np.arange(len(low))
@@ -66,4 +66,4 @@ def draw_intervals(region: Interval, ax: Any) -> None:
         ax.set_yticks(places)
 
 
-DRAW: dict[type, Callable[[Any, Any], None]] = {Ellipsoid: draw_ellipsoid, Cap: draw_cap, Interval: draw_intervals}
+DRAW: dict[type, Callable[[Any, Any], None]] = {Ellipsoid: draw_ellipsoid, Cap: draw_cap, Interval: draw_columns}

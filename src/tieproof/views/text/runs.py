@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tieproof.results.results import NOT_JUDGED, Result
+from tieproof.results.evaluated import NOT_JUDGED
+from tieproof.results.results import Result
 
 
 def about_run(result: Result) -> Iterator[str]:

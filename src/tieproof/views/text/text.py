@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from tieproof.results.results import NOTHING_RELEVANT, Result
+from tieproof.results.evaluated import NOTHING_RELEVANT
+from tieproof.results.results import Result
 from tieproof.views.text.confidence import render as render_areas
 from tieproof.views.text.parts import (
     HEADLINE,

@@ -1,0 +1,84 @@
+"""Lists of numbers, one for each query, as a matrix or of any lengths: checked, and equally long ones together."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.list_relevance import LabelledRows
+from tieproof.ties import Array, FloatArray
+
+BLOCK_ENTRIES = 2**22
+"""Entries of a matrix that are ranked together."""
+
+
+def as_rows(values: Any, name: str) -> Array | list[Array]:
+    """A matrix as it is, anything else as a list of one-dimensional arrays."""
+    if isinstance(values, list | tuple):
+        rows = [as_numbers(row, name) for row in values]
+        wrong = [row.shape for row in rows if row.ndim != 1]
+        shape: tuple[int, ...] | None = None
+        if wrong:
+            shape = wrong[0] if any(wrong) or len(wrong) < len(rows) else (len(rows),)
+    else:
+        matrix = as_numbers(values, name)
+        shape = None if matrix.ndim == 2 else matrix.shape
+        if shape is None and len(matrix):
+            return matrix
+        rows = []
+    if shape is not None:
+        alone = f" Those of a single query are a matrix of one row: pass [{name}]." if len(shape) == 1 else ""
+        raise InputError(
+            f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
+            f"query, and arrived with the shape {shape}.{alone}"
+        )
+    if not rows:
+        raise InputError(f"The {name} are empty. At least one query is needed.")
+    return rows
+
+
+def check_shapes(rows: Array | list[Array], judged: Array | list[Array], name: str) -> None:
+    """Every item needs its relevance."""
+    if len(rows) != len(judged):
+        raise InputError(f"There are {name} for {len(rows)} queries and relevance for {len(judged)}.")
+    for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
+        if len(row) != len(relevant):
+            raise InputError(
+                f"Query {query} has {len(row)} {name} and {len(relevant)} relevance values. Pass one for each item."
+            )
+
+
+def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
+    """The numbers in float64, their order unchanged; refused where not finite."""
+    if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
+        if name == "relevance":
+            raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
+        # Float64 would merge neighbours: their ranks say the same.
+        return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
+    finite = np.isfinite(block)
+    if not finite.all():
+        query, item = np.argwhere(~finite)[0]
+        raise InputError(
+            f"The {name} must be finite numbers, and query {first_query + query} holds {block[query, item]} at "
+            f"item {item}. Leave the item out, or mark it with a negative relevance and a finite number."
+        )
+    return block.astype(np.float64)
+
+
+def blocks(rows: Array | list[Array], judged: Array | list[Array] | LabelledRows) -> Iterator[tuple[Array, Array]]:
+    """Matrices of scores and relevance."""
+    start = 0
+    while start < len(rows):
+        width = len(rows[start])
+        stop = start + 1
+        while (
+            stop < len(rows)
+            and len(rows[stop]) == width
+            and rows[stop].dtype == rows[start].dtype
+            and (stop - start) * width < BLOCK_ENTRIES
+        ):
+            stop += 1
+        yield np.asarray(rows[start:stop]), np.asarray([np.asarray(row) for row in judged[start:stop]])
+        start = stop
