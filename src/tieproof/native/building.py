@@ -122,8 +122,10 @@ def compiler(target: Target) -> list[str]:
     return [sys.executable, "-m", "ziglang", "cc", *(["-target", target.zig] if target.zig else [])]
 
 
-def march(level: str) -> list[str]:
+def march(level: str, zig: bool = False) -> list[str]:
     """The instructions that a level may use."""
+    if zig:  # which else takes what this machine has
+        return [f"-mcpu={level.replace('-', '_') if level in X86_64 else 'baseline'}"]
     return [f"-march={level}"] if level in X86_64 else []
 
 
@@ -133,11 +135,10 @@ def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> l
     A library that processes run is not written to: a new file takes its place.
     """
     command, made = compiler(target), []
-    zig = "ziglang" in command
     for level in target.levels:
         file = library_file(level, target.suffix, folder)
         new = file.with_name(f"{file.name}.{os.getpid()}")
-        flags = [*FLAGS, *(flag.replace("x86-64", "x86_64") if zig else flag for flag in march(level)), *more]
+        flags = [*FLAGS, *march(level, zig="ziglang" in command), *more]
         known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
         run = [*command, *flags, *known, str(SOURCES / "kernels.c"), "-lm", "-o", str(new)]
         made.append((file, new, subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
