@@ -13,20 +13,16 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import tieproof as tp
-from entries import entered
 from exact_oracle import KEYS, ORDERS, fractions
 from hard_sets import HARD_SETS, one_ulp_apart
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.space import Resources, Space
-from tieproof.engine import buckets
 from tieproof.engine.finding import lowest_entries
 from tieproof.engine.guide import guided
 from tieproof.engine.plan import Plan
 from tieproof.exact import blas
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.problem import Budget
-
-widen = entered(buckets.widen)
 
 SOURCE = Path(tp.__file__).parent
 
@@ -186,9 +182,10 @@ def test_margins_cover_what_a_tile_shows(name: str, distance: str, dtype: type, 
         pointer = np.arange(count + 1) * keys.shape[1]
         falling = -np.sort(-keys, axis=1)
         thresholds = guided(pointer[:-1], pointer[1:], falling.ravel(), reach, margin)
-        low, high = np.empty(falling.shape, shown.dtype), np.empty(falling.shape, shown.dtype)
-        for i in range(count):
-            widen(falling[i], reach[i], margin[i], ratio, low[i], high[i])
+        near, far = falling + reach[:, None], falling - reach[:, None]
+        if ratio:
+            near, far = (np.copysign(np.sqrt(np.abs(end)), end) for end in (near, far))
+        low, high = ((far - margin[:, None]).astype(shown.dtype), (near + margin[:, None]).astype(shown.dtype))
         assert (lowest_entries(thresholds, ratio).astype(shown.dtype) <= low[:, -1]).all()
         for i, j in np.ndindex(keys.shape):
             exact, power, _ = true_nearness(distance, space, i, j, rows[i], rows[j])

@@ -12,17 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from entries import entered
 from tieproof.distances.space import Error, Form
-from tieproof.engine import buckets, counting, exact_counting, finding, intervals, masks
+from tieproof.engine import counting, finding, without_tiles
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.placing import note
 from tieproof.engine.structures import (
     CONTINUED,
     Columns,
     Counts,
-    NearEntries,
     Room,
     Targets,
     Tile,
@@ -31,14 +28,6 @@ from tieproof.engine.structures import (
     room_for_items,
 )
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
-
-buckets_of = entered(buckets.buckets_of)
-first_at_most = entered(buckets.first_at_most)
-list_flags = entered(finding.list_flags)
-end_of_nearer = entered(intervals.end_of_nearer)
-counted = entered(masks.counted)
-hide = entered(masks.hide)
-leave_out = entered(masks.leave_out)
 
 Array = npt.NDArray[Any]
 Random = np.random.Generator
@@ -168,9 +157,9 @@ def columns_of(case: Case, work: Work) -> Columns:
 
 def room_of(tile: Tile, work: Work) -> Room:
     """As little room as can be, so that it is often full, and what another tile left there."""
-    with patched(counting, "LIST", 1):
+    with patched(counting, "LIST", 1), patched(counting, "PLACED", 1), patched(counting, "TALLY", 1):
         room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
-    for array in (*room.listed, room.crowded, *room.flags, *room.sorting, *room.exact):
+    for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
         array[...] = 1
     return room
 
@@ -248,7 +237,7 @@ def test_whole_numbers_come_with_few_and_with_many_levels() -> None:
     def extent(limit: int) -> int:
         return 3 * limit
 
-    assert extent(300) < exact_counting.WHOLE_NUMBERS < extent(3000)
+    assert extent(300) < counting.WHOLE_NUMBERS < extent(3000)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -363,7 +352,7 @@ def test_more_thresholds_than_buckets_can_number() -> None:
     entries = random.integers(-500, 500, size=(2, 300)).astype(np.float32)
     case = exact_case(random, entries, plain_form(300, np.float32, random, False), entries.astype(np.int64), 30)
     case.row, case.masked = [0, 1], [[3, 4, 5], []]
-    for length in (buckets.MOST - 1, buckets.MOST, buckets.MOST + 1, 2 * buckets.MOST + 3):
+    for length in (counting.MOST - 1, counting.MOST, counting.MOST + 1, 2 * counting.MOST + 3):
         falling = (500 - np.arange(length) / 64).tolist()
         case.heads = case.keys = [falling, falling[:7]]
         case.sizes = [[1] * length, [1] * 7]
@@ -401,7 +390,7 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
     columns = columns_of(case, case.work(1))
 
     def crowded(some: Array, share: float) -> bool:
-        return finding.is_crowded(case.tile._replace(entries=finding.transposed(some)), columns, share)
+        return finding.is_crowded(case.tile._replace(entries=finding.transposed(some.copy())), columns, share)
 
     # The first 16 items have nearness 0 … 15 only.
     assert not crowded(entries, 0.0)
@@ -411,18 +400,6 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
     assert not crowded(entries[:, 75 - 4 : 75 + 12], 0.75)
 
 
-def test_flags_become_places() -> None:
-    random = np.random.default_rng(4)
-    for width in (1, 7, 8, 9, 63, 64, 200):
-        for share in (0.0, 0.05, 0.5, 1.0):
-            flag = np.ones(width // 8 * 8 + 8, dtype=np.uint8)
-            flag[:width] = random.random(width) < share
-            close = np.empty(width + 8, dtype=np.uint32)
-            flag[width:] = 0
-            found = list_flags(flag, flag[: -(-width // 8) * 8].view(np.uint64), close)
-            assert close[:found].tolist() == np.flatnonzero(flag[:width]).tolist()
-
-
 def some_masks(random: Random) -> tuple[Targets, list[set[int]]]:
     masked = [set(np.flatnonzero(random.random(90) < share).tolist()) for share in (0.0, 0.03, 0.5, 1.0, 0.9)]
     query, item = np.array([(q, i) for q, items in enumerate(masked) for i in sorted(items)]).T.copy()
@@ -430,22 +407,13 @@ def some_masks(random: Random) -> tuple[Targets, list[set[int]]]:
 
 
 def test_masks_in_every_part_of_the_items() -> None:
-    random = np.random.default_rng(5)
-    targets, masked = some_masks(random)
-    for q in range(5):
-        for column, width in ((0, 90), (0, 20), (33, 1), (33, 40), (80, 10), (90, 5)):
-            items = np.arange(column, column + width)
-            left = np.array([item not in masked[q] for item in items.tolist()])
-            value = np.zeros(width)
-            runs = (targets.run, targets.first[q], targets.last[q])
-            hide(*runs, column, value)
-            assert ((value == 0) == left).all()
-            assert (value[~left] == -np.inf).all()
-            for share in (0.0, 0.2, 1.0):
-                places = np.flatnonzero(random.random(width) < share).astype(np.uint32)
-                close = np.append(places, np.uint32(0))
-                kept = leave_out(*runs, column, len(places), close)
-                assert close[:kept].tolist() == [c for c in places.tolist() if left[c]]
+    targets, masked = some_masks(np.random.default_rng(5))
+    for column, width in ((0, 90), (0, 20), (33, 1), (33, 40), (80, 10), (90, 5)):
+        nearness = np.zeros((5, width), dtype=np.float32)
+        without_tiles.hide_in_rows(targets.run, targets.first, targets.last, column, nearness)
+        for q in range(5):
+            left = np.array([item not in masked[q] for item in range(column, column + width)])
+            assert nearness[q].tolist() == np.where(left, 0.0, -np.inf).tolist()
 
 
 def test_runs_are_what_they_were_made_of() -> None:
@@ -481,47 +449,6 @@ def test_masks_and_their_parts_in_a_row() -> None:
     assert joined.run.dtype == np.int32
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5, -0.5])
-def test_searches_among_falling_numbers(shift: float) -> None:
-    random = np.random.default_rng(8)
-    for _ in range(200):
-        falling = -np.sort(random.integers(0, 9, size=random.integers(0, 30)).astype(np.float64))
-        start = int(random.integers(0, len(falling) + 1))
-        stop = int(random.integers(start, len(falling) + 1))
-        value = float(random.integers(-20, 5)) / 2
-        shifted = falling + shift
-        at_most = next((i for i in range(start, stop) if shifted[i] <= value), stop)
-        below = next((i for i in range(start, stop) if shifted[i] < value), stop)
-        assert end_of_nearer(falling, start, stop, shift, value, False) == at_most
-        assert end_of_nearer(falling, start, stop, shift, value, True) == below
-        if shift == 0.0:
-            end = next((i for i in range(start, len(falling)) if falling[i] <= value), len(falling))
-            assert first_at_most(falling, value, start) == end
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_buckets_never_fall_as_values_grow(dtype: Any) -> None:
-    random = np.random.default_rng(9)
-    values = np.sort(random.normal(size=4000).astype(dtype))
-    values[::7] = values[::7] // dtype(0.125) * dtype(0.125)
-    values = np.concatenate([[-np.inf], np.sort(values), [np.inf]]).astype(dtype)
-    found = np.empty(len(values), dtype=np.uint32)
-    for origin, scale in ((-1.0, 300.0), (0.3, 1e30), (-4.0, 1e-3)):
-        buckets_of(values, dtype(origin), dtype(scale), dtype(1000), found)
-        assert (np.diff(found.astype(np.int64)) >= 0).all()
-        assert found[0] == 0
-        assert found[-1] == 1000
-
-
-def test_what_is_left_out_at_the_ends_of_a_tile_is_passed_over() -> None:
-    targets, masked = some_masks(np.random.default_rng(0))
-    for q, items in enumerate(masked):
-        for start, stop in ((0, 90), (0, 1), (30, 60), (89, 90)):
-            left, right = counted(targets.run, targets.first[q], targets.last[q], start, stop)
-            kept = [item - start for item in range(start, stop) if item not in items]
-            assert (left, right) == ((kept[0], kept[-1] + 1) if kept else (stop - start, stop - start))
-
-
 @pytest.mark.parametrize("count", [1, 15, 16, 100, 5000])
 @pytest.mark.parametrize(
     "keys_of",
@@ -550,18 +477,20 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
             [part, np.nextafter(part, np.inf), np.nextafter(part, -np.inf), [0.0, 1.7e308, -1.7e308]]
         )
         near = near[:: max(1, len(near) // 300)]
-        items = room_for_items(len(near))
-        low, high = np.empty(len(near)), np.empty(len(near))
-        every = np.arange(len(near))
         form = plain_form(len(near), np.float64, random, False)
-        note(
-            NearEntries(np.full(len(near), q), np.zeros_like(every), every, near),
-            form,
-            certain(1, len(near)),
-            0,
-            thresholds,
-            items,
-            low,
-            high,
-        )
-        assert items.first.tolist() == [np.count_nonzero(part > value) for value in near]
+        tile = Tile(near.copy()[None], form, 7, 0)
+        nobody = np.zeros(4, dtype=np.int64)
+        targets = Targets(np.where(np.arange(4) == q, 7, 8), nobody, nobody, np.zeros((0, 2), dtype=np.int32))
+        limits = counting.limits_of(thresholds, False, np.float64)._replace(few=np.full(4, np.inf))
+        counts, expected = (Counts(*np.zeros((2, stop[-1]), dtype=np.int32)) for _ in range(2))
+        work = Work(targets, thresholds, limits, counts, room_for_items(10**4))
+        room = counting.make_room(len(near), 4, thresholds, np.float64)
+        assert not list(counting.count_rows(tile, certain(1, len(near)), work, q, q + 1, room, Lock()))
+        for value, weight in zip(near, form.weight, strict=True):
+            nearer, equal = np.count_nonzero(part > value), np.count_nonzero(part == value)
+            if nearer + equal < len(part):
+                expected.gap[start[q] + nearer + equal] += weight
+            if equal:
+                expected.equal[start[q] + nearer] += weight
+        assert (counts.gap == expected.gap).all()
+        assert (counts.equal == expected.equal).all()

@@ -7,27 +7,46 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Error
-from tieproof.engine.buckets import BUCKETS, MOST, SOME, count_crowded
-from tieproof.engine.exact_counting import WHOLE_NUMBERS, count_exactly
-from tieproof.engine.finding import find_in_columns, find_in_rows, lowest_entries
-from tieproof.engine.placing import place
+from tieproof.engine.finding import lowest_entries
 from tieproof.engine.structures import (
     Columns,
+    Counted,
+    Counts,
     ExactRoom,
     Limits,
     NearEntries,
-    NearOfRow,
+    Placed,
     Room,
     Sorting,
     Thresholds,
     Tile,
-    Undecided,
     Work,
 )
-from tieproof.ties import IntArray
+from tieproof.native.calls import native
 
-LIST = 2**12
+LIST = 2**11
 """Items that are listed before they are placed: as many as a cache holds."""
+
+PLACED = 2**14
+"""Items that are placed before they are counted under the lock."""
+
+TALLY = 2**14
+"""Thresholds whose counts are added up at a time; they are locked meanwhile."""
+
+BUCKETS = 8
+"""Buckets per threshold (measured)."""
+
+SOME = 256
+"""Buckets beside these, so that a few thresholds touch few of them."""
+
+RUN = 16
+"""Entries of the table of buckets that are written together: so many may be written beyond the last."""
+
+MOST = 2**15 - 1
+"""Thresholds up to which there are buckets: an entry of their table has 15 bits."""
+
+WHOLE_NUMBERS = 2**12
+"""Whole numbers between the thresholds up to which each gets a count of its own."""
 
 DENSE = 0.4
 """Items per threshold and row of a tile from which buckets pay (measured)."""
@@ -49,24 +68,25 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
     """Room for tiles of at most so many rows or columns and for so many queries of a stripe."""
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST)
     size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
-    flag, close = np.zeros(wide, dtype=np.uint8), np.empty(wide, dtype=np.uint32)
+    placed = max(PLACED, 2 * size)
     return Room(
         listed=NearEntries(
             query=np.empty(size, dtype=np.int64),
-            row=np.empty(size, dtype=np.int64),
-            item=np.empty(size, dtype=np.int64),
+            row=np.empty(size, dtype=np.int32),
+            item=np.empty(size, dtype=np.int32),
             entry=np.empty(size, dtype=dtype),
         ),
+        placed=Placed(np.empty(placed, dtype=np.int64), np.empty(placed, dtype=np.int32)),
         crowded=np.empty(queries, dtype=np.int64),
-        flags=NearOfRow(flag, flag.view(np.uint64), close),
+        tally=Counts(*(np.empty(max(TALLY, most + 1), dtype=np.int32) for _ in Counts._fields)),
         sorting=Sorting(
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),
-            table=np.empty(BUCKETS * most + SOME, dtype=np.uint16),
-            slots=np.empty(max(most, WHOLE_NUMBERS) + 2, dtype=np.int32),
+            table=np.empty(BUCKETS * most + SOME + RUN, dtype=np.uint16),
+            slots=np.empty(WHOLE_NUMBERS + 2, dtype=np.int32),
             position=np.empty(wide, dtype=np.uint32),
-            close=close,
+            close=np.empty(wide, dtype=np.uint32),
         ),
         exact=ExactRoom(near=np.empty(wide), behind=np.empty(most, dtype=np.uint32)),
     )
@@ -78,68 +98,53 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
     Yields how many items are undecided, at the end and whenever there might be no room for more. The lock is held
     while counts change.
     """
-    room = room_for(tile, room)
-
-    def listed() -> Iterator[int]:
-        query = start
-        while query < stop:
-            query, found, many = find_in_rows(
-                tile, work.targets, work.limits, query, stop, room.flags, room.crowded, room.listed
-            )
-            yield found
-            crowded = room.crowded[:many]
-            while len(crowded):
-                with lock:
-                    done, found = count_many(tile, error, work, crowded, room)
-                crowded = crowded[done:]
-                yield found
-
-    yield from place_listed(tile, error, work, room, lock, listed())
-
-
-def count_many(tile: Tile, error: Error, work: Work, crowded: IntArray, room: Room) -> tuple[int, int]:
-    """Count all items for crowded queries; how many of these are done, and how many items are listed instead."""
-    if error.certain:
-        return count_exactly(
-            tile, work.targets, work.thresholds, work.counts, crowded, room.sorting, room.exact, room.listed
-        )
-    return count_crowded(tile, work.targets, work.thresholds, work.counts, crowded, room.sorting, room.listed)
+    counted = Counted(start, 0, 0, 0)
+    while counted.next < stop:
+        counted = count_in_rows(tile, error, work, counted.next, stop, counted.undecided, room)
+        with lock:
+            add_up(work, room, counted.tallied, counted.placed, error.certain)
+        if counted.undecided > most_undecided(work, room) or counted.next == stop and counted.undecided:
+            yield counted.undecided
+            counted = counted._replace(undecided=0)
 
 
 def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
     """Count in a transposed tile: its rows are items, its columns the queries' rows; yields the number undecided."""
-    room = room_for(tile, room)
-
-    def listed() -> Iterator[int]:
-        item = 0
-        while item < len(tile.entries):
-            item, found = find_in_columns(tile, work.targets, work.limits, columns, item, room.flags, room.listed)
-            yield found
-
-    yield from place_listed(tile, error, work, room, lock, listed())
-
-
-def room_for(tile: Tile, room: Room) -> Room:
-    """The part of the room that the rows of a tile take."""
-    width = tile.entries.shape[1]
-    return room._replace(
-        flags=room.flags._replace(words=room.flags.words[: -(-width // 8)]),
-        sorting=room.sorting._replace(value=room.sorting.value[:width]),
-    )
+    counted = Counted(0, 0, 0, 0)
+    while counted.next < len(tile.entries):
+        counted = count_in_columns(tile, error, work, columns, counted.next, counted.undecided, room)
+        with lock:
+            add_up(work, room, 0, counted.placed, error.certain)
+        if counted.undecided > most_undecided(work, room) or counted.next == len(tile.entries) and counted.undecided:
+            yield counted.undecided
+            counted = counted._replace(undecided=0)
 
 
-def place_listed(
-    tile: Tile, error: Error, work: Work, room: Room, lock: Lock, listed: Iterator[int]
-) -> Iterator[int]:
-    """Place the items that `room.listed` holds, each time so many."""
-    most = len(work.undecided.query) - len(room.listed.query)
-    used = 0
-    for found in listed:
-        near = NearEntries(*(column[:found] for column in room.listed))
-        items = Undecided(*(column[used : used + found] for column in work.undecided))
-        used += place(near, tile.form, error, tile.column, work.thresholds, work.counts, items, lock)
-        if used > most:
-            yield used
-            used = 0
-    if used:
-        yield used
+def most_undecided(work: Work, room: Room) -> int:
+    """How many items may be undecided where a whole list may be added to them."""
+    return len(work.undecided.query) - len(room.listed.query)
+
+
+@native
+def count_in_rows(
+    tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room
+) -> Counted:
+    """Count a tile for queries from `query` on, beside the counts: what is to be added to them is in `room`.
+
+    undecided: items that are there already. It ends before `stop` where there might be no room for more.
+    """
+
+
+@native
+def count_in_columns(
+    tile: Tile, error: Error, work: Work, columns: Columns, item: int, undecided: int, room: Room
+) -> Counted:
+    """The same for a transposed tile, whose rows are items, from `item` on."""
+
+
+@native
+def add_up(work: Work, room: Room, tallied: int, placed: int, exact: bool) -> None:
+    """Add to the counts what is in `room`, of so many tallied queries and so many placed items.
+
+    exact: items at thresholds are tallied, too.
+    """

@@ -7,8 +7,8 @@ and keys of later steps smaller; only those of the same step have to be compared
 
 import numpy as np
 
-from tieproof.engine.structures import Int, Thresholds
-from tieproof.native.compiled import kernel, part
+from tieproof.engine.structures import Thresholds
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 KEYS = 8
@@ -27,27 +27,7 @@ def guided(start: IntArray, stop: IntArray, key: FloatArray, reach: FloatArray, 
     return Thresholds(start, stop, key, reach, margin, guide, scale)
 
 
-@part
-def place_of(start: Int, query: Int) -> Int:
-    """Where the table of a query begins, whose keys begin at `start`."""
-    return start // KEYS + query
-
-
-@part
-def steps_of(start: Int, stop: Int) -> Int:
-    """How many steps a query has whose keys are start … stop-1."""
-    return (stop - start) // KEYS
-
-
-@part
-def step_of(nearness: float, top: float, scale: float, steps: Int) -> Int:
-    """The step of a nearness, 0 … steps-1, from that of the nearest key."""
-    step, last = (top - nearness) * scale, np.float64(steps - 1)
-    step = step if step > 0.0 else 0.0
-    return np.int64(step if step < last else last)
-
-
-@kernel
+@native
 def fill(
     queries: IntArray, start: IntArray, stop: IntArray, key: FloatArray, guide: SmallIntArray, scale: FloatArray
 ) -> None:
@@ -55,20 +35,3 @@ def fill(
 
     A scale of 0 says that there is no table: few keys, all of them equal, or too far apart for their difference.
     """
-    for q in queries:
-        steps = steps_of(start[q], stop[q])
-        scale[q] = 0.0
-        if steps < 2:
-            continue
-        top = key[start[q]]
-        extent = top - key[stop[q] - 1]
-        if not 0.0 < extent < np.inf or not steps / extent < np.inf:
-            continue
-        scale[q] = steps / extent
-        table = guide[place_of(start[q], q) :]
-        reached = 0
-        for i in range(start[q], stop[q]):
-            step = step_of(key[i], top, scale[q], steps)
-            while reached < step:
-                reached += 1
-                table[reached] = i - start[q]

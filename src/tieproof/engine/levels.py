@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tieproof.distances.hamming import Words, ones
+from tieproof.distances.hamming import Words
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance import Labels
-from tieproof.native.compiled import kernel, part
+from tieproof.native.calls import native
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Ties
@@ -47,7 +47,7 @@ def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ti
             found[0, :, 0] -= 1
         advance(len(part) * len(items))
         ties = np.empty((5, np.count_nonzero(found[0])), dtype=np.int64)
-        ties_of_levels(found, ties)
+        ties_of_levels(found.reshape(-1, found.shape[2]), ties)
         query, k, n, l, m = ties
         n_items = np.full(len(part), labels.n_items - labels.leave_one_out)
         return part, Ties(query, k, n, l, m, n_relevant=found[0].sum(axis=1), n_items=n_items)
@@ -65,12 +65,13 @@ def counts_of(queries: Words, items: Words, start: IntArray, stop: IntArray) -> 
     """Items at each distance from each query, shape (2, queries, levels): those start … stop-1, and the others."""
     count, words = queries.shape
     counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
+    rows = counts.reshape(-1, 64 * words + 1)
     lanes = np.zeros((4, 64 * words + 1), dtype=np.int64)
-    count_levels(queries, items, start, stop, np.empty(BLOCK, dtype=np.uint32), lanes, counts)
+    count_levels(queries, items, start, stop, np.empty(BLOCK, dtype=np.uint32), lanes, rows)
     return counts
 
 
-@kernel
+@native
 def count_levels(
     queries: Words,
     items: Words,
@@ -80,66 +81,12 @@ def count_levels(
     lanes: IntArray,
     counts: IntArray,
 ) -> None:
-    """Add up `counts_of`; `position` is room for a block of items, `lanes` are zeros."""
-    count = queries.shape[0]
-    for first in range(0, items.shape[0], BLOCK):
-        last = first + BLOCK if first + BLOCK < items.shape[0] else items.shape[0]
-        for q in range(count):
-            middle, end = within(start[q], first, last), within(stop[q], first, last)
-            if end > middle:
-                add_levels(queries[q], items[middle:end], position, lanes, counts[0, q])
-            if middle > first:
-                add_levels(queries[q], items[first:middle], position, lanes, counts[1, q])
-            if last > end:
-                add_levels(queries[q], items[end:last], position, lanes, counts[1, q])
+    """Add up `counts_of`, a row for each query, and again one for each.
+
+    `position` is room for a block of items, `lanes` are zeros.
+    """
 
 
-@part
-def within(place: int, first: int, last: int) -> int:
-    """The place, or the nearer end of the block where it is outside."""
-    return first if place < first else last if place > last else place
-
-
-@part
-def add_levels(query: Words, items: Words, position: Places, lanes: IntArray, counts: IntArray) -> None:
-    """Add the items at each distance; four counts side by side, since neighbours are often equally far."""
-    length, words = items.shape
-    if words == 1:
-        word = query[0]
-        for i in range(length):
-            position[i] = np.uint32(ones(word ^ items[i, 0]))
-    else:
-        for i in range(length):
-            differing = np.uint64(0)
-            for w in range(words):
-                differing += ones(query[w] ^ items[i, w])
-            position[i] = np.uint32(differing)
-    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    whole = length // 4 * 4
-    for i in range(0, whole, 4):
-        a[position[i]] += 1
-        b[position[i + 1]] += 1
-        c[position[i + 2]] += 1
-        d[position[i + 3]] += 1
-    for i in range(whole, length):
-        a[position[i]] += 1
-    for level in range(counts.shape[0]):
-        counts[level] += a[level] + b[level] + c[level] + d[level]
-    lanes[:] = 0
-
-
-@kernel
+@native
 def ties_of_levels(counts: IntArray, ties: IntArray) -> None:
-    """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item."""
-    query, k, n, l, m = ties[0], ties[1], ties[2], ties[3], ties[4]
-    tie = 0
-    for q in range(counts.shape[1]):
-        nearer = relevant = 0
-        for level in range(counts.shape[2]):
-            here = counts[0, q, level]
-            if here > 0:
-                query[tie], k[tie], n[tie] = q, nearer, relevant
-                l[tie], m[tie] = here + counts[1, q, level], here
-                tie += 1
-            nearer += here + counts[1, q, level]
-            relevant += here
+    """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item; `counts` is as above."""

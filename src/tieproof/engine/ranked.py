@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.engine import guide
-from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Undecided
+from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.inputs.relevance import ranges
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
 
@@ -131,21 +131,9 @@ class Ranked:
         return Ties(query, k, n, l, m, n_relevant=last - first, n_items=self.n_items[span], grades=grades)
 
 
-@kernel
+@native
 def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: IntArray) -> int:
     """Write query, k, n, l, m, the rows of `ties`, of queries whose thresholds are first[q] … last[q]-1.
 
     Returns how many ties there are.
     """
-    query, k, n, l, m = ties[0], ties[1], ties[2], ties[3], ties[4]
-    tie = -1
-    for q in range(first.shape[0]):
-        others = 0
-        for i in range(first[q], last[q]):
-            if gap[i] != CONTINUED:
-                tie += 1
-                others += gap[i]
-                query[tie], k[tie], n[tie], l[tie], m[tie] = q, others + i - first[q], i - first[q], equal[i], 0
-            l[tie] += 1
-            m[tie] += 1
-    return tie + 1

@@ -8,13 +8,13 @@ import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.order import NARROW, exact_order
+from tieproof.engine.order import exact_order
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.ranked import Block, Ranked, RankedItems
 from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock, sorted_contains
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.native.threads import in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
@@ -117,7 +117,8 @@ def rank_shared(
     largest = np.maximum(np.abs(keys[:, -1]), np.abs(keys[:, -length]))
     reach = np.where(errors > 0, errors * SAFETY + ARITHMETIC * largest, 0.0)
     block.stop[places] = block.start[places] + length
-    clear = reverse(keys, length, reach, block.start[places], block.key, block.gap)
+    clear = np.empty(len(keys), dtype=np.bool_)
+    reverse(keys, length, reach, block.start[places], block.key, block.gap, clear)
     ranked = places[clear]
     block.reach[ranked], block.n_items[ranked] = reach[clear], relevance.n_items - relevance.leave_one_out
     block.make_guide(ranked)
@@ -130,28 +131,20 @@ def as_slice(rows: IntArray) -> slice | IntArray:
     return slice(first, last + 1) if last - first + 1 == len(rows) else rows
 
 
-@kernel
+@native
 def reverse(
-    keys: FloatArray, length: int, reach: FloatArray, start: IntArray, key: FloatArray, gap: SmallIntArray
-) -> npt.NDArray[np.bool_]:
-    """Write the last `length` of each row of rising keys, falling, from `start` on; which rows tell them apart.
+    keys: FloatArray,
+    length: int,
+    reach: FloatArray,
+    start: IntArray,
+    key: FloatArray,
+    gap: SmallIntArray,
+    clear: npt.NDArray[np.bool_],
+) -> None:
+    """Write the last `length` of each row of rising keys, falling, from `start` on; `clear`: these are told apart.
 
     Equal keys without an error are a tie.
     """
-    clear = np.ones(keys.shape[0], dtype=np.bool_)
-    for q in range(keys.shape[0]):
-        row = keys[q]
-        too_close = 2 * NARROW * reach[q]
-        close = 0
-        for i in range(length):
-            value = row[row.shape[0] - 1 - i]
-            key[start[q] + i] = value
-            difference = row[row.shape[0] - i] - value if i else np.inf
-            if difference <= too_close:
-                gap[start[q] + i] = CONTINUED
-                close += 1
-        clear[q] = close == 0 or reach[q] == 0.0
-    return clear
 
 
 def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[RankedItems, Masks, Undecided]:

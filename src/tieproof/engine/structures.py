@@ -101,17 +101,16 @@ class NearEntries(NamedTuple):
     """Entries of a tile that may be as near as a threshold of a query."""
 
     query: IntArray
-    row: IntArray  # in the tile
-    item: IntArray  # in the tile
+    row: SmallIntArray  # in the tile
+    item: SmallIntArray  # in the tile
     entry: Row
 
 
-class NearOfRow(NamedTuple):
-    """Room for what is near in one row of a tile."""
+class Placed(NamedTuple):
+    """What is to be added to counts: weights, each before a threshold, or at it where its complement is given."""
 
-    flag: npt.NDArray[np.uint8]  # whether each item, or query, is near
-    words: npt.NDArray[np.uint64]  # the same, eight at a time
-    close: Places  # which are
+    place: IntArray
+    weight: SmallIntArray
 
 
 class Sorting(NamedTuple):
@@ -121,7 +120,7 @@ class Sorting(NamedTuple):
     low: Row  # bounds of the thresholds
     high: Row
     table: npt.NDArray[np.uint16]  # one entry per bucket
-    slots: SmallIntArray  # items in each gap, or at each level
+    slots: SmallIntArray  # items at each whole number
     position: Places  # the bucket of each item
     close: Places  # items that remain to be placed
 
@@ -137,10 +136,20 @@ class Room(NamedTuple):
     """A thread's room for counting a tile."""
 
     listed: NearEntries
+    placed: Placed
     crowded: IntArray  # queries that have many items as near as their thresholds
-    flags: NearOfRow
+    tally: Counts  # what is counted for some of these
     sorting: Sorting
     exact: ExactRoom
+
+
+class Counted(NamedTuple):
+    """What a piece of a tile came to."""
+
+    next: int  # the query, or the item, to go on with
+    tallied: int  # queries in `Room.tally`
+    placed: int  # additions in `Room.placed`
+    undecided: int  # items in `Work.undecided`
 
 
 class Work(NamedTuple):

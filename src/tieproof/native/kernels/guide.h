@@ -1,0 +1,50 @@
+/* A coarse table of each query's keys, so that searches among them are short: engine/guide.py. */
+
+#ifndef TIEPROOF_GUIDE_H
+#define TIEPROOF_GUIDE_H
+
+#include "array.h"
+
+#define KEYS 8
+
+/* Where the table of a query begins, whose keys begin at `start`. */
+static inline int64_t place_of(int64_t start, int64_t query)
+{
+    return start / KEYS + query;
+}
+
+/* How many steps a query has whose keys are start … stop-1. */
+static inline int64_t steps_of(int64_t start, int64_t stop)
+{
+    return (stop - start) / KEYS;
+}
+
+/* The step of a nearness, 0 … steps-1, from that of the nearest key. */
+static inline int64_t step_of(double nearness, double top, double scale, int64_t steps)
+{
+    double step = (top - nearness) * scale, last = (double)(steps - 1);
+    step = step > 0.0 ? step : 0.0;
+    return (int64_t)(step < last ? step : last);
+}
+
+KERNEL void fill(Longs queries, Longs start, Longs stop, Doubles key, Ints guide, Doubles scale)
+{
+    for (int64_t i = 0; i < queries.length; i++) {
+        int64_t q = AT(queries, i), first = AT(start, q), end = AT(stop, q), steps = steps_of(first, end);
+        AT(scale, q) = 0.0;
+        if (steps < 2)
+            continue;
+        double top = AT(key, first), extent = top - AT(key, end - 1);
+        if (!(0.0 < extent && extent < INFINITY) || !((double)steps / extent < INFINITY))
+            continue;
+        double per_step = AT(scale, q) = (double)steps / extent;
+        int64_t table = place_of(first, q), reached = 0;
+        for (int64_t t = first; t < end; t++) {
+            int64_t step = step_of(AT(key, t), top, per_step, steps);
+            while (reached < step)
+                AT(guide, table + ++reached) = (int32_t)(t - first);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* Arrays that travel together: engine/structures.py and the errors of distances/space.py. */
+
+#ifndef TIEPROOF_STRUCTURES_H
+#define TIEPROOF_STRUCTURES_H
+
+#include "array.h"
+
+typedef struct {
+    Longs start, stop;
+    Doubles key, reach, margin;
+    Ints guide;
+    Doubles scale;
+} Thresholds;
+
+typedef struct {
+    Longs row, first, last;
+    Ints run;
+} Targets;
+
+typedef struct {
+    Ints gap, equal;
+} Counts;
+
+typedef struct {
+    Longs query, item, weight, first, last;
+} Undecided;
+
+typedef struct {
+    Longs place;
+    Ints weight;
+} Placed;
+
+typedef struct {
+    Doubles near;
+    Places behind;
+} ExactRoom;
+
+typedef struct {
+    double relative;
+    Doubles row, column, constant;
+    bool certain;
+} Error;
+
+/* In `Counts.gap`: the entry belongs to the same tie as the one before. */
+#define CONTINUED INT32_MIN
+
+/* What a piece of a tile came to: where to go on, how many queries are tallied, how many additions are written down, and
+   how many items are undecided. */
+typedef struct {
+    int64_t next, tallied, placed, undecided;
+} Counted;
+
+#endif

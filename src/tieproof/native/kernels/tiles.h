@@ -1,0 +1,59 @@
+/* Tiles, and the room for counting them, in the type of their entries: engine/structures.py, distances/space.py. */
+
+#include "structures.h"
+
+typedef struct {
+    Reals factor, shift;
+    Doubles square;
+    bool ratio, whole;
+    Ints weight;
+} OF(Form);
+
+typedef struct {
+    Reals lowest;
+    Doubles few;
+} OF(Limits);
+
+typedef struct {
+    Reals lowest;
+    Longs first;
+} OF(Columns);
+
+typedef struct {
+    Reals entries;
+    OF(Form) form;
+    int64_t row, column;
+} OF(Tile);
+
+typedef struct {
+    Longs query;
+    Ints row, item;
+    Reals entry;
+} OF(NearEntries);
+
+typedef struct {
+    Reals value, low, high;
+    Shorts table;
+    Ints slots;
+    Places position, close;
+} OF(Sorting);
+
+typedef struct {
+    OF(NearEntries) listed;
+    Placed placed;
+    Longs crowded;
+    Counts tally;
+    OF(Sorting) sorting;
+    ExactRoom exact;
+} OF(Room);
+
+typedef struct {
+    Targets targets;
+    Thresholds thresholds;
+    OF(Limits) limits;
+    Counts counts;
+    Undecided undecided;
+} OF(Work);
+
+/* A whole number as wide as an entry: as many of them are added up at once. */
+typedef __typeof__(_Generic((REAL)0, float: (int32_t)0, default: (int64_t)0)) OF(Whole);

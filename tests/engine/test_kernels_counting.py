@@ -1,0 +1,296 @@
+"""The kernels that count tiles against their references in Python, at every level of processor."""
+
+from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from kernel_levels import LEVELS, at
+from kernels import levels as of_levels
+from kernels import ranked as of_ranked
+from kernels.placing import count_tile, nearness_of
+from kernels.placing import settle as settle_one_by_one
+from tieproof.distances.space import Error, Form
+from tieproof.engine import counting, finding, guide, intervals, levels, ranked
+from tieproof.engine.masks import masks_of
+from tieproof.engine.structures import (
+    CONTINUED,
+    Counts,
+    Room,
+    Targets,
+    Thresholds,
+    Tile,
+    Undecided,
+    Work,
+    room_for_items,
+)
+
+Random = np.random.Generator
+Values = Callable[[Random, int], npt.NDArray[np.float64]]
+
+SPECIAL = np.array([0.0, -0.0, 5e-324, -5e-324, 1e-45, 1e-38, 1.0, np.nextafter(1.0, 2.0), -1.0, 3e38, -3e38])
+
+VALUES: dict[str, Values] = {
+    "spread": lambda random, count: random.normal(size=count),
+    "whole": lambda random, count: random.integers(-20, 20, size=count) * 1.0,
+    "far apart": lambda random, count: random.integers(-4000, 4000, size=count) * 1.0,
+    "few": lambda random, count: random.choice([0.1, 0.2, 0.30000001, -0.0, 0.0], size=count),
+    "all equal": lambda random, count: np.full(count, 0.1),
+    "one unit apart": lambda random, count: 1 + random.integers(0, 40, size=count) * 2.0**-23,
+    "special": lambda random, count: random.choice(SPECIAL, size=count),
+}
+FORMS = ("plain", "shifted", "ratio", "whole")
+WIDTHS = (1, 8, 63, 64, 65, 300)
+
+
+class Made(NamedTuple):
+    """A tile and what it is counted for."""
+
+    tile: Tile
+    error: Error
+    targets: Targets
+    thresholds: Thresholds
+    gap: npt.NDArray[np.int32]
+
+
+def form_of(kind: str, width: int, dtype: Any, random: Random) -> Form:
+    """How entries become nearness."""
+    ones, weight = np.ones(width), random.integers(1, 4, size=width).astype(np.int32)
+    square = random.integers(1, 9, size=width) * 1.0
+    form = Form(ones.astype(dtype), np.zeros(width, dtype), ones, False, kind == "whole", weight)
+    if kind == "shifted":
+        return form._replace(factor=(2 * ones).astype(dtype), shift=random.normal(size=width).astype(dtype))
+    if kind == "ratio":
+        return form._replace(factor=(1 / np.sqrt(square)).astype(dtype), square=square, ratio=True)
+    return form
+
+
+def falling(
+    nearness: npt.NDArray[np.float64], random: Random, count: int, kind: str, dtype: Any
+) -> npt.NDArray[np.float64]:
+    """Keys of thresholds: of items, some twice, and between them; as tiles without errors can have them."""
+    known = nearness[np.isfinite(nearness)] if np.isfinite(nearness).any() else np.zeros(1)
+    away = random.choice([0, 0, 0, 1.0 if kind == "whole" else 0.01], size=count)
+    with np.errstate(over="ignore"):
+        keys = random.choice(known, size=count) + away
+    return -np.sort(-(keys if kind == "ratio" else keys.astype(dtype).astype(np.float64)))
+
+
+def make(
+    values: str, kind: str, dtype: Any, width: int, size: float, most: int, rows: int = 6, seed: int = 0
+) -> Made:
+    """Queries of all rows, some of them with a row of their own and some of one row; `size` is that of errors."""
+    random = np.random.default_rng(seed + width)
+    with np.errstate(over="ignore"):
+        entries = VALUES[values](random, rows * width).reshape(rows, width).astype(dtype)
+    if kind in ("whole", "ratio"):
+        entries = np.rint(np.nan_to_num(entries, posinf=40, neginf=-40).clip(-4000, 4000))
+    form = form_of(kind, width, dtype, random)
+    row = np.sort(np.append(np.arange(rows), random.integers(0, rows, size=3)))
+    length = random.choice([0, 1, 2, most // 2, most, 3 * most], size=len(row))
+    stop = np.cumsum(length)
+    nearness = np.array(
+        [[nearness_of(form, entry, i) for i, entry in enumerate(line)] for line in entries]
+    )
+    keys = [falling(nearness[r], random, count, kind, dtype) for r, count in zip(row, length, strict=True)]
+    key = np.concatenate(keys)
+    starts = np.concatenate([np.append(True, part[1:] != part[:-1])[: len(part)] for part in keys])
+    certain = size == 0.0
+    error = Error(size, size * random.random(rows), random.random(width), size * random.random(width), certain)
+    reach = np.full(len(row), size / 10)
+    largest = np.array([np.abs(part).max(initial=0.0) for part in keys]) + reach
+    # Of a relative error and two others of at most `size`, and of the rounding to the type of tiles.
+    rounding = 4 * np.finfo(dtype).eps
+    bound = 1.1 * (2 * size + (size + rounding) * largest) / (1 - size)
+    margin = 4 * rounding * np.sqrt(largest) if kind == "ratio" else bound * (not certain)
+    pairs = np.argwhere(random.random((len(row), width)) < random.choice([0, 0.05, 0.9], size=(len(row), 1)))
+    inner = np.array([[q, i] for q in (1, 4) for i in range(width // 3, width)], dtype=np.int64).reshape(-1, 2)
+    query, item = np.unique(np.concatenate([pairs, inner]), axis=0).T
+    return Made(
+        Tile(entries, form, 40, 100),
+        error,
+        Targets(row + 40, *masks_of(query.copy(), item + 100, len(row))),
+        guide.guided(stop - length, stop, key, reach, margin),
+        np.where(starts, 0, CONTINUED).astype(np.int32),
+    )
+
+
+CASES = [
+    (values, kind, size)
+    for values in VALUES
+    for kind in FORMS
+    for size in (0.0, 1e-9, 1e-2)
+    if (values in ("spread", "far apart") or (kind == "plain" and size < 1e-2)) and (kind != "ratio" or not size)
+]
+
+
+def every_case(dtype: Any, width: int) -> Iterator[Made]:
+    """Made tiles of a type and a width."""
+    for values, kind, size in CASES:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield make(values, kind, dtype, width, size, 40 if width > 8 else 3)
+
+
+def room_of(made: Made, work: Work, side: int) -> Room:
+    """As little room as can be, full of what another tile left there."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("LIST", "PLACED", "TALLY"):
+            patch.setattr(counting, name, 1)
+        room = counting.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
+    for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
+        array[...] = 1
+    return room
+
+
+Way = Callable[[Work, Room], Iterator[int]]
+
+
+def check(made: Made, few: float | None, way: Way) -> None:
+    """Whether counts and undecided items are those of the reference; `few` items do not crowd a row, if that is given."""
+    with np.errstate(over="ignore"):
+        limits = counting.limits_of(made.thresholds, made.tile.form.ratio, made.tile.entries.dtype)
+    if few is not None:
+        limits = limits._replace(few=np.where(limits.few < 0, -1.0, few))
+    side = max(made.tile.entries.shape[1], len(made.targets.row))
+    found, expected = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
+    work = Work(made.targets, made.thresholds, limits, found, room_for_items(side))
+    undecided = []
+    for used in way(work, room_of(made, work, side)):
+        undecided += list(zip(*(part[:used].tolist() for part in work.undecided), strict=True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        wanted = count_tile(made.tile, made.error, made.targets, made.thresholds, expected)
+    assert sorted(undecided) == sorted(wanted)
+    assert (found.gap == expected.gap).all()
+    assert (found.equal == expected.equal).all()
+
+
+every_level = pytest.mark.parametrize("level", LEVELS)
+both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+every_width = pytest.mark.parametrize("width", WIDTHS)
+
+
+@pytest.fixture
+def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `counting` call the kernels of a level."""
+    for kernel in (counting.count_in_rows, counting.count_in_columns, counting.add_up):
+        monkeypatch.setattr(counting, kernel.__name__, at(level, kernel))
+
+
+@pytest.mark.usefixtures("counting_at")
+@every_level
+@both_types
+@every_width
+@pytest.mark.parametrize("few", [None, 0.0, 3.0, np.inf])
+def test_rows(few: float | None, width: int, dtype: Any) -> None:
+    for made in every_case(dtype, width):
+        stop = len(made.targets.row)
+        check(
+            made,
+            few,
+            lambda work, room, made=made, stop=stop: counting.count_rows(
+                made.tile, made.error, work, 0, stop, room, Lock()
+            ),
+        )
+
+
+@pytest.mark.usefixtures("counting_at")
+@every_level
+@both_types
+@every_width
+def test_columns(width: int, dtype: Any) -> None:
+    for made in every_case(dtype, width):
+        tile = made.tile._replace(entries=np.ascontiguousarray(made.tile.entries.T))
+
+        def count(work: Work, room: Room, made: Made = made, tile: Tile = tile) -> Iterator[int]:
+            rows = slice(made.tile.row, made.tile.row + len(made.tile.entries))
+            columns = finding.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
+            return counting.count_columns(tile, made.error, work, columns, room, Lock())
+
+        check(made, None, count)
+
+
+@every_level
+@both_types
+@every_width
+def test_settling(width: int, dtype: Any, level: str) -> None:
+    random = np.random.default_rng(width)
+    for made in every_case(dtype, width):
+        if not len(made.thresholds.key) or not np.isfinite(made.tile.entries).all():
+            continue
+        thresholds = made.thresholds
+        query = random.choice(np.flatnonzero(thresholds.stop - thresholds.start), size=77)
+        length = (thresholds.stop - thresholds.start)[query]
+        first = random.integers(0, length + 1)
+        item = np.arange(len(length))
+        undecided = Undecided(query, item, item % 3 + 1, first, random.integers(first, length + 1))
+        nearness = random.choice(made.tile.entries.ravel(), size=77).astype(np.float64)
+        bound = random.choice([0.0, 1e-9, 0.1], size=len(length)) * (made.thresholds.reach.max() > 0)
+        counts, others = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
+        expected, found = (Undecided(*(part.copy() for part in undecided)) for _ in range(2))
+        arguments = nearness - bound, nearness + bound, *thresholds[:4]
+        rest = settle_one_by_one(*arguments, counts, expected)
+        assert at(level, intervals.settle)(*arguments, others, found) == rest
+        assert all((ours[:rest] == theirs[:rest]).all() for ours, theirs in zip(found, expected, strict=True))
+        assert (counts.gap == others.gap).all()
+        assert (counts.equal == others.equal).all()
+
+
+@every_level
+@pytest.mark.parametrize("words", [1, 2, 3, 8])
+@pytest.mark.parametrize("kind", ["random", "few", "equal", "opposite"])
+def test_hamming_levels(kind: str, words: int, level: str) -> None:
+    random = np.random.default_rng(words)
+    for count in (0, 1, 5, 63, 64, 200, levels.BLOCK + 70 if words == 1 else 300):
+        codes = random.integers(0, 2**64, size=(count + 4, words), dtype=np.uint64, endpoint=False)
+        if kind == "few":
+            codes = codes[random.integers(0, 2, size=len(codes))]
+        if kind in ("equal", "opposite"):
+            codes[:] = codes[0]
+        if kind == "opposite":
+            codes[::2] = ~codes[::2]
+        queries, items = codes[:4], codes[4:].copy()
+        start = np.array([0, count // 3, count // 3, count])
+        stop = np.array([count, count // 2, count // 3, count])
+        expected = np.zeros((8, 64 * words + 1), dtype=np.int64)
+        found = expected.copy()
+        of_levels.count_levels(queries, items, start, stop, None, None, expected)
+        room = np.empty(levels.BLOCK, dtype=np.uint32), np.zeros((4, 64 * words + 1), dtype=np.int64)
+        at(level, levels.count_levels)(queries, items, start, stop, *room, found)
+        assert (found == expected).all()
+        ties, theirs = np.zeros((2, 5, np.count_nonzero(expected[:4])), dtype=np.int64)
+        of_levels.ties_of_levels(expected, theirs)
+        at(level, levels.ties_of_levels)(expected, ties)
+        assert (ties == theirs).all()
+
+
+@every_level
+@pytest.mark.parametrize("values", VALUES)
+def test_ties_and_guides(values: str, level: str) -> None:
+    for width in (1, 65):
+        with np.errstate(over="ignore", invalid="ignore"):
+            made = make(values, "plain", np.float64, width, 0.0, 60)
+        thresholds, equal = made.thresholds, np.arange(len(made.gap), dtype=np.int32)
+        gap = np.where(made.gap == CONTINUED, CONTINUED, equal % 5).astype(np.int32)
+        ties, expected = np.zeros((2, 5, len(gap)), dtype=np.int64)
+        span = thresholds.start, thresholds.stop
+        assert at(level, ranked.ties_of)(*span, gap, equal, ties) == of_ranked.ties_of(*span, gap, equal, expected)
+        assert (ties == expected).all()
+        rooms = [guide.room(len(gap), len(thresholds.start)) for _ in range(2)]
+        queries = np.arange(len(thresholds.start))[::-1].copy()
+        at(level, guide.fill)(queries, *span, thresholds.key, *rooms[0])
+        of_ranked.fill(queries, *span, thresholds.key, *rooms[1])
+        assert all((ours == theirs).all() for ours, theirs in zip(*rooms, strict=True))
+
+
+@every_level
+@both_types
+def test_transposing(dtype: Any, level: str) -> None:
+    random = np.random.default_rng(0)
+    for shape in ((1, 1), (1, 40), (64, 64), (65, 130), (50, 3)):
+        entries = random.normal(size=shape).astype(dtype)
+        out = np.empty(shape[::-1], dtype=dtype)
+        at(level, finding.transpose)(entries, out)
+        assert (out == entries.T).all()
