@@ -12,18 +12,11 @@ from tieproof.engine.collisions.kernels import paint
 from tieproof.engine.collisions.ties import FoundTies, collisions_of
 from tieproof.engine.dense import ties_by_function, ties_of_matrix
 from tieproof.engine.levels import few_levels, ties_by_level
-<<<<<<< HEAD
-from tieproof.engine.order import exact_order
-from tieproof.engine.plan import Plan
-from tieproof.engine.rounded.space import RoundedSpace
-from tieproof.engine.thresholds import rank
-=======
 from tieproof.engine.nearest import nearest_of
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.ranking import rank
 from tieproof.engine.resolve import count_partial
-from tieproof.engine.rounded.ties import rounded_ties
->>>>>>> 0f0e096e5e54af7553daa4fe8897189ab73f4417
+from tieproof.engine.rounded.space import RoundedSpace
 from tieproof.engine.tiles import TileLoop
 from tieproof.engine.without_tiles import count_pairs
 from tieproof.exact.blas import check_products, single_threaded
@@ -50,11 +43,7 @@ def ties_of(problem: Problem | GivenMatrix, watch: Watch = unwatched) -> TiesByP
         return TiesByPart(ties_of_matrix(problem))
     if not isinstance(problem.distance, Distance):
         return TiesByPart(ties_by_function(problem, watch))
-<<<<<<< HEAD
-    if problem.format is None and few_levels(problem):
-=======
-    if problem.distance.bits and few_levels(problem):
->>>>>>> 0f0e096e5e54af7553daa4fe8897189ab73f4417
+    if problem.format is None and problem.distance.bits and few_levels(problem):
         return TiesByPart(ties_by_level(problem, watch))
     plan = Plan(problem.budget)
     if problem.format is None:
