@@ -3,6 +3,7 @@
 #ifndef TIEPROOF_ROUNDING_H
 #define TIEPROOF_ROUNDING_H
 
+#include "bits.h"
 #include "curves.h"
 
 /* The relative error of adding an error to a value, and of the error itself. */
@@ -19,20 +20,6 @@ typedef struct {
     double smallest, magic;
 } Target;
 
-static inline uint64_t bits_of(double number)
-{
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static inline double number_of(uint64_t bits)
-{
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 static inline double not_beyond(double number, double limit)
 {
     return number < -limit ? -limit : number > limit ? limit : number;
@@ -45,7 +32,7 @@ static inline double with_slack(double value, double error)
 }
 
 /* The place of the nearest number of the format, ties to even. */
-static inline int64_t place_of(double number, Target target)
+static inline int64_t place_in_format(double number, Target target)
 {
     double magnitude = fabs(number);
     /* The sum is rounded to multiples of the smallest subnormal number, and its last bits count these. */
@@ -66,7 +53,7 @@ static inline double rounded(double value, double error, Curve curve, Target tar
     double high = not_beyond(distance_of(value + error, &curve), FARTHEST);
     low = low - curve.error * fabs(low);
     high = high + curve.error * fabs(high);
-    int64_t first = place_of(low, target), last = place_of(high, target);
+    int64_t first = place_in_format(low, target), last = place_in_format(high, target);
     double found = number_of(bits_of(WHOLE) - (uint64_t)first) - WHOLE;
     return first == last && low <= high ? found : (double)NAN;
 }
