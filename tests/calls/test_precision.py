@@ -22,9 +22,10 @@ from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances.curves import LINEAR, curve
-from tieproof.engine import stripes
-from tieproof.engine.rounded.distances import RoundedDistances
-from tieproof.engine.rounded.kernels import round_pairs, target_of
+from tieproof.distances.gauge import SpaceGauge
+from tieproof.engine import plan
+from tieproof.engine.rounded.kernels import nearness_of, round_pairs, target_of
+from tieproof.engine.rounded.space import RoundedSpace
 from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem
@@ -41,8 +42,26 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
     relevance = Labels.of(labels[0], None if gallery is None else labels[1])
     problem = Problem(data, gallery, REGISTERED[name], name, data.shape[1], relevance, ("labels",), Budget(2**28, 1))
     gauge = problem.gauge()
-    block = RoundedDistances(gauge, FORMATS[precision]).block(slice(0, len(gauge.weight[0])))
-    return np.asarray(block[gauge.identity[0][:, None], gauge.identity[1]])
+    assert isinstance(gauge, SpaceGauge)
+    space = RoundedSpace(gauge, FORMATS[precision], 7)
+    rows, columns = slice(0, len(space.queries)), slice(0, len(space.items))
+    tile = space.tile(rows, columns)
+    row, column = (places.ravel() for places in np.indices(tile.shape))
+    keys, errors = space.keys(row, column)
+    assert (keys == tile.ravel()).all()
+    assert not errors.any()
+    return numbers_of(tile, precision)[gauge.identity[0][:, None], gauge.identity[1]]
+
+
+def numbers_of(nearness: npt.NDArray[np.floating], precision: str) -> npt.NDArray[np.float64]:
+    """The distances with these places in the format, turned round."""
+    bits = np.abs(nearness).astype(np.uint32)
+    if precision == "float16":
+        numbers = bits.astype(np.uint16).view(np.float16).astype(np.float64)
+    else:
+        numbers = (bits << 16 if precision == "bfloat16" else bits).view(np.float32).astype(np.float64)
+    magnitudes = np.where(np.isinf(numbers), FORMATS[precision].infinity, numbers)
+    return np.where(nearness > 0, -magnitudes, magnitudes)
 
 
 def expected_distances(data: Array, name: str, precision: str) -> list[list[Fraction]]:
@@ -165,9 +184,7 @@ def test_query_and_gallery(distance: str) -> None:
 
 
 def nearest(numbers: npt.NDArray[np.float64], precision: str) -> npt.NDArray[np.float64]:
-    out = np.empty_like(numbers)
-    round_pairs(numbers, np.zeros_like(numbers), curve(LINEAR), target_of(FORMATS[precision]), out)
-    return out
+    return numbers_of(nearness_of(numbers[None], target_of(FORMATS[precision]))[0], precision)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -179,7 +196,7 @@ def test_a_function(precision: str) -> None:
         return np.asarray(np.abs(queries[:, None].astype(float) - items[None].astype(float)).sum(axis=2))
 
     distances = function(data, data)
-    kept = nearest(distances.ravel(), precision).reshape(distances.shape)
+    kept = numbers_of(nearness_of(distances, target_of(FORMATS[precision])), precision)
     relevance = np.where(np.eye(40, dtype=bool), -1, labels[:, None] == labels)
     expected = tp.evaluate_distances(kept, relevance).to_dict()["measures"]
     assert tp.evaluate(data, labels, distance=function, precision=precision).to_dict()["measures"] == expected
@@ -220,9 +237,10 @@ def test_an_error_that_spans_a_midpoint_leaves_a_value_open() -> None:
     values, out = np.array([1.0, 1 + 2.0**-11, 1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40, np.inf]), np.empty(5)
     errors = np.array([2.0**-13, 0.0, 2.0**-52, 2.0**-50, np.inf])
     round_pairs(values, errors, curve(LINEAR), target_of(FORMATS["float16"]), out)
-    assert out.tolist()[:2] == [1.0, 1.0]
+    one = -np.float16(1.0).view(np.int16)
+    assert out.tolist()[:2] == [one, one]
     assert np.isnan(out).tolist() == [False, False, True, False, True]
-    assert out[3] == 1 + 2.0**-10
+    assert out[3] == one - 1
 
 
 def evaluated(data: Array, labels: npt.NDArray[np.int64], **options: object) -> str:
@@ -248,7 +266,8 @@ def test_same_bits(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) ->
             memory=memory,
         )
         assert found == expected
-    monkeypatch.setattr(stripes, "LARGEST_STRIPE", 7)
+    monkeypatch.setattr(plan, "LARGEST_SIDE", 7)
+    monkeypatch.setattr(plan, "SMALLEST_SIDE", 7)
     assert evaluated(data, labels, distance=distance, precision="float16", threads=2) == expected
 
 

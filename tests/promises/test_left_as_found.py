@@ -37,7 +37,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 PLACES = [
     "tieproof.engine.counting.count_rows",
     "tieproof.engine.dense.count_lists",
-    "tieproof.engine.rounded.ties.ties_of_scores",
+    "tieproof.engine.rounded.space.round_tile",
     "tieproof.engine.collisions.ties.written_down",
     "tieproof.pooled.counting.histogram",
 ]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.engine.rounded.kernels import nearness_of, target_of
 from tieproof.engine.stripes import stripes
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import native
@@ -129,12 +130,14 @@ def end_lists(number: Row, start: IntArray, relevant: RelevantBlock, small_is_ne
 
 def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
     """Indices of queries and their ties under a function's distances, which are asked for in this thread."""
+    target = None if problem.format is None else target_of(problem.format)
     gauge, relevance = problem.gauge(), problem.relevance
     with watch(problem.pairs) as advance:
         for span in stripes(gauge, 0, relevance.at_most(), 0):
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
-            yield queries, ties_of_scores(-distances, relevance.block(queries))
+            nearness = -distances if target is None else nearness_of(distances, target)
+            yield queries, ties_of_scores(nearness, relevance.block(queries))
             advance(distances.size)
 
 

@@ -32,23 +32,19 @@
 #include "cityblock.h"
 #include "counting_tiles.h"
 #include "hamming.h"
+#include "judged.h"
+#include "list_counts.h"
 #include "pairs.h"
+#include "rounding_tiles.h"
 
 #include "as_float.h"
 #include "cityblock.h"
 #include "counting_tiles.h"
 #include "hamming.h"
+#include "judged.h"
+#include "list_counts.h"
 #include "pairs.h"
-
-#include "without_tiles.h"
-
-#include "as_double.h"
-#include "judged.h"
-#include "list_counts.h"
-
-#include "as_float.h"
-#include "judged.h"
-#include "list_counts.h"
+#include "rounding_tiles.h"
 
 #include "as_long.h"
 #include "judged.h"
@@ -60,6 +56,8 @@
 
 #include "as_char.h"
 #include "judged.h"
+
+#include "without_tiles.h"
 
 /* What this was made of, for native/library.py, and how, for the tests. */
 KERNEL const char *made_of(void)
