@@ -351,3 +351,10 @@ def test_phocnet() -> None:
         rows = fractions(features[:12])
         expected = [[rounded("float32", real_distance(distance, x, y)) for y in rows] for x in rows]
         assert [[Fraction(value) for value in row[:12]] for row in found[:12].tolist()] == expected
+
+
+def test_codes_of_zeros_are_codes_like_any_other() -> None:
+    codes = np.zeros((4, 3), dtype=np.bool_)
+    for precision, distance, zeros in (("float16", "hamming", 0), (None, "hamming", 0), ("float16", "cosine", 4)):
+        result = tp.evaluate(codes, [0, 0, 1, 1], distance=distance, precision=precision)
+        assert result.ties.zero_vectors == zeros
