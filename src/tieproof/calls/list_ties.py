@@ -103,7 +103,8 @@ def starts_of(rows: Rows, span: slice) -> IntArray:
     count = span.stop - span.start
     if isinstance(rows, list):
         return np.fromiter(accumulate(map(len, rows[span]), initial=0), np.int64, count + 1)
-    return np.arange(count + 1) * rows.shape[1]
+    starts: IntArray = np.arange(count + 1) * rows.shape[1]
+    return starts
 
 
 def as_counted_type(numbers: Array) -> Array:
