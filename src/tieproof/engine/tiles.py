@@ -19,7 +19,7 @@ from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, roo
 Progress = Callable[[int], None]
 """Called with the number of pairs done since the last call."""
 
-CROWDED = 0.07
+CROWDED = 0.03
 """Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
 
 
