@@ -4,15 +4,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo help kernels test test-heavy fuzz coverage lint hooks bench studies clean
+.PHONY: demo help kernels wheels test test-heavy test-sanitized test-arm fuzz coverage lint hooks bench studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/[$$][(]VENV[)]/, "$(VENV)"); printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/[$$][(]VENV[)]/, "$(VENV)"); printf "%-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-kernels:  ## compile the kernels anew after a change of their sources; needs Python alone
+kernels:  ## compile the kernels anew after a change of their sources
 	$(PYTHON) src/tieproof/native/building.py
 
 test: $(VENV)/installed  ## run the tests, a few minutes on two cores
@@ -22,6 +22,20 @@ test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 # an old NumPy and brings libraries for images; what is tested beside it needs neither.
 test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and the like
 	$(BIN)/python -m pytest -n auto -q -m heavy
+
+# The compiler's own library of checks has to be there before Python's: hence LD_PRELOAD. Leaks are Python's business.
+SANITIZED = $(VENV)/sanitized
+RUNTIME = $$($${CC:-cc} -print-file-name=libasan.so)
+
+test-sanitized: $(VENV)/installed  ## run the tests of kernels and engine under the sanitizers of a C compiler
+	$(BIN)/python src/tieproof/native/building.py $(SANITIZED)
+	TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 \
+		$(BIN)/python -m pytest -q -n auto tests/engine tests/measures/test_kernels_measures.py
+
+# qemu is Debian's package qemu-user; the test says so where it is absent.
+test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu: the same bits
+	$(BIN)/pip install --quiet ziglang
+	$(BIN)/python -m pytest -q -rs tests/engine/test_other_machines.py
 
 # Other cases each time; the first one that fails is shrunk and ends it.
 MINUTES ?= 60
@@ -49,11 +63,18 @@ BENCHMARKS = $(filter-out benchmarks/measuring.py, $(sort $(wildcard benchmarks/
 bench: $(VENV)/installed-bench  ## run the benchmarks, which print tables and write their figures
 	for script in $(BENCHMARKS); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# By zig, which compiles for all of them on any.
+PLATFORMS = linux-x86-64 linux-aarch64 macos-x86-64 macos-arm64 windows-x86-64
+
+wheels: $(VENV)/installed-wheels  ## build the sdist and a wheel for each platform, in dist/
+	$(BIN)/python -m hatchling build -t sdist -d dist
+	for platform in $(PLATFORMS); do TIEPROOF_TARGET=$$platform $(BIN)/python -m hatchling build -t wheel -d dist || exit 1; done
+
 # Each rewrites its report and its pictures.
 studies: $(VENV)/installed-studies  ## run the studies, which rewrite their reports and pictures
 	for script in $(sort $(wildcard studies/*/study.py)); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/installed: pyproject.toml hatch_build.py src/tieproof/native/building.py $(wildcard src/tieproof/native/kernels/*)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tieproof needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable '.[test]'
@@ -78,6 +99,11 @@ $(VENV)/installed-bench: $(VENV)/installed
 	$(BIN)/pip install --quiet --editable '.[bench]'
 	touch $@
 
+$(VENV)/installed-wheels: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet hatchling ziglang
+	touch $@
+
 $(VENV)/installed-studies: $(VENV)/installed
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --editable '.[studies]'
@@ -86,4 +112,4 @@ $(VENV)/installed-studies: $(VENV)/installed
 clean:  ## remove the environment, machine code and caches
 	find src -name '*.nb[ci]' -delete
 	rm -f src/tieproof/native/kernels-*
-	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

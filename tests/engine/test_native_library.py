@@ -119,6 +119,22 @@ def test_an_old_processor_is_refused(monkeypatch: Patch) -> None:
         library.levels_of_this_machine.__wrapped__()
 
 
+BEYOND = """
+import numpy as np
+from tieproof.measures.sums_by_query import certain_hits
+k = np.arange(3)
+certain_hits(np.array([0, 4]), k, k + 1, k + 1, np.array([9]), np.zeros(1, dtype=np.int64))
+"""
+
+
+def test_an_index_beyond_an_array_ends_a_checked_library() -> None:
+    if "-DCHECKED" not in library.library().flags().decode().split():
+        pytest.skip("the library is not that of `make test-sanitized`")
+    ended = subprocess.run([sys.executable, "-c", BEYOND], capture_output=True, text=True, check=False)
+    assert ended.returncode < 0
+    assert re.search(r"sums_by_query\.h:\d+: index 3 of k is not below 3", ended.stderr)
+
+
 @cache
 def preprocessed() -> str:
     """All kernels, as the compiler sees them."""

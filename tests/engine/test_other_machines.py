@@ -1,0 +1,49 @@
+"""The same bits on another machine: calls of kernels that were recorded here are repeated on ARM, by qemu.
+
+The compiler for that is `ziglang` or Debian's; the same driver runs here, too, so that it is known to be right.
+"""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from tieproof.native.building import FLAGS, SOURCES, compiler, this_machine
+
+TOOLS = Path(__file__).parents[1] / "tools"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Calls of kernels, and what came of them here."""
+    folder = tmp_path_factory.mktemp("recorded")
+    subprocess.run([sys.executable, str(TOOLS / "recorded_calls.py"), str(folder)], check=True)
+    return folder
+
+
+def repeated(folder: Path, compiler: list[str], emulator: list[str]) -> bytes:
+    """What the driver leaves when it is compiled and run like this."""
+    known = ['-DMADE_OF=""', '-DFLAGS=""', f'-DCALLS="{folder}/calls.h"', f"-I{SOURCES}"]
+    made = str(folder / "driver")
+    subprocess.run([*compiler, *FLAGS, *known, str(TOOLS / "kernel_driver.c"), "-lm", "-o", made], check=True)
+    with (folder / "calls").open("rb") as calls:
+        return subprocess.run([*emulator, made], stdin=calls, capture_output=True, check=True).stdout
+
+
+def test_the_driver_gives_the_same_bits_here(recorded: Path) -> None:
+    assert repeated(recorded, compiler(this_machine()), []) == (recorded / "results").read_bytes()
+
+
+def test_arm_gives_the_same_bits(recorded: Path) -> None:
+    if which("qemu-aarch64") is None:
+        pytest.skip("qemu-aarch64 is not installed (Debian: qemu-user)")
+    if which("aarch64-linux-gnu-gcc"):
+        cross = ["aarch64-linux-gnu-gcc", "-static"]
+    elif find_spec("ziglang"):
+        cross = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-musl", "-static"]
+    else:
+        pytest.skip("there is no compiler for ARM (Debian: gcc-aarch64-linux-gnu; the package index: ziglang)")
+    assert repeated(recorded, cross, ["qemu-aarch64"]) == (recorded / "results").read_bytes()
