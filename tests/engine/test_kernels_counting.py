@@ -138,7 +138,7 @@ def room_of(made: Made, work: Work, side: int) -> Room:
         for name in ("LIST", "PLACED", "TALLY"):
             patch.setattr(counting, name, 1)
         room = counting.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
-    for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
+    for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
         array[...] = 1
     return room
 
