@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tieproof.calls.pcf import pcf
     from tieproof.calls.runs import evaluate_run
     from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
+    from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
         AP,
         AP_TRAPEZOID,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from tieproof.results.results import Result
     from tieproof.results.tie_summary import TieSummary
     from tieproof.ties import Estimate, Ties
-    from tieproof.installed import __version__
 else:
     __getattr__, __dir__ = handed_on(
         __name__,

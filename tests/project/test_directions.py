@@ -31,7 +31,7 @@ MAY_IMPORT = {
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
     "calls": "errors ties inputs native exact distances problem engine pooled measures confidence results",
-    "audit": "later errors data ties distances measures results calls",
+    "audit": "later errors data ties inputs distances measures results calls",
     "views": "errors ties distances measures confidence results audit",
     "compat": "errors ties inputs exact distances engine results calls views",
     "tieproof": "later installed errors ties measures confidence results calls audit",

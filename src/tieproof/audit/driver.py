@@ -49,7 +49,7 @@ def examined(evaluator: Evaluator | str, options: Options, progress: bool) -> Au
     return AuditReport(
         evaluator=title(evaluator),
         takes=convention.takes,
-        seed=seed,
+        seed=options.seed,
         findings=[replace(finding, reproduce=line(finding)) for finding in findings],
     )
 
