@@ -175,7 +175,7 @@ def test_doors_hold_what_they_promise(module: str) -> None:
     assert [name for name in door(module) if not hasattr(there, name)] == []
 
 
-@pytest.mark.parametrize("module", ["tieproof", "tieproof.audit"])
+@pytest.mark.parametrize("module", ["tieproof", "tieproof.audit", "tieproof.confidence"])
 def test_what_is_handed_on_later_is_what_type_checkers_see(module: str) -> None:
     (branch,) = (node for node in statements(module) if isinstance(node, ast.If))
     seen = {

@@ -1,18 +1,13 @@
 """How the kernels are compiled: all of `kernels/`, into one shared library for each level of processor.
 
 It needs the standard library alone, for it runs before tieproof is installed: by the hook of the build
-(`hatch_build.py`), and as a script (`make kernels`), which makes the libraries beside this file anew.
+(`hatch_build.py`), and as a script (`make kernels`), which makes the libraries beside this file anew. What loads them
+reads here what they are called, so functions that compile import themselves what they need.
 """
 
-import hashlib
 import os
 import platform
-import shlex
-import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -51,13 +46,13 @@ class Target(NamedTuple):
         compiler's own choice serves all
     suffix : of shared libraries
     zig : the platform in the words of `zig cc -target`; None is this machine
-    tag : of a wheel
+    tag : of a wheel; None is that of this machine
     """
 
     levels: tuple[str, ...]
     suffix: str
     zig: str | None
-    tag: str
+    tag: str | None
 
 
 X86_64, ARM = ("x86-64-v2", "x86-64-v3", "x86-64-v4"), ("aarch64",)
@@ -77,7 +72,14 @@ def this_machine() -> Target:
     machine = platform.machine().lower()
     levels = {"x86_64": X86_64, "amd64": X86_64, "arm64": ARM}.get(machine, (machine,))
     suffix = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
-    return Target(levels, suffix, None, sysconfig.get_platform().replace("-", "_").replace(".", "_"))
+    return Target(levels, suffix, None, None)
+
+
+def tag_of(target: Target) -> str:
+    """The tag of a wheel for a target."""
+    import sysconfig
+
+    return target.tag or sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
 def library_file(level: str, suffix: str, folder: Path = FOLDER) -> Path:
@@ -89,13 +91,20 @@ def library_file(level: str, suffix: str, folder: Path = FOLDER) -> Path:
 def sources_digest() -> str | None:
     """What is to be compiled, in a few letters; None where the sources are not there, as in a wheel."""
     files = sorted([*SOURCES.glob("*.h"), *SOURCES.glob("*.c")])
+    if not files:
+        return None
+    import hashlib
+
     content = b"".join(file.name.encode() + b"\0" + file.read_bytes() + b"\0" for file in files)
-    return hashlib.sha256(" ".join(FLAGS).encode() + content).hexdigest()[:16] if files else None
+    return hashlib.sha256(" ".join(FLAGS).encode() + content).hexdigest()[:16]
 
 
 @cache
 def system_compiler() -> tuple[str, ...] | None:
     """A compiler of this machine that can do what is needed: $CC, cc, gcc or clang; None where there is none."""
+    import shlex
+    import shutil
+
     named = shlex.split(os.environ.get("CC", ""))
     for command in [named] if named else [["cc"], ["gcc"], ["clang"]]:
         if shutil.which(command[0]) and can_compile(command):
@@ -105,6 +114,9 @@ def system_compiler() -> tuple[str, ...] | None:
 
 def can_compile(command: Sequence[str]) -> bool:
     """Whether a compiler finds its headers and knows the newest processor: both may be lacking, or older."""
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "tried.c"
         source.write_text("#include <math.h>\n#include <stdint.h>\ndouble tried(double x) { return sqrt(x); }\n")
@@ -134,6 +146,8 @@ def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> l
 
     A library that processes run is not written to: a new file takes its place.
     """
+    import subprocess
+
     command, made = compiler(target), []
     for level in target.levels:
         file = library_file(level, target.suffix, folder)
