@@ -29,7 +29,7 @@ class KernelsBuildHook(BuildHookInterface):  # type: ignore[misc]
         building = self.building()
         target = building.TARGETS[self.target()] if self.target() else building.this_machine()
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{target.tag}"
+        build_data["tag"] = f"py3-none-{building.tag_of(target)}"
         if version == "editable":
             building.compile_kernels(Path(self.root, NATIVE), target)
             return

@@ -45,11 +45,21 @@ def test_threads_of_blas_are_restored() -> None:
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
+def test_few_rows_are_checked_by_few_and_more_by_a_whole_tile(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[int] = []
+    monkeypatch.setattr(blas, "check_products_of", checked.append)
+    for rows in (5, 128, 129, 5000):
+        blas.check_products(rows)
+    blas.check_products()
+    assert checked == [blas.SMALL_HALF, blas.SMALL_HALF, blas.HALF, blas.HALF, blas.HALF]
+
+
+@pytest.mark.parametrize("half", [blas.HALF, blas.SMALL_HALF])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_reduced_precision_is_refused(dtype: type) -> None:
+def test_reduced_precision_is_refused(dtype: type, half: int) -> None:
     # Ten (thirty) bits of mantissa, as a TF32 (or a float32) product would keep.
     kept = 10 if dtype == np.float32 else 30
-    probe = blas.make_probe(np.dtype(dtype))
+    probe = blas.make_probe(np.dtype(dtype), half)
     left, right = probe.matrices(np.dtype(dtype))
     blas.check_product(probe, left @ right.T, np.dtype(dtype))
 
@@ -63,14 +73,17 @@ def test_reduced_precision_is_refused(dtype: type) -> None:
             blas.check_product(probe, x @ y.T, np.dtype(dtype))
 
 
+@pytest.mark.parametrize("half", [blas.HALF, blas.SMALL_HALF])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_single_wrong_entry_is_seen(dtype: type) -> None:
-    probe = blas.make_probe(np.dtype(dtype))
+def test_a_single_wrong_entry_is_seen(dtype: type, half: int) -> None:
+    probe = blas.make_probe(np.dtype(dtype), half)
     left, right = probe.matrices(np.dtype(dtype))
     product = left @ right.T
     true = left.astype(object) @ right.T.astype(object)[:, :3]
-    assert (product[: blas.HALF // 2, :3] == true[: blas.HALF // 2]).all()
-    for row, column in ((0, 0), (251, 503), (503, 300), (504, 504), (900, 700), (1007, 1007)):
+    assert (product[: half // 2, :3] == true[: half // 2]).all()
+    quarter, last = half // 2, 2 * half - 1
+    places = (0, 0), (quarter - 1, half - 1), (half - 1, quarter + 3), (half, half), (last - 9, half + 9), (last, last)
+    for row, column in places:
         for wrong in (np.nextafter(product[row, column], dtype(np.inf)), dtype(np.nan), dtype(np.inf)):
             changed = product.copy()
             changed[row, column] = wrong
@@ -78,7 +91,8 @@ def test_a_single_wrong_entry_is_seen(dtype: type) -> None:
                 blas.check_product(probe, changed, np.dtype(dtype))
 
 
-def test_strassen_is_refused() -> None:
+@pytest.mark.parametrize("half", [blas.HALF, blas.SMALL_HALF])
+def test_strassen_is_refused(half: int) -> None:
     def strassen(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32], levels: int) -> npt.NDArray[np.float32]:
         if not levels:
             return a @ b
@@ -96,7 +110,7 @@ def test_strassen_is_refused() -> None:
         m1, m2, m3, m4, m5, m6, m7 = (strassen(x, y, levels - 1) for x, y in pairs)
         return np.block([[m1 + m4 - m5 + m7, m3 + m5], [m2 + m4, m1 - m2 + m3 + m6]])
 
-    probe = blas.make_probe(np.dtype(np.float32))
+    probe = blas.make_probe(np.dtype(np.float32), half)
     left, right = probe.matrices(np.dtype(np.float32))
     for levels in (1, 2, 3):
         with pytest.raises(tp.UnsafeProductError, match="Strassen"):

@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "exact": "errors ties inputs native",
     "distances": "errors ties inputs native exact",
     "measures": "errors native ties",
-    "confidence": "errors ties inputs exact measures",
+    "confidence": "later errors ties inputs exact measures",
     "results": "errors ties inputs measures confidence",
     "problem": "ties inputs distances",
     "engine": "ties inputs native exact distances problem",

@@ -4,6 +4,8 @@ import ast
 import importlib
 import importlib.util
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -155,11 +157,12 @@ def test_doors_are_shown(module: str) -> None:
 
 @pytest.mark.parametrize("module", DOORS)
 def test_doors_hold_nothing_else(module: str) -> None:
-    """What a door takes in, modules apart, it hands on."""
+    """What a door takes in, modules and its own means apart, it hands on."""
     taken = {
         alias.asname or alias.name
         for node in statements(module)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tieproof")
+        if node.module != "tieproof.later"
         for alias in node.names
         if not is_module(f"{node.module}.{alias.name}")
     }
@@ -168,5 +171,44 @@ def test_doors_hold_nothing_else(module: str) -> None:
 
 @pytest.mark.parametrize("module", [name for name in DOORS if ".compat." not in name])
 def test_doors_hold_what_they_promise(module: str) -> None:
-    there = vars(importlib.import_module(module))
-    assert [name for name in door(module) if name not in there] == []
+    there = importlib.import_module(module)
+    assert [name for name in door(module) if not hasattr(there, name)] == []
+
+
+@pytest.mark.parametrize("module", ["tieproof", "tieproof.audit", "tieproof.confidence"])
+def test_what_is_handed_on_later_is_what_type_checkers_see(module: str) -> None:
+    (branch,) = (node for node in statements(module) if isinstance(node, ast.If))
+    seen = {
+        alias.name: None if is_module(f"{node.module}.{alias.name}") else node.module
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    (table,) = (node for node in ast.walk(branch) if isinstance(node, ast.Dict))
+    handed_on = ast.literal_eval(table)
+    assert list(handed_on) == sorted(handed_on)
+    assert handed_on.items() <= seen.items()
+    assert set(door(module)) - {"audit"} <= handed_on.keys()
+    assert handed_on.keys() <= set(dir(importlib.import_module(module)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tp.audit; from tieproof.audit import ATTACKS",
+        "from tieproof.audit import ATTACKS; from tieproof.audit.report import AuditReport",
+        "import tieproof.audit; import tieproof.audit.driver",
+        "tp.AuditReport; tp.measures.AP; tp.confidence.Cap; from tieproof import *",
+        "from tieproof import audit; from tieproof.audit import audit",
+    ],
+)
+def test_the_audit_is_the_function_in_whatever_order(code: str) -> None:
+    code = f"import tieproof as tp; {code}; assert tp.audit.__name__ == 'audit'; assert callable(tp.audit)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_import_loads_next_to_nothing() -> None:
+    code = "import sys; before = set(sys.modules); import tieproof; print(*set(sys.modules) - before)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {name for name in loaded if "tieproof" in name} == {"tieproof", "tieproof.audit", "tieproof.later"}
+    assert "numpy" not in loaded

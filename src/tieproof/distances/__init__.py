@@ -1,6 +1,5 @@
 """The distances by name: a line for each, which says where its record is."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, MutableMapping
 from pkgutil import resolve_name
@@ -83,7 +82,9 @@ def our_name(name: str) -> str:
     others = {other: ours for ours, distance in DISTANCES.items() for other in distance.other_names}
     if spelling in others:
         return others[spelling]
-    near = difflib.get_close_matches(spelling, [*DISTANCES, *others], n=1, cutoff=NEAR)
+    from difflib import get_close_matches
+
+    near = get_close_matches(spelling, [*DISTANCES, *others], n=1, cutoff=NEAR)
     nearest = f" Nearest: {others.get(near[0], near[0])}." if near else ""
     raise InputError(
         f"Unknown distance {name!r}.{nearest} Known distances: {', '.join(DISTANCES)}; or pass a function."

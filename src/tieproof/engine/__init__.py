@@ -56,7 +56,7 @@ def ties_of(problem: Problem | GivenLists, watch: Watch = unwatched) -> TiesByPa
 
 def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
     """Ties by counting, block after block of queries."""
-    check_products()
+    check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity, kind="stable")
     with watch(len(space.queries) * len(space.items)) as advance:
         for parts in plan.blocks(problem.relevance.at_most()[order]):

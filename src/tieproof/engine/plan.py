@@ -126,7 +126,7 @@ QUERIES, ITEMS = 32, 512
 def cheapest(space: Space, ranked: Ranked) -> Space | None:
     """The space with those tiles that should cost least, or None for no tiles; only the time depends on it."""
     asking = np.flatnonzero(ranked.thresholds.stop > ranked.thresholds.start)
-    if space.integers or not len(asking):
+    if space.integers or len(asking) * len(space.items) <= QUERIES * ITEMS:  # a sample would be all of it
         return space
     asking = asking[evenly(len(asking), QUERIES)]
     nearest = nearest_threshold(space, ranked, asking)

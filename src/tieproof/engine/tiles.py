@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -58,6 +57,8 @@ class TileLoop:
         if len(to_count) == 1:  # for which no thread need be started
             self.count(*to_count[0])
             return
+        from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 tasks = [pool.submit(self.count, *task) for task in to_count]

@@ -13,9 +13,9 @@ from threadpoolctl import ThreadpoolController
 from tieproof.errors import UnsafeProductError
 from tieproof.ties import FloatArray, IntArray
 
-HALF, DIMENSIONS = 504, 64
+HALF, SMALL_HALF, DIMENSIONS = 504, 64, 64
 """Of the matrices that the check multiplies: twice as many rows, as a tile has, for a large product may be made
-otherwise than a small one."""
+otherwise than a small one; or twice the fewer, where no more rows are multiplied."""
 
 libraries = ThreadpoolController().select(user_api="blas")  # NumPy's among them: it is loaded with NumPy
 _lock = threading.Lock()
@@ -43,12 +43,17 @@ def single_threaded() -> Iterator[None]:
                 _limits.pop().restore_original_limits()
 
 
+def check_products(rows: int = 2 * HALF) -> None:
+    """Refuse products that are not true ones, where at most so many rows, or as many as tiles have, are multiplied."""
+    check_products_of(SMALL_HALF if rows <= 2 * SMALL_HALF else HALF)
+
+
 @cache
-def check_products() -> None:
+def check_products_of(half: int) -> None:
     """Multiply matrices made to tell TF32, bfloat16 and Strassen-like products from true ones; refuse those."""
     with single_threaded():
         for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
-            probe = make_probe(dtype)
+            probe = make_probe(dtype, half)
             left, right = probe.matrices(dtype)
             check_product(probe, left @ right.T, dtype)
 
@@ -56,9 +61,9 @@ def check_products() -> None:
 class Probe(NamedTuple):
     """Matrices whose product is exact in whatever order its sums are made, where a long row meets a short one.
 
-    long : (HALF, DIMENSIONS) odd integers: half of the rows as long as the sums allow, the others of all digits
-    short : (HALF, DIMENSIONS) half of the rows signs, the others with a single sign
-    exponent : (2 HALF,) of the power of two by which each row is multiplied
+    long : (half, DIMENSIONS) odd integers: half of the rows as long as the sums allow, the others of all digits
+    short : (half, DIMENSIONS) half of the rows signs, the others with a single sign
+    exponent : (2 half,) of the power of two by which each row is multiplied
     """
 
     long: IntArray
@@ -72,26 +77,35 @@ class Probe(NamedTuple):
         return (left * scale).astype(dtype), (right * scale).astype(dtype)
 
 
-def make_probe(dtype: np.dtype[Any]) -> Probe:
+def make_probe(dtype: np.dtype[Any], half: int = HALF) -> Probe:
     """A product with shortened mantissas loses the last digits of long rows, be they on the left or on the right.
 
     One that adds rows before it multiplies them (Strassen) loses digits of those that are smaller by powers of two.
     """
-    random = np.random.default_rng(0)
     digits = np.finfo(dtype).nmant + 1
-    quarter = HALF // 2
+    quarter = half // 2
     length = np.repeat([digits - DIMENSIONS.bit_length(), digits], quarter)[:, None]
-    long = random.integers(2 ** (length - 1), 2**length, size=(HALF, DIMENSIONS)) | 1
-    short = random.choice(np.array([-1, 1]), size=(HALF, DIMENSIONS))
-    short[quarter:] *= np.arange(DIMENSIONS) == random.integers(DIMENSIONS, size=(quarter, 1))
-    return Probe(long, short, -np.linspace(0, digits, 2 * HALF).astype(np.int64))
+    long = random_integers(0, half, DIMENSIONS) % 2 ** (length - 1) + 2 ** (length - 1) | 1
+    short = 1 - random_integers(1, half, DIMENSIONS) % 2 * 2
+    short[quarter:] *= np.arange(DIMENSIONS) == random_integers(2, quarter, 1) % DIMENSIONS
+    return Probe(long, short, -np.linspace(0, digits, 2 * half).astype(np.int64))
+
+
+def random_integers(seed: int, rows: int, columns: int) -> IntArray:
+    """Integers of 63 bits, (rows, columns), by SplitMix64 (Steele, Lea and Flood 2014): NumPy's take 10 ms to load."""
+    state = np.arange(1, rows * columns + 1, dtype=np.uint64).reshape(rows, columns)
+    state = (state + np.uint64(seed << 32)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+    return ((state ^ (state >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)
 
 
 def check_product(probe: Probe, product: npt.NDArray[Any], dtype: np.dtype[Any]) -> None:
     """Raise where the product of the probe's matrices has a wrong entry."""
+    half = len(probe.long)
     scale = np.ldexp(1.0, -probe.exponent)
     whole = product * scale[:, None] * scale
-    if not (is_product(probe, whole[:HALF, :HALF]) and is_product(probe, whole[HALF:, HALF:].T)):
+    if not (is_product(probe, whole[:half, :half]) and is_product(probe, whole[half:, half:].T)):
         raise UnsafeProductError(
             f"NumPy's {dtype.name} matrix product on this machine is less exact than {dtype.name}: a reduced "
             "precision (TF32, bfloat16) or a fast algorithm (Strassen) is switched on. Switch it off in the "
@@ -106,9 +120,10 @@ def is_product(probe: Probe, product: FloatArray) -> bool:
     Integers are added up modulo 2^64; an entry that is wrong, by an integer below 2^54, and has a random odd factor
     leaves a chance of at most 2^-10 that its row looks right.
     """
-    quarter = HALF // 2
-    factors = np.random.default_rng(1).integers(-(2**63), 2**63, size=HALF, dtype=np.int64) | 1
-    for rows, columns in ((slice(quarter), slice(HALF)), (slice(quarter, HALF), slice(quarter, HALF))):
+    half = len(probe.long)
+    quarter = half // 2
+    factors = random_integers(3, half, 1)[:, 0] << 1 | 1
+    for rows, columns in ((slice(quarter), slice(half)), (slice(quarter, half), slice(quarter, half))):
         found, factor = product[rows, columns], factors[columns]
         if not (np.abs(found) < 2.0**53).all():
             return False

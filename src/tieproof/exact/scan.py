@@ -1,6 +1,6 @@
 """One pass over the embeddings: what the bounds, the units and the identities need to know of each row."""
 
-import secrets
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
     """Read every row once; refuse NaN and infinity by the first row that holds one."""
     count, dimensions = embeddings.shape
     # Random odd multipliers: nobody can prepare rows that collide. They never reach a result.
-    multipliers = np.frombuffer(secrets.token_bytes(8 * dimensions), dtype=np.uint64) | np.uint64(1)
+    multipliers = np.frombuffer(os.urandom(8 * dimensions), dtype=np.uint64) | np.uint64(1)
     statistics = Statistics(
         np.empty(count),
         np.empty(count),

@@ -1,5 +1,6 @@
 """What people hand in, as NumPy arrays: embeddings, matrices, labels; checked and never copied needlessly."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ SCALARS = (int, float, complex, str, bytes, np.generic)
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
     """`values` as a NumPy array, from NumPy, torch, DLPack, `__array__` or nested lists."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+    if is_masked(values):
         raise InputError(f"The {name} have masked entries. Leave these items out, or fill them with .filled(...).")
     if isinstance(values, np.ndarray):
         return np.asarray(values)
@@ -52,6 +53,13 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         ) from None
     check_integers(given, array, name)
     return array
+
+
+def is_masked(values: Any) -> bool:
+    """Whether an array has entries that are masked; `numpy.ma` is loaded where there is such an array, and slowly."""
+    return bool(
+        "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any()
+    )
 
 
 def check_data_set(data: Any) -> None:

@@ -5,7 +5,6 @@ reads it and `str` writes it. A definition registers once, where it stands (`def
 texts and documentation need. It is called with `Ties` and returns `Estimates`.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -270,7 +269,9 @@ def _alias(text: str) -> str:
         raise InputError(f"'{text}' means different things: {meanings}. Write the one that is meant.")
     known = {name.casefold(): name for name in REGISTRY}
     known |= {spelling.split("{")[0].casefold().rstrip("@_-/"): ours.split("@")[0] for _, spelling, ours in aliases()}
-    near = difflib.get_close_matches(re.split("[@(]", key)[0], known, n=3, cutoff=0.5)
+    from difflib import get_close_matches
+
+    near = get_close_matches(re.split("[@(]", key)[0], known, n=3, cutoff=0.5)
     nearest = ", ".join(dict.fromkeys(known[name] for name in near))
     raise InputError(
         f"unknown measure '{text}'."

@@ -1,20 +1,14 @@
 """How the kernels are compiled: all of `kernels/`, into one shared library for each level of processor.
 
 It needs the standard library alone, for it runs before tieproof is installed: by the hook of the build
-(`hatch_build.py`), and as a script (`make kernels`), which makes the libraries beside this file anew.
+(`hatch_build.py`), and as a script (`make kernels`), which makes the libraries beside this file anew. What loads them
+reads here what they are called, so functions that compile import themselves what they need.
 """
 
-import hashlib
 import os
 import platform
-import shlex
-import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,13 +45,13 @@ class Target(NamedTuple):
         compiler's own choice serves all
     suffix : of shared libraries
     zig : the platform in the words of `zig cc -target`; None is this machine
-    tag : of a wheel
+    tag : of a wheel; None is that of this machine
     """
 
     levels: tuple[str, ...]
     suffix: str
     zig: str | None
-    tag: str
+    tag: str | None
 
 
 X86_64, ARM = ("x86-64-v2", "x86-64-v3", "x86-64-v4"), ("aarch64",)
@@ -77,7 +71,14 @@ def this_machine() -> Target:
     machine = platform.machine().lower()
     levels = {"x86_64": X86_64, "amd64": X86_64, "arm64": ARM}.get(machine, (machine,))
     suffix = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
-    return Target(levels, suffix, None, sysconfig.get_platform().replace("-", "_").replace(".", "_"))
+    return Target(levels, suffix, None, None)
+
+
+def tag_of(target: Target) -> str:
+    """The tag of a wheel for a target."""
+    import sysconfig
+
+    return target.tag or sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
 def library_file(level: str, suffix: str, folder: Path = FOLDER) -> Path:
@@ -89,13 +90,20 @@ def library_file(level: str, suffix: str, folder: Path = FOLDER) -> Path:
 def sources_digest() -> str | None:
     """What is to be compiled, in a few letters; None where the sources are not there, as in a wheel."""
     files = sorted([*SOURCES.glob("*.h"), *SOURCES.glob("*.c")])
+    if not files:
+        return None
+    import hashlib
+
     content = b"".join(file.name.encode() + b"\0" + file.read_bytes() + b"\0" for file in files)
-    return hashlib.sha256(" ".join(FLAGS).encode() + content).hexdigest()[:16] if files else None
+    return hashlib.sha256(" ".join(FLAGS).encode() + content).hexdigest()[:16]
 
 
 @cache
 def system_compiler() -> tuple[str, ...] | None:
     """A compiler of this machine that can do what is needed: $CC, cc, gcc or clang; None where there is none."""
+    import shlex
+    import shutil
+
     named = shlex.split(os.environ.get("CC", ""))
     for command in [named] if named else [["cc"], ["gcc"], ["clang"]]:
         if shutil.which(command[0]) and can_compile(command):
@@ -105,6 +113,9 @@ def system_compiler() -> tuple[str, ...] | None:
 
 def can_compile(command: Sequence[str]) -> bool:
     """Whether a compiler finds its headers and knows the newest processor: both may be lacking, or older."""
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "tried.c"
         source.write_text("#include <math.h>\n#include <stdint.h>\ndouble tried(double x) { return sqrt(x); }\n")
@@ -131,6 +142,8 @@ def march(level: str, zig: bool = False) -> list[str]:
 
 def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> list[Path]:
     """Make the libraries of a target in `folder`, all at the same time, with `more` flags; return their files."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor() as pool:
         return list(pool.map(lambda level: compile_level(folder, target, level, more), target.levels))
 
@@ -140,6 +153,8 @@ def compile_level(folder: Path, target: Target, level: str, more: Sequence[str])
 
     It is linked apart: zig makes what it links to, which takes longer than ours, only once for all levels.
     """
+    import tempfile
+
     command, file = compiler(target), library_file(level, target.suffix, folder)
     flags = [*FLAGS, *march(level, zig="ziglang" in command), *more]
     known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
@@ -153,6 +168,9 @@ def compile_level(folder: Path, target: Target, level: str, more: Sequence[str])
 
 def run(command: Sequence[str]) -> None:
     """Run a compiler; what it says of an error is the error's message."""
+    import shlex
+    import subprocess
+
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{shlex.join(command)}\n{done.stdout}")

@@ -2,10 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -28,8 +30,10 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
         if len(first) < 2:  # nothing to share: to start a thread takes longer than small work
             yield from map(function, chain(first, remaining))
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(threads) as pool:
-            waiting: deque[Future[Found]] = deque()
+            waiting: deque["Future[Found]"] = deque()
             try:
                 for item in chain(first, remaining):
                     waiting.append(pool.submit(function, item))

@@ -1,21 +1,22 @@
 """`Result`: what an evaluation found."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.confidence.error_reject import ErrorRejectCurve, error_reject_curve, errors_of
 from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.measures import Measure, parse
 from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated
 from tieproof.results.means import mean, mean_of_means
 from tieproof.results.tie_summary import TieSummary, summarize
 from tieproof.ties import Estimate, FloatArray
+
+if TYPE_CHECKING:
+    from tieproof.confidence import ErrorRejectCurve
 
 
 class Result(Mapping[str, Estimate[float]]):
@@ -150,7 +151,7 @@ class Result(Mapping[str, Estimate[float]]):
         """Whether the queries came with confidences."""
         return self._found.confidence is not None
 
-    def error_reject(self, measure: str | Measure) -> ErrorRejectCurve:
+    def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
         """The error 1 - measure of the most confident queries: `tieproof.confidence.error_reject_curve`.
 
         Two kinds of ties leave it open, and both count: those of items, which leave the error of a single query
@@ -172,6 +173,8 @@ class Result(Mapping[str, Estimate[float]]):
             raise InputError(
                 "This result has no confidences. Pass confidence= to the evaluation, one for each query."
             )
+        from tieproof.confidence.error_reject import error_reject_curve, errors_of
+
         values = self.per_query(measure)
         return error_reject_curve(errors_of(values), self._found.confidence[~np.isnan(values.lower)])
 
@@ -201,6 +204,8 @@ class Result(Mapping[str, Estimate[float]]):
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON; the same bytes for the same data in any order."""
+        import json
+
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
