@@ -333,7 +333,7 @@ def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
 def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
     data, labels = random.normal(size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
-    tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # compiles
+    tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # loads libraries
     tracemalloc.start()
     try:
         tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2, precision="float16")

@@ -65,7 +65,7 @@ class PrecisionSum:
 
 
 class _Ranks(PrecisionSum):
-    """Every hit adds its precision. What most evaluations ask for is compiled."""
+    """Every hit adds its precision. What most evaluations ask for has a kernel."""
 
     def terms(self, k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Terms:
         """Return the terms of ties of which s places count."""

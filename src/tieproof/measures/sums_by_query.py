@@ -1,4 +1,4 @@
-"""Sums over the ties of each query, compiled: most ties are single items, and nothing is kept for each of them.
+"""Sums over the ties of each query, by kernels: most ties are single items, and nothing is kept for each of them.
 
 The ties of query q are starts[q] … starts[q+1]-1; those from rank last[q] on do not count. Terms are added up in the
 order of the ties.
