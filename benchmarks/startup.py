@@ -2,7 +2,7 @@
 
     python benchmarks/startup.py
 
-Everything is measured in fresh processes. Targets: `import tieproof` takes at most 50 ms more than `import numpy`, the
+Everything is measured in fresh processes. Targets: `import tieproof` takes at most 50 ms more than `import numpy`, a
 first evaluation of 50 items 100 ms after that, and the same again 1 ms. The table is printed, and its numbers are
 written to startup.json.
 """
