@@ -43,6 +43,11 @@ class RoundedSpace(Space):
         self.describe_tiles()
 
     @property
+    def zero_vectors(self) -> int:
+        """How many rows are all zero, where the distance has such."""
+        return self.gauge.zero_vectors
+
+    @property
     def tile_type(self) -> np.dtype[Any]:
         """Float32, but for a format of more numbers than that has whole ones."""
         return np.dtype(np.float32 if self.target.infinity <= LARGEST_FLOAT32 else np.float64)
