@@ -109,7 +109,6 @@ $(VENV)/installed-studies: $(VENV)/installed
 	$(BIN)/pip install --quiet --editable '.[studies]'
 	touch $@
 
-clean:  ## remove the environment, machine code and caches
-	find src -name '*.nb[ci]' -delete
+clean:  ## remove the environment, the libraries of kernels and caches
 	rm -f src/tieproof/native/kernels-*
 	rm -rf $(VENV) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

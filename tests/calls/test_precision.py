@@ -281,6 +281,15 @@ def test_rounding_leaves_exact_integers_as_they_are() -> None:
         assert (rounded_to_float16["setting"]["precision"], exact["setting"]["precision"]) == ("float16", None)
 
 
+@pytest.mark.parametrize("distance", ["cosine", "hamming"])
+def test_zero_vectors_are_those_of_exact_distances(distance: str) -> None:
+    data, labels = np.arange(24).reshape(12, 2) > 6, [1, 2] * 6
+    exact, kept = (
+        tp.evaluate(data, labels, distance=distance, precision=name).ties.zero_vectors for name in (None, "float16")
+    )
+    assert kept == exact == (3 if distance == "cosine" else 0)
+
+
 def test_what_is_too_far_is_tied() -> None:
     # 40,000 and 70,000 are different numbers, and in float16 the second one is infinite, as is 90,000.
     data = np.array([[0.0], [40_000.0], [70_000.0], [90_000.0]])
@@ -333,7 +342,7 @@ def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
 def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
     data, labels = random.normal(size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
-    tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # compiles
+    tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # loads libraries
     tracemalloc.start()
     try:
         tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2, precision="float16")

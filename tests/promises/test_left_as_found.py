@@ -69,7 +69,7 @@ def products() -> list[int]:
 def left_as_found() -> Iterator[None]:
     """Nothing is set differently afterwards, and no thread is left, although errors are still in somebody's hands."""
     for call in CALLS.values():
-        call()  # loads libraries, compiles
+        call()  # loads libraries
     with threadpool_limits(2):
         before, threads = settings(), threading.active_count()
         yield

@@ -33,7 +33,7 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(threads) as pool:
-            waiting: deque["Future[Found]"] = deque()
+            waiting: deque[Future[Found]] = deque()
             try:
                 for item in chain(first, remaining):
                     waiting.append(pool.submit(function, item))
