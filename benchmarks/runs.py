@@ -1,21 +1,29 @@
-"""What a run of a million lines costs: reading the files, and everything from the files to the result.
+"""What a run of a million lines costs: beside pytrec_eval from dictionaries, and beside trec_eval from files.
 
     python benchmarks/runs.py
 
 A thousand queries with a thousand documents each, scores with three decimals (many ties), forty judgments a query.
-The table is printed, and its numbers are written to runs.json.
+From files to the table, both are commands of their own; trec_eval, a program in C, is taken where PATH has it
+(https://github.com/usnistgov/trec_eval, built by its `make`), else left out. pytrec_eval makes values of each query
+of the same measures. The table is printed, and its numbers are written to runs.json.
 """
 
 import argparse
 import gzip
+import importlib.util
 import resource
+import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from measuring import Call, Measured, at_most, keep, missed, seconds, setting, table, where
+from measuring import Call, Case, Measured, at_most, compare, keep, missed, seconds, setting, table, where
 from tieproof.calls.runs import evaluate_run
 from tieproof.inputs.readers import trec
 
@@ -23,7 +31,11 @@ QUERIES, DEPTH, COLLECTION, JUDGMENTS = 1000, 1000, 100_000, 40
 REPETITIONS = 5
 """Of which the median counts."""
 
-MOST_SECONDS = 5.0
+AT_MOST_OF_PYTREC_EVAL, AT_MOST_OF_TREC_EVAL = 0.4, 0.5
+
+OURS = ["AP", "nDCG", "P@10", "R@100", "RR"]
+THEIRS = ["map", "ndcg", "P.10", "recall.100", "recip_rank"]
+"""Measures that both make, in their words."""
 
 
 def generate(folder: Path, queries: int) -> tuple[Path, Path, Path]:
@@ -47,40 +59,95 @@ def generate(folder: Path, queries: int) -> tuple[Path, Path, Path]:
     return qrels, run, packed
 
 
+def as_dictionary(path: Path, value: int, kind: type) -> dict[str, dict[str, Any]]:
+    """{query: {document: value}} of a file whose values are in this column."""
+    found: dict[str, dict[str, Any]] = {}
+    with path.open() as file:
+        for line in file:
+            cells = line.split()
+            found.setdefault(cells[0], {})[cells[2]] = kind(cells[value])
+    return found
+
+
+def beside_peers(qrels: Path, run: Path) -> Iterator[Case]:
+    """The comparisons with what there is on this machine."""
+    if importlib.util.find_spec("pytrec_eval"):
+        yield Case(
+            "dictionaries to means", "pytrec_eval", AT_MOST_OF_PYTREC_EVAL, lambda: from_dictionaries(qrels, run)
+        )
+    program = shutil.which("trec_eval")
+    if program:
+        yield Case(
+            "files to table, command line", "trec_eval", AT_MOST_OF_TREC_EVAL, lambda: commands(program, qrels, run)
+        )
+
+
+def from_dictionaries(qrels: Path, run: Path) -> tuple[Call, Call]:
+    """Both from dictionaries that are there."""
+    import pytrec_eval
+
+    judged, ranked = as_dictionary(qrels, 3, int), as_dictionary(run, 4, float)
+    theirs = {name.replace(".", "_") for name in THEIRS}
+    evaluate_run(judged, ranked, measures=OURS)  # tables of weights are made once
+    return (
+        lambda: pytrec_eval.RelevanceEvaluator(judged, theirs).evaluate(ranked),
+        lambda: evaluate_run(judged, ranked, measures=OURS),
+    )
+
+
+def commands(program: str, qrels: Path, run: Path) -> tuple[Call, Call]:
+    """Both as processes, from their start to their end."""
+
+    def started(*words: str | Path) -> Call:
+        return lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+    theirs = [word for name in THEIRS for word in ("-m", name)]
+    ours = [word for name in OURS for word in ("-m", name)]
+    return started(program, *theirs, qrels, run), started(sys.executable, "-m", "tieproof", "run", qrels, run, *ours)
+
+
 def median(call: Call) -> float:
     """The median of some runs, in seconds."""
     return statistics.median(seconds(call) for _ in range(REPETITIONS))
 
 
-def measure() -> dict[str, float]:
-    """Seconds by what was done."""
+def measure() -> Measured:
+    """Seconds by what was done, and what peers take for the same."""
     with tempfile.TemporaryDirectory() as folder:
         qrels, run, packed = generate(Path(folder), QUERIES)
         evaluate_run(qrels, run)  # tables of weights are made once
-        return {
+        alone = {
             "read the run": median(lambda: trec.read(run, trec.RUN, trec.numbering())),
             "read the run, gzip": median(lambda: trec.read(packed, trec.RUN, trec.numbering())),
             "files to result": median(lambda: evaluate_run(qrels, run)),
             "files to result, truncated": median(lambda: evaluate_run(qrels, run, truncated=True)),
         }
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return {"seconds": alone, "peak_megabytes": peak, "cases": compare(beside_peers(qrels, run))}
 
 
 def render(measured: Measured) -> str:
-    targets = [(name, spent, measured["at_most"]) for name, spent in measured["seconds"].items()]
-    rows = [(name, f"{spent:.2f}", at_most(spent, target)) for name, spent, target in targets]
     title = f"{measured['setting']['lines']:,} lines, {QUERIES:,} queries, all default measures"
+    alone = table(title, ("", "seconds"), [(name, f"{spent:.2f}") for name, spent in measured["seconds"].items()])
+    rows = [
+        (
+            case["case"],
+            case["beside"],
+            *(f"{case[which]:.2f}" for which in ("reference", "evaluate", "ratio")),
+            at_most(case["ratio"], case["at_most"]),
+        )
+        for case in measured["cases"]
+    ]
+    columns = ("", "beside", "its seconds", "ours", "ratio", "at most")
+    beside = table(f"Beside peers, {', '.join(OURS)}", columns, rows)
+    targets = [(case["case"], case["ratio"], case["at_most"]) for case in measured["cases"]]
     peak = f"peak memory of the process {measured['peak_megabytes']:.0f} MB\n"
-    return table(title, ("", "seconds", "at most"), rows) + missed(targets) + peak + where(measured)
+    return alone + beside + missed(targets) + peak + where(measured)
 
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    measured = {
-        "setting": {"lines": QUERIES * DEPTH, **setting()},
-        "seconds": measure(),
-        "at_most": MOST_SECONDS,
-        "peak_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+    measured = {"setting": {"lines": QUERIES * DEPTH, **setting()}, **measure()}
     print(render(measured), end="")
     keep(__file__, measured)
 

@@ -1,33 +1,40 @@
 """All commands, and what the command line shows without one."""
 
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import tieproof
-from tieproof.cli import audit, collisions, demo, evaluate, fnmr, measures, pcf, run
 from tieproof.cli.exits import TRACEBACK
 from tieproof.cli.output import say
 
-app = typer.Typer(
-    name="tieproof",
-    help="Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest "
-    "value over all orderings of items at exactly the same distance. The same data gives the same number, to the "
-    "last bit, whatever its order and whatever the machine.",
-    epilog="Example: tieproof demo",
-    add_completion=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-    pretty_exceptions_enable=False,
-)
+COMMANDS = ("evaluate", "run", "fnmr", "pcf", "collisions", "audit", "measures", "demo")
+"""Each is a file of this folder, with `command`, `HELP` and `EXAMPLES`."""
 
-app.command("evaluate", help=evaluate.HELP, epilog=evaluate.EXAMPLES)(evaluate.command)
-app.command("run", help=run.HELP, epilog=run.EXAMPLES)(run.command)
-app.command("fnmr", help=fnmr.HELP, epilog=fnmr.EXAMPLES)(fnmr.command)
-app.command("pcf", help=pcf.HELP, epilog=pcf.EXAMPLES)(pcf.command)
-app.command("collisions", help=collisions.HELP, epilog=collisions.EXAMPLES)(collisions.command)
-app.command("audit", help=audit.HELP, epilog=audit.EXAMPLES)(audit.command)
-app.command("measures", help=measures.HELP, epilog=measures.EXAMPLES)(measures.command)
-app.command("demo", help=demo.HELP, epilog=demo.EXAMPLES)(demo.command)
+
+def app_for(args: Sequence[str]) -> typer.Typer:
+    """The program with the command that the arguments ask for; with all of them where they ask for none of these.
+
+    What the others import takes longer than some evaluations.
+    """
+    asked = next((word for word in args if not word.startswith("-")), None)
+    app = typer.Typer(
+        name="tieproof",
+        help="Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and "
+        "highest value over all orderings of items at exactly the same distance. The same data gives the same "
+        "number, to the last bit, whatever its order and whatever the machine.",
+        epilog="Example: tieproof demo",
+        add_completion=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(top)
+    for name in [asked] if asked in COMMANDS else COMMANDS:
+        file = import_module(f"tieproof.cli.{name}")
+        app.command(name, help=file.HELP, epilog=file.EXAMPLES)(file.command)
+    return app
 
 
 def show_version(wanted: bool) -> None:
@@ -37,7 +44,6 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def top(
     context: typer.Context,
     version: Annotated[
