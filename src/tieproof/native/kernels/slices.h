@@ -75,7 +75,7 @@ KERNEL void add_places(
     }
 }
 
-#define SIDE_BY_SIDE 8
+#define SUMS_SIDE_BY_SIDE 8
 
 static inline double within_eight(double number)
 {
@@ -99,16 +99,16 @@ KERNEL void add_differences(
         for (int64_t d = 0; d < dimensions; d++)
             AT(sign, d) = (double)(AT(sign, d) > 0.0) - (double)(AT(sign, d) < 0.0);
         for (int64_t place = 0; place < places; place++) {
-            double lanes[SIDE_BY_SIDE] = {0.0}; /* sums of integers that float64 holds, in any order */
+            double lanes[SUMS_SIDE_BY_SIDE] = {0.0}; /* sums of integers that float64 holds, in any order */
             int64_t d = 0;
-            for (; d + SIDE_BY_SIDE <= dimensions; d += SIDE_BY_SIDE)
-                for (int lane = 0; lane < SIDE_BY_SIDE; lane++)
+            for (; d + SUMS_SIDE_BY_SIDE <= dimensions; d += SUMS_SIDE_BY_SIDE)
+                for (int lane = 0; lane < SUMS_SIDE_BY_SIDE; lane++)
                     lanes[lane] += AT(sign, d + lane)
                                    * (AT2(x, place, row + d + lane) - AT2(y, place, column + d + lane));
             for (; d < dimensions; d++)
                 lanes[0] += AT(sign, d) * (AT2(x, place, row + d) - AT2(y, place, column + d));
             double here = 0.0;
-            for (int lane = 0; lane < SIDE_BY_SIDE; lane++)
+            for (int lane = 0; lane < SUMS_SIDE_BY_SIDE; lane++)
                 here += lanes[lane];
             AT2(total, i, place) = (int64_t)here;
         }
