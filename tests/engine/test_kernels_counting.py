@@ -29,7 +29,7 @@ from tieproof.engine.structures import (
 )
 
 Random = np.random.Generator
-Values = Callable[[Random, int], npt.NDArray[np.float64]]
+Values = Callable[[Random, int], npt.NDArray[Any]]
 
 SPECIAL = np.array([0.0, -0.0, 5e-324, -5e-324, 1e-45, 1e-38, 1.0, np.nextafter(1.0, 2.0), -1.0, 3e38, -3e38])
 
@@ -59,7 +59,7 @@ class Made(NamedTuple):
 def form_of(kind: str, width: int, dtype: Any, random: Random) -> Form:
     """How entries become nearness."""
     ones, weight = np.ones(width), random.integers(1, 4, size=width).astype(np.int32)
-    square = random.integers(1, 9, size=width) * 1.0
+    square = random.integers(1, 9, size=width).astype(np.float64)
     form = Form(ones.astype(dtype), np.zeros(width, dtype), ones, False, kind == "whole", weight)
     if kind == "shifted":
         return form._replace(factor=(2 * ones).astype(dtype), shift=random.normal(size=width).astype(dtype))
@@ -92,9 +92,7 @@ def make(
     row = np.sort(np.append(np.arange(rows), random.integers(0, rows, size=3)))
     length = random.choice([0, 1, 2, most // 2, most, 3 * most], size=len(row))
     stop = np.cumsum(length)
-    nearness = np.array(
-        [[nearness_of(form, entry, i) for i, entry in enumerate(line)] for line in entries]
-    )
+    nearness = np.array([[nearness_of(form, entry, i) for i, entry in enumerate(line)] for line in entries])
     keys = [falling(nearness[r], random, count, kind, dtype) for r, count in zip(row, length, strict=True)]
     key = np.concatenate(keys)
     starts = np.concatenate([np.append(True, part[1:] != part[:-1])[: len(part)] for part in keys])
@@ -140,7 +138,7 @@ def room_of(made: Made, work: Work, side: int) -> Room:
         for name in ("LIST", "PLACED", "TALLY"):
             patch.setattr(counting, name, 1)
         room = counting.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
-    for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
+    for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
         array[...] = 1
     return room
 
@@ -149,7 +147,7 @@ Way = Callable[[Work, Room], Iterator[int]]
 
 
 def check(made: Made, few: float | None, way: Way) -> None:
-    """Whether counts and undecided items are those of the reference; `few` items do not crowd a row, if that is given."""
+    """Whether counts and undecided items are those of the reference; `few` items do not crowd a row, if given."""
     with np.errstate(over="ignore"):
         limits = counting.limits_of(made.thresholds, made.tile.form.ratio, made.tile.entries.dtype)
     if few is not None:
@@ -186,14 +184,11 @@ def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("few", [None, 0.0, 3.0, np.inf])
 def test_rows(few: float | None, width: int, dtype: Any) -> None:
     for made in every_case(dtype, width):
-        stop = len(made.targets.row)
-        check(
-            made,
-            few,
-            lambda work, room, made=made, stop=stop: counting.count_rows(
-                made.tile, made.error, work, 0, stop, room, Lock()
-            ),
-        )
+
+        def count(work: Work, room: Room, made: Made = made) -> Iterator[int]:
+            return counting.count_rows(made.tile, made.error, work, 0, len(made.targets.row), room, Lock())
+
+        check(made, few, count)
 
 
 @pytest.mark.usefixtures("counting_at")

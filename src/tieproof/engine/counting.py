@@ -1,6 +1,9 @@
-"""Counting a tile: near items are listed, then placed; rows with many of them are counted by buckets."""
+"""Counting a tile: near items are listed, then placed; rows with many of them are counted by buckets.
 
-from collections.abc import Iterator
+All of that is done beside the counts, and what came of it is added to them under a lock.
+"""
+
+from collections.abc import Callable, Iterator
 from threading import Lock
 
 import numpy as np
@@ -11,8 +14,6 @@ from tieproof.engine.finding import lowest_entries
 from tieproof.engine.structures import (
     Columns,
     Counted,
-    Counts,
-    ExactRoom,
     Limits,
     NearEntries,
     Placed,
@@ -39,7 +40,7 @@ BUCKETS = 8
 SOME = 256
 """Buckets beside these, so that a few thresholds touch few of them."""
 
-RUN = 16
+RUN = 32
 """Entries of the table of buckets that are written together: so many may be written beyond the last."""
 
 MOST = 2**15 - 1
@@ -48,10 +49,10 @@ MOST = 2**15 - 1
 WHOLE_NUMBERS = 2**12
 """Whole numbers between the thresholds up to which each gets a count of its own."""
 
-DENSE = 0.4
+DENSE = 0.3
 """Items per threshold and row of a tile from which buckets pay (measured)."""
 
-FEW = 8
+FEW = 40
 """How many items of a row are placed one by one in any case."""
 
 
@@ -78,17 +79,18 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
         ),
         placed=Placed(np.empty(placed, dtype=np.int64), np.empty(placed, dtype=np.int32)),
         crowded=np.empty(queries, dtype=np.int64),
-        tally=Counts(*(np.empty(max(TALLY, most + 1), dtype=np.int32) for _ in Counts._fields)),
+        tally=np.empty(max(TALLY, 2 * most + 2), dtype=np.int32),
         sorting=Sorting(
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),
             table=np.empty(BUCKETS * most + SOME + RUN, dtype=np.uint16),
-            slots=np.empty(WHOLE_NUMBERS + 2, dtype=np.int32),
+            slots=np.empty(MOST + 1 + max(2 * most + 2, WHOLE_NUMBERS + 2), dtype=np.int32),
             position=np.empty(wide, dtype=np.uint32),
             close=np.empty(wide, dtype=np.uint32),
+            open=np.empty(wide, dtype=np.uint32),
         ),
-        exact=ExactRoom(near=np.empty(wide), behind=np.empty(most, dtype=np.uint32)),
+        near=np.empty(wide),
     )
 
 
@@ -98,37 +100,39 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
     Yields how many items are undecided, at the end and whenever there might be no room for more. The lock is held
     while counts change.
     """
-    counted = Counted(start, 0, 0, 0)
-    while counted.next < stop:
-        counted = count_in_rows(tile, error, work, counted.next, stop, counted.undecided, room)
-        with lock:
-            add_up(work, room, counted.tallied, counted.placed, error.certain)
-        if counted.undecided > most_undecided(work, room) or counted.next == stop and counted.undecided:
-            yield counted.undecided
-            counted = counted._replace(undecided=0)
+
+    def count(query: int, undecided: int) -> Counted:
+        return count_in_rows(tile, error, work, query, stop, undecided, room)
+
+    yield from in_pieces(count, start, stop, error, work, room, lock)
 
 
 def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
     """Count in a transposed tile: its rows are items, its columns the queries' rows; yields the number undecided."""
-    counted = Counted(0, 0, 0, 0)
-    while counted.next < len(tile.entries):
-        counted = count_in_columns(tile, error, work, columns, counted.next, counted.undecided, room)
+
+    def count(item: int, undecided: int) -> Counted:
+        return count_in_columns(tile, error, work, columns, item, undecided, room)
+
+    yield from in_pieces(count, 0, len(tile.entries), error, work, room, lock)
+
+
+def in_pieces(
+    count: Callable[[int, int], Counted], start: int, stop: int, error: Error, work: Work, room: Room, lock: Lock
+) -> Iterator[int]:
+    """Count from `start` to `stop`, each time as much as there is room for what is to be added."""
+    counted = Counted(start, 0, 0, 0)
+    most = len(work.undecided.query) - len(room.listed.query)
+    while counted.next < stop:
+        counted = count(counted.next, counted.undecided)
         with lock:
-            add_up(work, room, 0, counted.placed, error.certain)
-        if counted.undecided > most_undecided(work, room) or counted.next == len(tile.entries) and counted.undecided:
+            add_up(work, room, counted.tallied, counted.placed, error.certain)
+        if counted.undecided > most or (counted.next == stop and counted.undecided):
             yield counted.undecided
             counted = counted._replace(undecided=0)
 
 
-def most_undecided(work: Work, room: Room) -> int:
-    """How many items may be undecided where a whole list may be added to them."""
-    return len(work.undecided.query) - len(room.listed.query)
-
-
 @native
-def count_in_rows(
-    tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room
-) -> Counted:
+def count_in_rows(tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room) -> Counted:
     """Count a tile for queries from `query` on, beside the counts: what is to be added to them is in `room`.
 
     undecided: items that are there already. It ends before `stop` where there might be no room for more.

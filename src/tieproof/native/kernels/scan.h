@@ -34,8 +34,8 @@ static inline Extremes extremes_of(Doubles row)
 }
 
 /* Sum of squares of a row divided by 2^exponent: eight sums side by side, then one of them.
-   Division by half of the power at a time, so that its inverse is a number, too. What is rounded there is so small that
-   its square is zero. */
+   Division by half of the power at a time, so that its inverse is a number, too. What is rounded there is so small
+   that its square is zero. */
 static inline double sum_of_squares(Doubles row, int exponent)
 {
     double half = ldexp(1.0, -(exponent >> 1)), rest = ldexp(1.0, -(exponent - (exponent >> 1)));
