@@ -2,7 +2,7 @@
 
     python benchmarks/product.py
 
-From arrays to the result, all default measures, compiled beforehand. Each case takes turns with the product of as
+From arrays to the result, all default measures, called once beforehand. Each case takes turns with the product of as
 many random vectors; duplicates with an evaluation of as many vectors without any. Ratios are of medians. Figures are
 kept in product.json unless sizes or cases are chosen.
 """
