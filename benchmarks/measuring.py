@@ -46,7 +46,7 @@ WIDTH = 118
 class Case:
     """An evaluation beside a reference, and how many times the reference's time it may take.
 
-    prepare : makes the data, compiles, and returns the reference and the evaluation
+    prepare : makes the data, calls once, and returns the reference and the evaluation
     """
 
     name: str
@@ -77,7 +77,7 @@ def product(queries: Array, gallery: Array) -> None:
 
 
 def evaluation(rows: int = 1500, **arguments: Any) -> Call:
-    """`evaluate` with these arguments, compiled by one of the first rows with as many relevant items per query."""
+    """`evaluate` with these arguments, after one of the first rows with as many relevant items per query."""
     relevant = len(arguments["labels"]) / len(np.unique(arguments["labels"]))
     part = dict(arguments)
     for vectors, labels in (("embeddings", "labels"), ("gallery", "gallery_labels")):

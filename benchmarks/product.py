@@ -2,7 +2,7 @@
 
     python benchmarks/product.py
 
-From arrays to the result, all default measures, compiled beforehand. Each case takes turns with the product of as
+From arrays to the result, all default measures, called once beforehand. Each case takes turns with the product of as
 many random vectors; duplicates with an evaluation of as many vectors without any. Ratios are of medians. Figures are
 kept in product.json unless sizes or cases are chosen.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import tieproof as tp
 from measuring import (
     Array,
     Call,
@@ -98,6 +99,11 @@ LEAVE_ONE_OUT: dict[str, tuple[Make, float]] = {
 QUERY_GALLERY = "query/gallery in halves, about 5 relevant"
 MOST_QUERY_GALLERY = 1.25
 
+OTHER_CALLS: dict[str, tuple[Callable[..., object], float]] = {
+    "about 5 relevant, precision float16": (partial(tp.evaluate, precision="float16"), 2.0),
+    "about 5 relevant, all collisions": (tp.collisions, 3.0),
+}
+
 DUPLICATES: dict[str, Make] = {
     "every row four times": random(four_times),
     "constant vectors": random(constant),
@@ -123,6 +129,14 @@ def query_gallery(count: int, dimensions: int) -> tuple[Call, Call]:
     return lambda: product(vectors[:half], vectors[half:]), evaluation(**halves)
 
 
+def other_call(call: Callable[..., object], count: int, dimensions: int) -> tuple[Call, Call]:
+    """Leave-one-out by another call, or with other options, and the product."""
+    embeddings, labels = relevant(5)(count, dimensions)
+    vectors = white(count, dimensions)
+    call(embeddings[:1500], np.arange(len(embeddings[:1500])) // 5)
+    return lambda: product(vectors, vectors), lambda: call(embeddings, labels)
+
+
 def beside_distinct(make: Make, count: int, dimensions: int) -> tuple[Call, Call]:
     """Data with duplicates, and data without."""
     embeddings, labels = make(count, dimensions)
@@ -136,6 +150,10 @@ def cases(count: int, dimensions: int) -> list[Case]:
     made = [
         Case(name, "product", most, partial(beside_product, make, count, dimensions))
         for name, (make, most) in LEAVE_ONE_OUT.items()
+    ]
+    made += [
+        Case(name, "product", most, partial(other_call, call, count, dimensions))
+        for name, (call, most) in OTHER_CALLS.items()
     ]
     made.insert(3, Case(QUERY_GALLERY, "product", MOST_QUERY_GALLERY, partial(query_gallery, count, dimensions)))
     made += [

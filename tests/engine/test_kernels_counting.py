@@ -147,7 +147,7 @@ Way = Callable[[Work, Room], Iterator[int]]
 
 
 def check(made: Made, few: float | None, way: Way) -> None:
-    """Whether counts and undecided items are those of the reference; `few` items, if given, do not crowd a row."""
+    """Whether counts and undecided items are those of the reference; `few` items do not crowd a row, if given."""
     with np.errstate(over="ignore"):
         limits = counting.limits_of(made.thresholds, made.tile.form.ratio, made.tile.entries.dtype)
     if few is not None:
@@ -184,14 +184,11 @@ def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("few", [None, 0.0, 3.0, np.inf])
 def test_rows(few: float | None, width: int, dtype: Any) -> None:
     for made in every_case(dtype, width):
-        stop = len(made.targets.row)
-        check(
-            made,
-            few,
-            lambda work, room, made=made, stop=stop: counting.count_rows(  # type: ignore[misc]
-                made.tile, made.error, work, 0, stop, room, Lock()
-            ),
-        )
+
+        def count(work: Work, room: Room, made: Made = made) -> Iterator[int]:
+            return counting.count_rows(made.tile, made.error, work, 0, len(made.targets.row), room, Lock())
+
+        check(made, few, count)
 
 
 @pytest.mark.usefixtures("counting_at")

@@ -112,7 +112,7 @@ def test_distinct_values(size: int, level: str) -> None:
     random = np.random.default_rng(size)
     for count in (0, 1, 7, 300):
         values = random.integers(0, size, count)
-        place, found = np.empty((2, count), dtype=np.int64)
+        place, found = np.empty(count, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
         distinct = at(level, pairs.distinct_values)(values, np.zeros(size, dtype=np.int64), place, found)
         expected, inverse = np.unique(values, return_inverse=True)
         assert found[:distinct].tolist() == expected.tolist()

@@ -143,11 +143,10 @@ def preprocessed() -> str:
     return re.sub(r"\s+", " ", text.replace("_Bool", "bool"))
 
 
-@cache
-def structs() -> dict[str, list[tuple[str, str]]]:
-    """The fields of every struct, as (type, name)."""
-    found = re.findall(r"typedef struct \{([^{}]*)\} (\w+);", preprocessed())
-    return {name: list(declared(body)) for body, name in found}
+def fields_in_c(struct: str) -> list[tuple[str, str]]:
+    """The fields of a struct, as (type, name)."""
+    (body,) = re.findall(rf"typedef struct \{{([^{{}}]*)\}} {struct};", preprocessed())
+    return list(declared(body))
 
 
 def declared(body: str) -> Iterator[tuple[str, str]]:
@@ -223,7 +222,7 @@ def in_c(hint: Any, ending: str, argument: bool = False) -> str:
     assert is_named_tuple(hint)
     fields = get_type_hints(hint)
     name = hint.__name__ + (ending if any(paths_to_generic(tuple(fields.values()))) else "")
-    assert structs()[name] == [(in_c(part, ending), field) for field, part in fields.items()]
+    assert fields_in_c(name) == [(in_c(part, ending), field) for field, part in fields.items()]
     return f"{name} *" if argument else name
 
 
@@ -239,7 +238,7 @@ def check_result(hint: Any, returned: str, ending: str) -> None:
     elif is_named_tuple(hint):
         assert returned == in_c(hint, ending)
     else:
-        assert [kind for kind, _ in structs()[returned]] == [NUMBERS[part] for part in get_args(hint)]
+        assert [kind for kind, _ in fields_in_c(returned)] == [NUMBERS[part] for part in get_args(hint)]
 
 
 @pytest.mark.parametrize("header", sorted(path.name for path in SOURCES.glob("*.h")))

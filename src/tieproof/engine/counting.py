@@ -1,6 +1,9 @@
-"""Counting a tile: near items are listed, then placed; rows with many of them are counted by buckets."""
+"""Counting a tile: near items are listed, then placed; rows with many of them are counted by buckets.
 
-from collections.abc import Iterator
+All of that is done beside the counts, and what came of it is added to them under a lock.
+"""
+
+from collections.abc import Callable, Iterator
 from threading import Lock
 
 import numpy as np
@@ -97,33 +100,35 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
     Yields how many items are undecided, at the end and whenever there might be no room for more. The lock is held
     while counts change.
     """
-    counted = Counted(start, 0, 0, 0)
-    while counted.next < stop:
-        counted = count_in_rows(tile, error, work, counted.next, stop, counted.undecided, room)
-        with lock:
-            add_up(work, room, counted.tallied, counted.placed, error.certain)
-        if counted.undecided > most_undecided(work, room) or (counted.next == stop and counted.undecided):
-            yield counted.undecided
-            counted = counted._replace(undecided=0)
+
+    def count(query: int, undecided: int) -> Counted:
+        return count_in_rows(tile, error, work, query, stop, undecided, room)
+
+    yield from in_pieces(count, start, stop, error, work, room, lock)
 
 
 def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
     """Count in a transposed tile: its rows are items, its columns the queries' rows; yields the number undecided."""
-    counted = Counted(0, 0, 0, 0)
-    while counted.next < len(tile.entries):
-        counted = count_in_columns(tile, error, work, columns, counted.next, counted.undecided, room)
+
+    def count(item: int, undecided: int) -> Counted:
+        return count_in_columns(tile, error, work, columns, item, undecided, room)
+
+    yield from in_pieces(count, 0, len(tile.entries), error, work, room, lock)
+
+
+def in_pieces(
+    count: Callable[[int, int], Counted], start: int, stop: int, error: Error, work: Work, room: Room, lock: Lock
+) -> Iterator[int]:
+    """Count from `start` to `stop`, each time as much as there is room for what is to be added."""
+    counted = Counted(start, 0, 0, 0)
+    most = len(work.undecided.query) - len(room.listed.query)
+    while counted.next < stop:
+        counted = count(counted.next, counted.undecided)
         with lock:
-            add_up(work, room, 0, counted.placed, error.certain)
-        if counted.undecided > most_undecided(work, room) or (
-            counted.next == len(tile.entries) and counted.undecided
-        ):
+            add_up(work, room, counted.tallied, counted.placed, error.certain)
+        if counted.undecided > most or (counted.next == stop and counted.undecided):
             yield counted.undecided
             counted = counted._replace(undecided=0)
-
-
-def most_undecided(work: Work, room: Room) -> int:
-    """How many items may be undecided where a whole list may be added to them."""
-    return len(work.undecided.query) - len(room.listed.query)
 
 
 @native

@@ -1,6 +1,6 @@
-"""Which items of a tile may be as near as a threshold of a query: mostly few, and only these are looked at further.
+"""How near an item must be to be looked at, and which tiles are turned round for their columns.
 
-All others are farther than all thresholds and need no counting. They are passed over many at a time.
+Mostly few items are as near as a threshold of a query. All others need no counting, and are passed over.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def lowest_entries(thresholds: Thresholds, ratio: bool) -> FloatArray:
 
 
 def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: int) -> Columns:
-    """What `find_in_columns` needs of query rows and of their queries start … stop-1."""
+    """What counting a transposed tile needs of query rows and of their queries start … stop-1."""
     row = targets.row[start:stop] - rows.start
     lowest = np.full(rows.stop - rows.start, np.inf, dtype=limits.lowest.dtype)
     np.minimum.at(lowest, row, limits.lowest[start:stop])

@@ -99,11 +99,14 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """
     if size > FEW * len(values):
         return np.unique(values, return_inverse=True)
-    place, found = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
+    place, found = np.empty(len(values), dtype=np.int64), np.empty(len(values) + 1, dtype=np.int64)
     count = distinct_values(values, np.zeros(size, dtype=np.int64), place, found)
     return found[:count], place
 
 
 @native
 def distinct_values(values: IntArray, number: IntArray, place: IntArray, found: IntArray) -> int:
-    """How many distinct values there are, in `found`; `number` are zeros for all values that there may be."""
+    """How many distinct values there are, in `found`, ascending, which has room for one more than `values`.
+
+    `number` are zeros for all values that there may be.
+    """

@@ -149,7 +149,7 @@ def sums_of_pairs(
     columns: IntArray,
 ) -> Sums:
     """Add up factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], place by place."""
-    total = np.zeros((len(where), max(pairs.shape[0], of_row.shape[1], of_column.shape[1])), dtype=np.int64)
+    total = np.empty((len(where), max(pairs.shape[0], of_row.shape[1], of_column.shape[1])), dtype=np.int64)
     add_places(factor, pairs, where, of_row, rows, of_column, columns, total)
     return total
 
@@ -165,7 +165,7 @@ def add_places(
     columns: IntArray,
     total: Sums,
 ) -> None:
-    """Write the sums of `sums_of_pairs` over zeros."""
+    """Write the sums of `sums_of_pairs`."""
 
 
 def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int) -> Sums:

@@ -24,9 +24,9 @@ def meeting(key: FloatArray, reach: float, low: float, high: float) -> tuple[int
 
 
 def count_item(counts: Counts, span: slice, weight: int, first: int, last: int, exact: bool) -> bool:
-    """Count an item that may meet the thresholds first … last-1 of a query with that span, if none or equal.
+    """Count an item that may meet the thresholds first … last-1 of a query, if these are none, or equal to it.
 
-    Then it is before `last`, and with its tie, if there is one.
+    Then it is before `last`, and with its tie, if there is one. The thresholds of the query have that span.
     """
     if first < last and not exact:
         return False

@@ -1,4 +1,4 @@
-/* Counting many items of a row at once: engine/buckets.py. */
+/* Counting many items of a row at once, sorted into buckets between the thresholds: engine/counting.py. */
 
 #include "table.h"
 

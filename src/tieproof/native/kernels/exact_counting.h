@@ -1,4 +1,4 @@
-/* Counting many items of a row at once where nothing has an error: engine/exact_counting.py. */
+/* Counting many items of a row at once where nothing has an error: each is compared: engine/counting.py. */
 
 
 /* Whole numbers between the thresholds up to which each gets a count of its own; the driver makes room for them. */

@@ -43,21 +43,39 @@ KERNEL void cut_off(Doubles rows, double unit, Doubles piece)
     }
 }
 
+/* Pairs whose sums are in a cache while one place after the other is added up. */
+#define PAIRS_TOGETHER 1024
+
+/* What is added up at a place: numbers, so far apart, times a factor; nothing beyond the last place. */
+typedef struct {
+    const int64_t *at;
+    int64_t apart, factor;
+} Summand;
+
+static inline Summand summand_at(Longs sums, int64_t place, int64_t factor)
+{
+    bool is_there = place < sums.columns;
+    return (Summand){&AT2(sums, 0, is_there ? place : 0), sums.stride, is_there ? factor : 0};
+}
+
 KERNEL void add_places(
     int64_t factor, Longs pairs, Longs where, Longs of_row, Longs rows, Longs of_column, Longs columns, Longs total)
 {
-    for (int64_t i = 0; i < where.length; i++) {
-        int64_t pair = AT(where, i), row = AT(rows, i), column = AT(columns, i);
-        for (int64_t place = 0; place < pairs.length; place++)
-            AT2(total, i, place) = factor * AT2(pairs, place, pair);
-        for (int64_t place = 0; place < of_row.columns; place++)
-            AT2(total, i, place) += AT2(of_row, row, place);
-        for (int64_t place = 0; place < of_column.columns; place++)
-            AT2(total, i, place) += AT2(of_column, column, place);
+    for (int64_t start = 0; start < total.length; start += PAIRS_TOGETHER) {
+        int64_t stop = total.length - start < PAIRS_TOGETHER ? total.length : start + PAIRS_TOGETHER;
+        for (int64_t place = 0; place < total.columns; place++) {
+            bool is_there = place < pairs.length;
+            const int64_t *restrict pair = &AT2(pairs, is_there ? place : 0, 0);
+            int64_t times = is_there ? factor : 0;
+            Summand a = summand_at(of_row, place, 1), b = summand_at(of_column, place, 1);
+            for (int64_t i = start; i < stop; i++)
+                AT2(total, i, place) = times * pair[AT(where, i)] + a.factor * a.at[AT(rows, i) * a.apart]
+                                       + b.factor * b.at[AT(columns, i) * b.apart];
+        }
     }
 }
 
-#define SIDE_BY_SIDE 8
+#define SUMS_SIDE_BY_SIDE 8
 
 static inline double within_eight(double number)
 {
@@ -81,16 +99,16 @@ KERNEL void add_differences(
         for (int64_t d = 0; d < dimensions; d++)
             AT(sign, d) = (double)(AT(sign, d) > 0.0) - (double)(AT(sign, d) < 0.0);
         for (int64_t place = 0; place < places; place++) {
-            double lanes[SIDE_BY_SIDE] = {0.0}; /* sums of integers that float64 holds, in any order */
+            double lanes[SUMS_SIDE_BY_SIDE] = {0.0}; /* sums of integers that float64 holds, in any order */
             int64_t d = 0;
-            for (; d + SIDE_BY_SIDE <= dimensions; d += SIDE_BY_SIDE)
-                for (int lane = 0; lane < SIDE_BY_SIDE; lane++)
+            for (; d + SUMS_SIDE_BY_SIDE <= dimensions; d += SUMS_SIDE_BY_SIDE)
+                for (int lane = 0; lane < SUMS_SIDE_BY_SIDE; lane++)
                     lanes[lane] += AT(sign, d + lane)
                                    * (AT2(x, place, row + d + lane) - AT2(y, place, column + d + lane));
             for (; d < dimensions; d++)
                 lanes[0] += AT(sign, d) * (AT2(x, place, row + d) - AT2(y, place, column + d));
             double here = 0.0;
-            for (int lane = 0; lane < SIDE_BY_SIDE; lane++)
+            for (int lane = 0; lane < SUMS_SIDE_BY_SIDE; lane++)
                 here += lanes[lane];
             AT2(total, i, place) = (int64_t)here;
         }

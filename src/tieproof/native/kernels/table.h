@@ -1,4 +1,5 @@
-/* The table of buckets that engine/buckets.py speaks of. */
+/* What counting the items of a row needs, whatever their type: the table of buckets, slots and levels:
+   engine/counting.py. */
 
 #ifndef TIEPROOF_TABLE_H
 #define TIEPROOF_TABLE_H
