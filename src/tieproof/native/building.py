@@ -37,6 +37,7 @@ STRICT = ("-Wall", "-Wextra", "-Werror")
 
 SANITIZED = (
     "-DCHECKED",
+    "-O1",
     "-g",
     "-fsanitize=address,undefined",
     "-fno-sanitize-recover=all",
