@@ -31,6 +31,7 @@ STRICT = ("-Wall", "-Wextra", "-Werror")
 
 SANITIZED = (
     "-DCHECKED",
+    "-O1",
     "-g",
     "-fsanitize=address,undefined",
     "-fno-sanitize-recover=all",
