@@ -21,9 +21,9 @@ from shared_data import load_shared
 from tieproof.calls import collision_counts, widest_ties
 from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
-from tieproof.engine.collisions import ties as gaps
+from tieproof.distances import gauge
+from tieproof.engine import FoundTies, stripes
 from tieproof.measures.average_precision import tie_widths
-from tieproof.pooled import stripes
 
 Array = npt.NDArray[Any]
 
@@ -201,7 +201,7 @@ def test_nearly_equal_widths_are_in_the_order_of_their_fractions() -> None:
         collected = widest_ties.WidestTies()
         for part in np.array_split(random.permutation(len(chosen)), 7):
             *letters, n_relevant = np.array([chosen[place] for place in part]).T
-            found = gaps.FoundTies(part, n_relevant, np.arange(len(part)), *letters)
+            found = FoundTies(part, n_relevant, np.arange(len(part)), *letters)
             collected.add(part, found, tie_widths(*letters) / n_relevant)
         assert [entry.kind for entry in collected.kept] == [kind for _, kind in expected]
         widths = [tie.ap_width for tie in collected.ties()]
@@ -245,7 +245,7 @@ def test_same_bits(name: str, distance: str, epsilon: float, monkeypatch: pytest
             permuted, labels[items], distance=distance, epsilon=epsilon, threads=threads, memory=memory
         )
     monkeypatch.setattr(stripes, "LARGEST_STRIPE", 7)
-    monkeypatch.setattr(gaps, "COLUMNS", 9)
+    monkeypatch.setattr(gauge, "COLUMNS", 9)
     assert report(data, labels, distance=distance, epsilon=epsilon, threads=2) == expected
 
 

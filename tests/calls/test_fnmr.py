@@ -14,6 +14,7 @@ import fnmr_oracle as oracle
 import tieproof as tp
 from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
+from tieproof.distances import gauge
 from tieproof.pooled import counting, pool
 from tieproof.results.rates import (
     METHODS,
@@ -186,8 +187,8 @@ def test_guesses_decide_nothing(
     monkeypatch.setattr(counting, "FEW", few)
     monkeypatch.setattr(counting, "SAMPLE_ROWS", rows)
     monkeypatch.setattr(counting, "SAMPLE_MARGIN", margin)
-    monkeypatch.setattr(pool, "COLUMNS", 7)
-    monkeypatch.setattr(pool, "CHUNK_PAIRS", 7)
+    monkeypatch.setattr(gauge, "COLUMNS", 7)
+    monkeypatch.setattr(gauge, "CHUNK_PAIRS", 7)
     monkeypatch.setattr(pool, "LARGEST_STRIPE", 11)
     found = [tp.fnmr_at_fmr(data, labels, fmr=FMR, method=method).to_json() for method in ("linear", "exact")]
     assert found == expected

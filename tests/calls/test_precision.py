@@ -22,12 +22,12 @@ from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances.curves import LINEAR, curve
+from tieproof.engine import stripes
+from tieproof.engine.rounded.distances import RoundedDistances
+from tieproof.engine.rounded.kernels import round_pairs, target_of
+from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
-from tieproof.pooled import stripes
-from tieproof.pooled.points import make_gauge
-from tieproof.precision.distances import RoundedDistances
-from tieproof.precision.formats import FORMATS
-from tieproof.precision.kernels import nearest, round_pairs, target_of
+from tieproof.problem import Budget, Problem
 
 PRECISIONS = tuple(FORMATS)
 
@@ -38,8 +38,9 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
     """Rounded distances of all rows to all others, as the evaluation ranks them."""
     items = data if gallery is None else gallery
     labels = [np.zeros(len(side), dtype=np.int64) for side in (data, items)]
-    relevance = Labels(labels[0], None if gallery is None else labels[1])
-    gauge = make_gauge(data, gallery, REGISTERED[name], relevance, 2**28)
+    relevance = Labels.of(labels[0], None if gallery is None else labels[1])
+    problem = Problem(data, gallery, REGISTERED[name], name, data.shape[1], relevance, ("labels",), Budget(2**28, 1))
+    gauge = problem.gauge()
     block = RoundedDistances(gauge, FORMATS[precision]).block(slice(0, len(gauge.weight[0])))
     return np.asarray(block[gauge.identity[0][:, None], gauge.identity[1]])
 
@@ -163,6 +164,12 @@ def test_query_and_gallery(distance: str) -> None:
     assert (found == found_distances(data, distance, "float16")[:8, 8:]).all()
 
 
+def nearest(numbers: npt.NDArray[np.float64], precision: str) -> npt.NDArray[np.float64]:
+    out = np.empty_like(numbers)
+    round_pairs(numbers, np.zeros_like(numbers), curve(LINEAR), target_of(FORMATS[precision]), out)
+    return out
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_function(precision: str) -> None:
     random = np.random.default_rng(1)
@@ -172,8 +179,7 @@ def test_a_function(precision: str) -> None:
         return np.asarray(np.abs(queries[:, None].astype(float) - items[None].astype(float)).sum(axis=2))
 
     distances = function(data, data)
-    target = target_of(FORMATS[precision])
-    kept = np.array([[nearest(value, target) for value in row] for row in distances.tolist()])
+    kept = nearest(distances.ravel(), precision).reshape(distances.shape)
     relevance = np.where(np.eye(40, dtype=bool), -1, labels[:, None] == labels)
     expected = tp.evaluate_distances(kept, relevance).to_dict()["measures"]
     assert tp.evaluate(data, labels, distance=function, precision=precision).to_dict()["measures"] == expected
@@ -195,9 +201,8 @@ def numbers_to_round(precision: str) -> list[float]:
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_rounding_of_floats_and_fractions(precision: str) -> None:
     numbers = numbers_to_round(precision)
-    target = target_of(FORMATS[precision])
     expected = [rounded(precision, known(number)) for number in numbers]
-    assert [Fraction(nearest(number, target)) for number in numbers] == expected
+    assert [Fraction(number) for number in nearest(np.array(numbers), precision).tolist()] == expected
     assert [Fraction(FORMATS[precision].rounded(Fraction(number))) for number in numbers] == expected
 
 
@@ -208,7 +213,7 @@ def test_rounding_as_numpy_does() -> None:
         with np.errstate(over="ignore"):
             expected = numbers.astype(dtype).astype(np.float64)
         expected = np.clip(expected, -FORMATS[name].infinity, FORMATS[name].infinity)
-        assert [nearest(number, target_of(FORMATS[name])) for number in numbers.tolist()] == expected.tolist()
+        assert nearest(numbers, name).tolist() == expected.tolist()
 
 
 def test_an_error_that_spans_a_midpoint_leaves_a_value_open() -> None:

@@ -14,7 +14,7 @@ from exact_oracle import ORDERS
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.engine import choice, counting, finding, levels, thresholds, tiles, without_tiles
+from tieproof.engine import counting, finding, levels, plan, ranking, tiles, without_tiles
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
@@ -131,7 +131,7 @@ def test_progress_ends_at_the_total(name: str, monkeypatch: Patch) -> None:
     done: list[int] = []
 
     @contextmanager
-    def bar(total: int, show: bool) -> Iterator[Callable[[int], None]]:
+    def bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
         totals.append(total)
         yield done.append
 
@@ -146,8 +146,8 @@ def test_progress_ends_at_the_total(name: str, monkeypatch: Patch) -> None:
 def test_shared_items_are_ranked_together(at_least: int, called: bool, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
-    monkeypatch.setattr(thresholds, "SHARED", at_least)
-    calls = counted(monkeypatch, thresholds, "rank_shared")
+    monkeypatch.setattr(ranking, "SHARED", at_least)
+    calls = counted(monkeypatch, ranking, "rank_shared")
     tp.evaluate(**task)
     assert (calls["rank_shared"] > 0) == called
 
@@ -157,7 +157,7 @@ def test_plans_are_cut(force: str, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
     ranked = counted(monkeypatch, engine, "rank")
-    parts = counted(monkeypatch, thresholds, "rank_part")
+    parts = counted(monkeypatch, ranking, "rank_part")
     FORCED[force](monkeypatch)
     tp.evaluate(**task, memory="8MiB")
     assert (ranked["rank"] > 1) == (force == "many_blocks")
@@ -178,7 +178,7 @@ def test_tiles_are_as_chosen(forced: str, monkeypatch: Patch) -> None:
 
     monkeypatch.setattr(tiles.TileLoop, "run", noted)
     tp.evaluate(**task)
-    chosen = choice.CHOICES[0]
+    chosen = plan.CHOICES[0]
     assert kinds == [(np.dtype(chosen.dtype), chosen.chunk)]
 
 
@@ -219,10 +219,10 @@ def by_level_and_by_tiles(task: dict[str, Any], monkeypatch: Patch, threads: int
     found = []
     for few in (True, False):
         with monkeypatch.context() as patch:
-            calls = counted(patch, engine, "ties_by_level", "count_ties")
-            patch.setattr(engine, "few_levels", lambda codes, few=few: few)
+            calls = counted(patch, engine, "ties_by_level", "ties_by_tiles")
+            patch.setattr(engine, "few_levels", lambda problem, few=few: few)
             found.append(bits(tp.evaluate(**task, threads=threads)))
-            assert calls == {"ties_by_level": int(few), "count_ties": int(not few)}
+            assert calls == {"ties_by_level": int(few), "ties_by_tiles": int(not few)}
     assert found[0] == found[1]
 
 

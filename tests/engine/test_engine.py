@@ -22,6 +22,7 @@ from tieproof.engine.guide import guided
 from tieproof.engine.plan import Plan
 from tieproof.exact import blas
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
+from tieproof.problem import Budget
 
 SOURCE = Path(tp.__file__).parent
 
@@ -292,5 +293,5 @@ def test_plans_cover_every_query_once() -> None:
     random = np.random.default_rng(0)
     for budget in (1, 2**20, 2**24, 2**30):
         pairs = random.integers(0, 5000, size=1000)
-        parts = [part for block in Plan(budget, 2).blocks(pairs) for part in block]
+        parts = [part for block in Plan(Budget(budget, 2)).blocks(pairs) for part in block]
         assert np.concatenate([np.arange(1000)[part] for part in parts]).tolist() == list(range(1000))

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from entries import entered
 from tieproof.distances.space import Error, Form
-from tieproof.engine import counting, finding, masks
+from tieproof.engine import counting, finding, without_tiles
 from tieproof.engine.guide import guided
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
 from tieproof.engine.structures import (
@@ -29,10 +28,6 @@ from tieproof.engine.structures import (
     room_for_items,
 )
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
-
-counted = entered(masks.counted)
-hide = entered(masks.hide)
-leave_out = entered(masks.leave_out)
 
 Array = npt.NDArray[Any]
 Random = np.random.Generator
@@ -412,22 +407,13 @@ def some_masks(random: Random) -> tuple[Targets, list[set[int]]]:
 
 
 def test_masks_in_every_part_of_the_items() -> None:
-    random = np.random.default_rng(5)
-    targets, masked = some_masks(random)
-    for q in range(5):
-        for column, width in ((0, 90), (0, 20), (33, 1), (33, 40), (80, 10), (90, 5)):
-            items = np.arange(column, column + width)
-            left = np.array([item not in masked[q] for item in items.tolist()])
-            value = np.zeros(width)
-            runs = (targets.run, targets.first[q], targets.last[q])
-            hide(*runs, column, value)
-            assert ((value == 0) == left).all()
-            assert (value[~left] == -np.inf).all()
-            for share in (0.0, 0.2, 1.0):
-                places = np.flatnonzero(random.random(width) < share).astype(np.uint32)
-                close = np.append(places, np.uint32(0))
-                kept = leave_out(*runs, column, len(places), close)
-                assert close[:kept].tolist() == [c for c in places.tolist() if left[c]]
+    targets, masked = some_masks(np.random.default_rng(5))
+    for column, width in ((0, 90), (0, 20), (33, 1), (33, 40), (80, 10), (90, 5)):
+        nearness = np.zeros((5, width), dtype=np.float32)
+        without_tiles.hide_in_rows(targets.run, targets.first, targets.last, column, nearness)
+        for q in range(5):
+            left = np.array([item not in masked[q] for item in range(column, column + width)])
+            assert nearness[q].tolist() == np.where(left, 0.0, -np.inf).tolist()
 
 
 def test_runs_are_what_they_were_made_of() -> None:
@@ -461,15 +447,6 @@ def test_masks_and_their_parts_in_a_row() -> None:
     joined = join(parts)
     assert [items_of(joined, q) for q in range(len(wanted))] == wanted
     assert joined.run.dtype == np.int32
-
-
-def test_what_is_left_out_at_the_ends_of_a_tile_is_passed_over() -> None:
-    targets, masked = some_masks(np.random.default_rng(0))
-    for q, items in enumerate(masked):
-        for start, stop in ((0, 90), (0, 1), (30, 60), (89, 90)):
-            left, right = counted(targets.run, targets.first[q], targets.last[q], start, stop)
-            kept = [item - start for item in range(start, stop) if item not in items]
-            assert (left, right) == ((kept[0], kept[-1] + 1) if kept else (stop - start, stop - start))
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 100, 5000])

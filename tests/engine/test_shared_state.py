@@ -17,12 +17,11 @@ from hard_sets import HARD_SETS
 from tieproof.calls import scoring
 from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
-from tieproof.engine import thresholds, tiles
+from tieproof.engine import ranking, tiles
 from tieproof.exact.rows import Rows
 from tieproof.inputs.relevance import Relevance
 from tieproof.measures import Measure
 from tieproof.native import threads
-from tieproof.pooled import pool
 from tieproof.ties import Ties
 
 SETS = ["gaussian float32", "one ulp apart float32", "int8 few values", "duplicates", "sixty orders of magnitude"]
@@ -109,7 +108,7 @@ def is_lazy(attribute: Any) -> bool:
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[type]]:
     """The types that travel to threads; each pool checks that nothing of them changes there."""
     WatchingPool.met = set()
-    for module in (threads, tiles, pool):
+    for module in (threads, tiles):
         monkeypatch.setattr(module, "ThreadPoolExecutor", WatchingPool)
     yield WatchingPool.met
     gc.collect()
@@ -121,7 +120,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[type]]:
 def test_nothing_is_made_in_a_thread(
     name: str, distance: str, call: str, watched: set[type], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(thresholds, "SHARED", 3)
+    monkeypatch.setattr(ranking, "SHARED", 3)
     random = np.random.default_rng(7)
     data, labels = HARD_SETS[name](random, (90, 6)), np.arange(90) % 9
     CALLS[call](data, labels, distance=distance, threads=3)

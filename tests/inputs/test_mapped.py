@@ -1,7 +1,6 @@
 """A memory-mapped file that changes during the evaluation is refused, and so is one that was cut short before."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from tieproof import engine
 from tieproof.cli import main
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2
@@ -172,14 +172,13 @@ def test_what_was_written_before(path: Path) -> None:
 
 def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     labels = saved(path.with_name("labels.npy"), LABELS)
-    module = sys.modules["tieproof.calls.embeddings"]
-    evaluated = module.space_parts
+    evaluated = engine.ties_of
 
     def meanwhile(*arguments: Any) -> Any:
         rewritten(path)
         return evaluated(*arguments)
 
-    monkeypatch.setattr(module, "space_parts", meanwhile)
+    monkeypatch.setattr(engine, "ties_of", meanwhile)
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(path), str(labels)])
     assert done.value.code == 2

@@ -24,22 +24,22 @@ MAY_IMPORT = {
     "measures": "errors native ties",
     "confidence": "errors ties inputs exact measures",
     "results": "errors ties inputs measures confidence",
-    "engine": "errors ties inputs native exact distances",
+    "problem": "ties inputs distances",
+    "engine": "ties inputs native exact distances problem",
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
-    "pooled": "errors ties inputs native exact distances engine results",
-    "precision": "errors ties inputs native exact distances engine pooled",
-    # It stands in engine/ and is made from rounded distances and from gauges; a room of its own would say so.
-    "engine.collisions": "errors ties inputs native exact distances engine pooled precision",
-    "calls": "errors ties inputs native exact distances engine engine.collisions pooled precision measures "
-    "confidence results",
-    "audit": "errors data ties inputs distances measures results calls",
+    "pooled": "errors ties inputs native exact distances problem results",
+    "calls": "errors ties inputs native exact distances problem engine pooled measures confidence results",
+    "audit": "errors data ties distances measures results calls",
     "views": "errors ties distances measures confidence results audit",
-    "compat": "errors ties inputs exact distances measures engine pooled results calls views",
+    "compat": "errors ties inputs exact distances engine results calls views",
     "tieproof": "errors ties measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures precision results calls audit views",
+    "cli": "tieproof errors data inputs native distances measures results calls audit views",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""
+
+DOORS = {"engine", "pooled"}
+"""Packages of which others import what their first file hands on, and nothing behind it."""
 
 SHOWN = {("results", "views"), ("audit", "views")}
 """Views know results. What shows a result is yet a method of it, of two lines, which imports its view when called."""
@@ -117,6 +117,17 @@ def test_packages_import_what_stands_below_them() -> None:
         and not (each.shows and each.packages in SHOWN)
     ]
     assert not wrong
+
+
+def test_doors_are_used() -> None:
+    behind = {
+        f"{each.importer} imports {each.imported}"
+        for each in imports()
+        if each.packages[1] in DOORS
+        and each.packages[0] != each.packages[1]
+        and each.imported != f"tieproof.{each.packages[1]}"
+    }
+    assert not behind
 
 
 @pytest.mark.parametrize("also_late", [False, True], ids=["when imported", "ever"])

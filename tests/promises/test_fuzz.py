@@ -22,7 +22,7 @@ from forced import FORCED, no_integers, small_tiles
 from fuzzing import KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
-from tieproof.precision.formats import FORMATS
+from tieproof.inputs.formats import FORMATS
 
 pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")  # any data may look like something else
 

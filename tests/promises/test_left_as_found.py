@@ -16,14 +16,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import tieproof as tp
 from tieproof.calls import collision_counts, progress, scoring
-from tieproof.distances import DISTANCES, make_space
-from tieproof.engine import Plan, count_ties
-from tieproof.engine.collisions.ties import all_ties
-from tieproof.inputs.relevance import Labels
+from tieproof.calls.problems import Side, as_budget, make_problem
+from tieproof.engine import collisions_of, ties_of
+from tieproof.inputs.formats import FORMATS
 from tieproof.pooled import counting
-from tieproof.pooled.points import make_gauge
-from tieproof.precision.formats import FORMATS
-from tieproof.precision.ties import rounded_ties
+from tieproof.problem import unwatched
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.normal(size=(1500, 8)).astype(np.float32)
@@ -40,7 +37,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 PLACES = [
     "tieproof.engine.counting.count_rows",
     "tieproof.engine.dense.count_matrix",
-    "tieproof.precision.ties.ties_of_scores",
+    "tieproof.engine.rounded.ties.ties_of_scores",
     "tieproof.engine.collisions.ties.written_down",
     "tieproof.pooled.counting.histogram",
 ]
@@ -126,21 +123,13 @@ def test_an_error_in_a_thread(call: str, left_as_found: None, monkeypatch: pytes
     assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
 
 
-@pytest.mark.parametrize("kind", ["engine", "precision", "gaps"])
+@pytest.mark.parametrize("kind", ["tiles", "precision", "collisions"])
 def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
     """Somebody takes the first part, and never the next one."""
-    relevance, limits = Labels(LABELS, None), (8 * 2**20, 2)
-    cosine, plan = DISTANCES["cosine"], Plan(*limits)
-
-    def nobody_looks(_: int) -> None: ...
-
-    gauge = make_gauge(DATA, None, cosine, relevance, limits[0])
-    space = make_space(cosine, DATA, None, relevance.order(), plan.resources)
-    parts: Any = {
-        "engine": count_ties(space, relevance, plan, nobody_looks),
-        "precision": rounded_ties(gauge, FORMATS["float16"], relevance, limits, nobody_looks),
-        "gaps": all_ties(gauge, relevance, 0.0, limits, nobody_looks),
-    }[kind]
+    sides, budget = (Side(DATA, LABELS), Side(None)), as_budget("8MiB", 2)
+    rounding = FORMATS["float16"] if kind == "precision" else None
+    problem = make_problem(*sides, "cosine", budget, rounding=rounding)
+    parts: Any = collisions_of(problem, 0.0, unwatched) if kind == "collisions" else ties_of(problem).parts
     next(parts)
     soon(lambda: set(products()) == {2})
     parts.close()

@@ -8,7 +8,7 @@ import tieproof as tp
 from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
 from shared_data import load_shared
-from tieproof.engine import choice, plan
+from tieproof.engine import plan
 from tieproof.exact import rows
 
 SETS = (
@@ -84,7 +84,7 @@ def test_tiles_blocks_and_precision(name: str, distance: str, monkeypatch: pytes
         monkeypatch.setattr(plan, "SMALLEST_SIDE", min(side, 64))
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKED", ranked)
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKING", ranking)
-        monkeypatch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, -1.0),))
+        monkeypatch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))
         found = tp.evaluate(data, labels, distance=distance, memory="8MiB", threads=2)
         assert found.to_json() == expected, side
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.engine import choice, counting, plan, thresholds, tiles
+from tieproof.engine import counting, plan, ranking, tiles
 from tieproof.exact import rows
 
 Patch = pytest.MonkeyPatch
@@ -48,11 +48,11 @@ def little_room(patch: Patch) -> None:
 
 
 def ranked_together(patch: Patch) -> None:
-    patch.setattr(thresholds, "SHARED", 1)
+    patch.setattr(ranking, "SHARED", 1)
 
 
 def ranked_pair_by_pair(patch: Patch) -> None:
-    patch.setattr(thresholds, "SHARED", 10**9)
+    patch.setattr(ranking, "SHARED", 10**9)
 
 
 def many_blocks(patch: Patch) -> None:
@@ -64,13 +64,13 @@ def many_parts(patch: Patch) -> None:
 
 
 def no_tiles(patch: Patch) -> None:
-    patch.setattr(choice, "UNDECIDED", 0)
+    patch.setattr(plan, "LEFT_OPEN", 0)
     patch.setattr(plan, "UNDECIDED", (100, 100))
 
 
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     def patch_choices(patch: Patch) -> None:
-        patch.setattr(choice, "CHOICES", (choice.Choice(dtype, chunk, -1.0),))  # less than no tiles
+        patch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))  # less than no tiles
 
     return patch_choices
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.embeddings import evaluate
+from tieproof.calls.problems import as_budget
 from tieproof.calls.scoring import Empty, check_empty, parse_measures
 from tieproof.distances import DistanceFunction, our_name
 from tieproof.errors import InputError
@@ -19,11 +20,10 @@ from tieproof.inputs.arrays import (
     type_name,
 )
 from tieproof.inputs.categories import Average, as_categories, check_average
+from tieproof.inputs.formats import find_format
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.precision.formats import find_format
 from tieproof.results.results import Result
 from tieproof.ties import IntArray
 
@@ -89,8 +89,7 @@ class Evaluator:
         parse_measures(measures)
         check_average(average)
         check_empty(empty)
-        parse_memory(memory)
-        parse_threads(threads)
+        as_budget(memory, threads)
         find_format(precision)
         self._options: dict[str, Any] = {
             "distance": distance,

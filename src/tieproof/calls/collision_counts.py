@@ -14,7 +14,7 @@ from tieproof.results.collisions import COUNTS, Cells, Collisions, CollisionSett
 from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
-    from tieproof.engine.collisions.ties import FoundTies
+    from tieproof.engine import FoundTies
 
 
 MOST_ROWS, MOST_COLUMNS = 400, 800
@@ -38,7 +38,7 @@ class Painter:
 
     def paint(self, found: "FoundTies") -> None:
         """Add ties to the cells of the picture."""
-        from tieproof.engine.collisions.kernels import paint
+        from tieproof.engine import paint
 
         row = self.row_of[found.queries[found.place]]
         middle, end = found.k + found.l - found.m, found.k + found.l

@@ -2,21 +2,23 @@
 
 import math
 from contextlib import closing
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from tieproof.calls.collision_counts import count_collisions
+from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.progress import progress_bar
-from tieproof.calls.vectors import as_inputs
-from tieproof.distances import DistanceFunction, reported
+from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.native.waiting import explain_waits
 from tieproof.results.collisions import Collisions, CollisionSetting
+
+NOBODY = np.zeros((0, 2), dtype=np.int64)
+"""Triples where nobody is relevant to anybody."""
 
 
 @unchanged_files
@@ -82,41 +84,39 @@ def collisions(
 
     """
     explain_waits(progress)
-    limits = parse_memory(memory), parse_threads(threads)
+    budget = as_budget(memory, threads)
     threshold = as_epsilon(epsilon)
-    vectors, gallery_vectors, kind, dimensions = as_inputs(embeddings, gallery, distance, bits)
     labelled = labels is not None
-    if not labelled:
-        if gallery_labels is not None or groups is not None or gallery_groups is not None:
-            raise InputError(
-                "gallery_labels and groups were passed without labels. Pass labels= too, or leave them out."
-            )
-        labels = np.arange(len(vectors))
-        gallery_labels = None if gallery_vectors is None else np.full(len(gallery_vectors), -1)
-    relevance = make_relevance(
-        vectors, gallery_vectors, labels, gallery_labels, None, (groups, gallery_groups), exclude
+    if not labelled and (gallery_labels is not None or groups is not None or gallery_groups is not None):
+        raise InputError("gallery_labels and groups were passed without labels. Pass labels= too, or leave them out.")
+    problem = make_problem(
+        Side(embeddings, labels, groups),
+        Side(gallery, gallery_labels, gallery_groups),
+        distance,
+        budget,
+        relevance=None if labelled else NOBODY,
+        exclude=exclude,
+        bits=bits,
     )
-    candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(len(vectors))
-    from tieproof.engine.collisions.ties import all_ties
+    relevance = problem.relevance
+    candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(relevance.n_queries)
+    from tieproof.engine import collisions_of
     from tieproof.exact.blas import single_threaded
     from tieproof.measures.rank_weights import growing_tables
-    from tieproof.pooled.points import make_gauge
 
     setting = CollisionSetting(
-        distance=reported(distance),
+        distance=problem.called,
         epsilon=threshold,
-        leave_one_out=gallery is None,
+        leave_one_out=problem.gallery is None,
         queries=relevance.n_queries,
         gallery=relevance.n_items,
-        dimensions=dimensions,
+        dimensions=problem.dimensions,
         labelled=labelled,
     )
-    gauge = make_gauge(vectors, gallery_vectors, kind, relevance, limits[0])
     with (
-        progress_bar(relevance.n_queries * relevance.n_items, progress) as advance,
         growing_tables(),
         single_threaded(),  # for all tasks together: between them its threads would only be woken up
-        closing(all_ties(gauge, relevance, threshold, limits, advance)) as parts,
+        closing(collisions_of(problem, threshold, partial(progress_bar, shown=progress))) as parts,
     ):
         return count_collisions(parts, candidates, setting)
 

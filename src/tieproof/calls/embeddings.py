@@ -1,28 +1,25 @@
-"""`evaluate`: check, plan, run."""
+"""`evaluate`: the measures of embeddings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.progress import progress_bar
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score, warn_of_recall
-from tieproof.calls.vectors import as_inputs
 from tieproof.confidence.inputs import as_column
-from tieproof.distances import Distance, DistanceFunction, make_space, reported
+from tieproof.distances import DistanceFunction
 from tieproof.errors import about
-from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.categories import Average, as_categories
-from tieproof.inputs.embeddings import make_relevance
+from tieproof.inputs.formats import find_format
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.inputs.relevance import Labels, Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
 from tieproof.native.waiting import explain_waits
-from tieproof.precision.formats import Format, find_format
 from tieproof.results.results import Result, Setting
-from tieproof.ties import IntArray, Parts, Ties
+from tieproof.ties import IntArray, Parts
 
 
 @unchanged_files
@@ -136,45 +133,45 @@ def evaluate(
     explain_waits(progress)
     wanted = parse_measures(measures)
     check_empty(empty)
-    wanted_format = find_format(precision)
-    budget, workers = parse_memory(memory), parse_threads(threads)
-    vectors, gallery_vectors, kind, dimensions = as_inputs(embeddings, gallery, distance, bits)
-    relevant = make_relevance(
-        vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
+    rounding = find_format(precision)
+    problem = make_problem(
+        Side(embeddings, labels, groups),
+        Side(gallery, gallery_labels, gallery_groups),
+        distance,
+        as_budget(memory, threads),
+        relevance=relevance,
+        exclude=exclude,
+        bits=bits,
+        rounding=rounding,
     )
+    count = problem.relevance.n_queries
     with about("categories", "embeddings"):
-        grouping = as_categories(categories, len(vectors), average, labels)
+        grouping = as_categories(categories, count, average, labels)
     with about("confidence", "embeddings"):
-        confidences = None if confidence is None else as_column(confidence, "confidences", len(vectors))
-    if wanted_format is not None:
-        parts, zero_vectors = rounded_parts(
-            vectors, gallery_vectors, kind, relevant, wanted_format, (budget, workers), progress
-        )
-    elif not isinstance(kind, Distance):
-        parts, zero_vectors = function_parts(vectors, gallery_vectors, kind, relevant, progress), 0
-    else:
-        parts, zero_vectors = space_parts(vectors, gallery_vectors, kind, relevant, (budget, workers), progress)
+        confidences = None if confidence is None else as_column(confidence, "confidences", count)
+    from tieproof.engine import ties_of
+
+    found = ties_of(problem, partial(progress_bar, shown=progress))
     setting = Setting(
-        distance=reported(distance),
-        leave_one_out=gallery is None,
-        queries=relevant.n_queries,
-        gallery=relevant.n_items,
-        dimensions=dimensions,
+        distance=problem.called,
+        leave_one_out=problem.gallery is None,
+        queries=count,
+        gallery=problem.relevance.n_items,
+        dimensions=problem.dimensions,
         empty=empty,
         average=average,
         precision=precision,
     )
-    n_relevant = np.zeros(relevant.n_queries, dtype=np.int64)
-    judged = ("relevance",) if labels is None else ("labels",) if gallery is None else ("labels", "gallery_labels")
-    with about((*judged, "embeddings")):
+    n_relevant = np.zeros(count, dtype=np.int64)
+    with about((*problem.judged_by, "embeddings")):
         result = score(
-            noted(parts, n_relevant),
+            noted(found.parts, n_relevant),
             wanted,
             setting,
-            zero_vectors,
+            found.zero_vectors,
             categories=grouping,
             confidence=confidences,
-            threads=workers,
+            threads=problem.budget.threads,
         )
     warn_of_recall(wanted, n_relevant)
     return result
@@ -188,72 +185,3 @@ def noted(parts: Parts, n_relevant: IntArray) -> Parts:
             yield queries, ties
     finally:
         close(parts)
-
-
-def space_parts(
-    queries: Embeddings,
-    gallery: Embeddings | None,
-    distance: Distance,
-    relevance: Relevance,
-    limits: tuple[int, int],
-    progress: bool,
-) -> tuple[Parts, int]:
-    """The ties of all queries under one of our distances, and the number of zero vectors."""
-    from tieproof.engine import Plan, count_ties, few_levels, ties_by_level
-
-    if distance.bits and isinstance(relevance, Labels) and relevance.plain and few_levels(queries):
-
-        def parts_by_level() -> Iterator[tuple[IntArray, Ties]]:
-            with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
-                yield from ties_by_level(queries, gallery, relevance, limits[1], advance)
-
-        return parts_by_level(), 0
-    plan = Plan(*limits)
-    space = make_space(distance, queries, gallery, relevance.order(), plan.resources)
-
-    def parts() -> Iterator[tuple[IntArray, Ties]]:
-        total = len(space.queries) * len(space.items)
-        with progress_bar(total, progress) as advance:
-            yield from count_ties(space, relevance, plan, advance)
-
-    return parts(), space.zero_vectors
-
-
-def function_parts(
-    queries: Embeddings,
-    gallery: Embeddings | None,
-    function: DistanceFunction,
-    relevance: Relevance,
-    progress: bool,
-) -> Parts:
-    """The ties of all queries under a function's distances."""
-    from tieproof.engine.dense import blocks_of_function, ties_of_scores
-
-    items = queries if gallery is None else gallery
-    with progress_bar(len(queries) * len(items), progress) as advance:
-        for span, distances in blocks_of_function(function, queries, items):
-            index = np.arange(len(queries))[span]
-            yield index, ties_of_scores(-distances, relevance.block(index))
-            advance(distances.size)
-
-
-def rounded_parts(
-    queries: Embeddings,
-    gallery: Embeddings | None,
-    kind: Distance | DistanceFunction,
-    relevance: Relevance,
-    wanted: Format,
-    limits: tuple[int, int],
-    progress: bool,
-) -> tuple[Parts, int]:
-    """The ties of all queries under distances rounded to a format, and the number of zero vectors."""
-    from tieproof.pooled.points import make_gauge
-    from tieproof.precision.ties import rounded_ties
-
-    gauge = make_gauge(queries, gallery, kind, relevance, limits[0])
-
-    def parts() -> Iterator[tuple[IntArray, Ties]]:
-        with progress_bar(relevance.n_queries * relevance.n_items, progress) as advance:
-            yield from rounded_ties(gauge, wanted, relevance, limits, advance)
-
-    return parts(), gauge.zero_vectors

@@ -1,18 +1,17 @@
 """`fnmr_at_fmr`: the false non-match rate at a false match rate, pooled over all pairs."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.progress import progress_bar
-from tieproof.calls.vectors import as_inputs
-from tieproof.distances import DistanceFunction, reported
-from tieproof.errors import InputError, about
+from tieproof.distances import DistanceFunction
+from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.native.waiting import explain_waits
 from tieproof.results.rates import (
     ErrorRates,
@@ -99,22 +98,19 @@ def fnmr_at_fmr(
     explain_waits(progress)
     rates = checked_rates(fmr)
     check_method(method)
-    budget, workers = parse_memory(memory), parse_threads(threads)
-    vectors, gallery_vectors, kind, _ = as_inputs(embeddings, gallery, distance, bits)
-    relevant = make_relevance(
-        vectors, gallery_vectors, labels, gallery_labels, relevance, (groups, gallery_groups), exclude
+    problem = make_problem(
+        Side(embeddings, labels, groups),
+        Side(gallery, gallery_labels, gallery_groups),
+        distance,
+        as_budget(memory, threads),
+        relevance=relevance,
+        exclude=exclude,
+        bits=bits,
     )
-    from tieproof.pooled.points import PASSES, POINTS, make_gauge
-    from tieproof.pooled.pool import Pool
+    from tieproof.pooled import points_of
 
-    gauge = make_gauge(vectors, gallery_vectors, kind, relevant, budget)
-    pool = Pool(gauge, relevant, budget, workers)
-    with progress_bar(PASSES * pool.entries, progress) as advance, pool.products():
-        totals = pool.totals()
-        with about("relevance" if labels is None else "labels" if gallery is None else ("labels", "gallery_labels")):
-            check_counts(*totals)
-        points = tuple(POINTS[method](pool, rates, totals, advance))
-    return ErrorRates(method, reported(distance), *totals, points)
+    totals, points = points_of(problem, rates, method, partial(progress_bar, shown=progress))
+    return ErrorRates(method, problem.called, *totals, points)
 
 
 @unchanged_files

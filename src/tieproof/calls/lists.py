@@ -16,10 +16,11 @@ from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.list_direction import check_direction
 from tieproof.inputs.list_limits import as_limits
 from tieproof.inputs.list_numbers import as_floats
-from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
+from tieproof.inputs.list_relevance import LabelledRows, block_of_matrix, relevance_by_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import cut_off, estimate
+from tieproof.problem import GivenMatrix
 from tieproof.results.results import Result, Setting
 from tieproof.ties import FloatArray, IntArray, Parts
 
@@ -238,7 +239,7 @@ def list_parts(
     sign: int,
 ) -> Parts:
     """The ties of all lists, a block of equally long ones at a time."""
-    from tieproof.engine.dense import block_of_matrix, ties_of_scores
+    from tieproof.engine import ties_of
 
     graded = not isinstance(judged, LabelledRows) and any(((row > 0) & (row != 1)).any() for row in judged)
     start = 0
@@ -248,8 +249,8 @@ def list_parts(
         found = block_of_matrix(relevance)
         if graded and found.grades is None:
             found = found._replace(grades=np.ones(len(found.items)))
-        ties = ties_of_scores(nearness, found)
         queries = np.arange(start, start + len(block))
+        [(_, ties)] = ties_of(GivenMatrix(queries, nearness, found)).parts
         if limits is not None:
             n_relevant, n_items = (None if limit is None else limit[queries] for limit in limits)
             assert n_relevant is not None

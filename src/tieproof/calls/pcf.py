@@ -6,12 +6,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import (
-    Embeddings,
-    as_embeddings,
-    blocks,
-    not_finite,
-)
+from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.shares import as_shares
@@ -58,7 +53,7 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
 
     """
     shares = as_shares(explained, "A share of the variance", "explained=(0.5,)")
-    array = as_embeddings(embeddings)
+    array = as_finite_embeddings(embeddings)
     warn_of_similarities(array, "embeddings")
     variances = eigenvalues(centred(array))
     total = variances.sum()
@@ -75,13 +70,7 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
 
 def centred(array: Embeddings) -> FloatArray:
     """The rows minus their mean, times a power of two so that nothing overflows."""
-    rows = np.empty(array.shape)
-    for start, block in blocks(array):
-        finite = np.isfinite(block).all(axis=1)
-        if not finite.all():
-            row = int(np.argmin(finite))
-            raise not_finite("embeddings", start + row, block[row])
-        rows[start : start + len(block)] = block
+    rows = array.astype(np.float64)
     largest = np.abs(rows).max()
     if largest > 0:
         # Entries below 1/2; in two steps, for the powers of two at both ends of float64.

@@ -15,7 +15,7 @@ from tieproof.results.collisions import WideTie
 from tieproof.ties import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from tieproof.engine.collisions.ties import FoundTies
+    from tieproof.engine import FoundTies
 
 
 WIDEST = 20

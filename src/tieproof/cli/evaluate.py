@@ -28,6 +28,7 @@ from tieproof.cli.options import (
 from tieproof.cli.output import answer, is_terminal, outputs
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
+from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.readers import (
     CONFIDENCES,
@@ -41,7 +42,6 @@ from tieproof.inputs.readers import (
     read_labels,
 )
 from tieproof.inputs.readers.location import split
-from tieproof.precision.formats import FORMATS as PRECISIONS
 from tieproof.views.text.text import render
 
 Answer = TypeVar("Answer")

@@ -8,13 +8,11 @@ from typing import Any
 
 from tieproof.distances.distance import Distance, make_space
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import Embeddings
 
 __all__ = [
     "DISTANCES",
     "Distance",
     "DistanceFunction",
-    "as_vectors",
     "find_distance",
     "make_space",
     "our_name",
@@ -106,8 +104,3 @@ def reported(distance: str | DistanceFunction) -> str:
     if isinstance(distance, str):
         return our_name(distance)
     return f"function {getattr(distance, '__name__', type(distance).__name__)}"
-
-
-def as_vectors(values: Any, name: str, distance: Distance, bits: int | None) -> Embeddings:
-    """The embeddings in the form that the distance ranks."""
-    return distance.takes(values, name, bits)

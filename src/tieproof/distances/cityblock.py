@@ -22,24 +22,16 @@ from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Sums
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray
 
 LARGEST_RELATIVE = 0.25
 """A relative error from here up decides too little; at millions of dimensions float64 takes over."""
 
 
-@kernel
+@native
 def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
-    """out[i, j] = - sum over d of |x[i, d] - y[d, j]|, summed in the order of d; y is transposed."""
-    out[:] = 0
-    for i in range(x.shape[0]):
-        sums = out[i]
-        for d in range(x.shape[1]):
-            value = x[i, d]
-            row = y[d]
-            for j in range(row.shape[0]):
-                sums[j] -= abs(value - row[j])
+    """out[i, j] = - sum over d of |x[i, d] - y[j, d]|, summed in the order of d."""
 
 
 class CityBlock(Space):
@@ -74,9 +66,8 @@ class CityBlock(Space):
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the distances of ready rows."""
-        x = self.prepared_queries[rows]
-        y = np.ascontiguousarray(self.prepared_items[columns].T)
-        out = np.empty((len(x), y.shape[1]), dtype=self.dtype)
+        x, y = self.prepared_queries[rows], self.prepared_items[columns]
+        out = np.empty((len(x), len(y)), dtype=self.dtype)
         city_block_tile(x, y, out)
         return out
 

@@ -4,8 +4,6 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from tieproof.native.compiled import kernel
-
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
 """A distance d by the value v.
 
@@ -14,7 +12,7 @@ of a cosine, with its sign kept; SINE: the same plus 1, which is the squared sin
 """
 
 CURVE_ERROR = 2.0**-49
-"""Relative error of `distance_of`: at most six operations of a relative error of 2^-53 each, and some room."""
+"""Relative error of `distance_of` (curves.h): six operations of at most 2^-53 each, and some room."""
 
 
 class Curve(NamedTuple):
@@ -35,22 +33,3 @@ def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
     error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
     half = exponent // 2
     return Curve(shape, float(factor), 2.0**half, 2.0 ** (exponent - half), error)
-
-
-@kernel
-def distance_of(value: float, curve: Curve) -> float:
-    """The distance of a value; values beyond the range of a shape, as errors make them, give those at its end.
-
-    1 - sqrt(1 - q) is computed as q / (1 + sqrt(1 - q)), where nothing cancels.
-    """
-    shape = curve.shape
-    if shape == SIMILARITY:
-        return max(1.0 + value, 0.0)
-    if shape == SIGNED_SQUARE:
-        return 1.0 + math.sqrt(value) if value > 0.0 else max(1.0 + value, 0.0) / (1.0 + math.sqrt(-value))
-    if shape == SINE:
-        square = max(value, 0.0)
-        return square / (1.0 + math.sqrt(1.0 - square)) if square < 1.0 else 1.0 + math.sqrt(square - 1.0)
-    if shape == ROOT:
-        value = math.sqrt(max(value, 0.0))
-    return value * curve.factor * curve.first * curve.second

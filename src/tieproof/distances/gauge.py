@@ -8,14 +8,14 @@ exactly the order and the ties of the distances.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from tieproof.distances.curves import LINEAR, Curve, curve
-from tieproof.distances.space import Space
+from tieproof.distances.space import Resources, Space
 from tieproof.exact import bounds, pair_keys
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.reals import Real, Rounding, rounded
@@ -26,6 +26,24 @@ FLOAT64 = np.dtype(np.float64)
 
 NEAR = 2.0**-50
 """Relative error of `Gauge.near`, and of what is computed with it."""
+
+
+LONGEST_SUM = 2**16
+"""Dimensions of a product that are summed up at once, so that its bound never runs out."""
+
+CHUNK_PAIRS = 2**14
+"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time."""
+
+LARGEST_STRIPE = 512
+"""Queries at a time; more would not make the product faster."""
+
+COLUMNS = 2048
+"""Item rows that are made ready at a time."""
+
+
+def resources_of_gauge(keep_bytes: int) -> Resources:
+    """What the space of a gauge is granted: values are float64 whatever they cost."""
+    return Resources(keep_bytes=keep_bytes, dtype=FLOAT64, chunk=LONGEST_SUM)
 
 
 class Gauge(ABC):
@@ -47,9 +65,30 @@ class Gauge(ABC):
     def values(self, rows: slice, columns: slice) -> FloatArray:
         """A block of values, which is the caller's to change."""
 
+    def parts(self, columns: slice) -> Iterator[slice]:
+        """The columns that are looked at at a time."""
+        step = columns.stop - columns.start if self.stripe_rows else COLUMNS
+        for start in range(columns.start, columns.stop, step):
+            yield slice(start, min(start + step, columns.stop))
+
+    def wide_values(self, rows: slice, columns: slice) -> FloatArray:
+        """The values of any number of columns, part by part."""
+        values = np.empty((rows.stop - rows.start, columns.stop - columns.start))
+        for part in self.parts(columns):
+            values[:, part.start - columns.start : part.stop - columns.start] = self.values(rows, part)
+        return values
+
     @abstractmethod
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of the pairs (rows[i], columns[i]), whose values are given."""
+
+    def exact_by_part(
+        self, values: FloatArray, rows: IntArray, columns: IntArray
+    ) -> Iterator[tuple[slice, list[Any]]]:
+        """The exact keys of any number of pairs, some at a time."""
+        for start in range(0, len(values), CHUNK_PAIRS):
+            some = slice(start, start + CHUNK_PAIRS)
+            yield some, self.exact(values[some], rows[some], columns[some])
 
     @abstractmethod
     def near(self, key: Real) -> float:

@@ -18,30 +18,15 @@ from tieproof.errors import InputError
 from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
-from tieproof.native.compiled import kernel, part
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 
 
-@part
-def ones(word: np.uint64) -> np.uint64:
-    """The number of bits set; written so that the compiler finds the machine's own instruction."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
-
-
-@kernel
+@native
 def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
     """out[i, j] = - bits that differ between x[i] and y[j]."""
-    for i in range(x.shape[0]):
-        for j in range(y.shape[0]):
-            count = np.uint64(0)
-            for w in range(x.shape[1]):
-                count += ones(x[i, w] ^ y[j, w])
-            out[i, j] = -np.float64(count)
 
 
 class Hamming(Space):

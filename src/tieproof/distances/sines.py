@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch, ExactRows
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray
 
 FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[np.dtype(np.float64)]
@@ -32,9 +32,7 @@ def ratios(exact: ExactRows, batch: Batch) -> Digits:
     )
     s = exact.digits(batch.sums(slices.dots(*batch), 1, slices.added(a_with_c, c_with_c), b_with_c))
     n = exact.digits(squared_norms(exact, batch.y))
-    keys = np.empty((len(s), ratio_length(exact)), dtype=np.int64)
-    digits.ratios(s, n, batch.columns, keys)
-    return keys
+    return digits.ratios(s, n, batch.columns, ratio_length(exact))
 
 
 def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, FloatArray]:
@@ -54,7 +52,7 @@ def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, Flo
     return e, e_error
 
 
-@kernel
+@native
 def combine(
     e: FloatArray,
     e_error: FloatArray,
@@ -65,15 +63,3 @@ def combine(
     relative: float,
 ) -> None:
     """Put the key in the place of e and its error in that of e_error; infinite where the sign of x.y is open."""
-    for i in range(e.shape[0]):
-        x, y = x_square[i], y_square[i]
-        if x == 0.0 or y == 0.0:
-            e[i], e_error[i] = -1.0, 0.0
-            continue
-        projection = f[i] * f[i] / x
-        sine = (e[i] - projection) / y
-        error = e_error[i] + (2.0 * abs(f[i]) + f_error[i]) * f_error[i] / x + relative * (abs(e[i]) + projection)
-        inner = f[i] + x
-        is_open = abs(inner) <= f_error[i] + relative * (abs(f[i]) + x)
-        e[i] = -sine if inner > 0.0 else sine - 2.0
-        e_error[i] = np.inf if is_open else (error / y + relative) * (1.0 + relative) if inner < 0.0 else error / y

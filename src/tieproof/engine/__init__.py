@@ -1,39 +1,74 @@
-"""From a space and a relevance to ties: the plan, and the two steps that README.md beside this file draws."""
+"""The doors of the engine: from a problem to ties. README.md beside this file draws what stands behind them."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances import Distance
 from tieproof.distances.space import Space
-from tieproof.engine.choice import cheapest, with_margins
+from tieproof.engine.collisions.kernels import paint
+from tieproof.engine.collisions.ties import FoundTies, collisions_of
+from tieproof.engine.dense import ties_by_function, ties_of_matrix
 from tieproof.engine.levels import few_levels, ties_by_level
-from tieproof.engine.plan import Plan
-from tieproof.engine.thresholds import rank
-from tieproof.engine.tiles import Progress, TileLoop
-from tieproof.engine.without_tiles import count_pairs, count_partial
+from tieproof.engine.nearest import nearest_of
+from tieproof.engine.plan import Plan, cheapest, with_margins
+from tieproof.engine.ranking import rank
+from tieproof.engine.resolve import count_partial
+from tieproof.engine.rounded.ties import rounded_ties
+from tieproof.engine.tiles import TileLoop
+from tieproof.engine.without_tiles import count_pairs
 from tieproof.exact.blas import check_products, single_threaded
-from tieproof.inputs.relevance import Relevance
-from tieproof.ties import IntArray, Ties
+from tieproof.problem import GivenMatrix, Problem, Watch, unwatched
+from tieproof.ties import IntArray, Parts, Ties
 
-__all__ = ["Plan", "count_ties", "few_levels", "ties_by_level"]
+__all__ = ["FoundTies", "TiesByPart", "collisions_of", "nearest_of", "paint", "ties_of"]
 
 
-def count_ties(space: Space, relevance: Relevance, plan: Plan, progress: Progress) -> Iterator[tuple[IntArray, Ties]]:
-    """Indices of queries and their ties, part after part; each query comes once."""
+class TiesByPart(NamedTuple):
+    """The answer of the engine.
+
+    parts : indices of queries and their ties, part after part as they are asked for; each query comes once
+    zero_vectors : how many rows, of queries and gallery together, are all zero
+    """
+
+    parts: Parts
+    zero_vectors: int = 0
+
+
+def ties_of(problem: Problem | GivenMatrix, watch: Watch = unwatched) -> TiesByPart:
+    """The ties of all queries that hold a relevant item, in one of five ways."""
+    if isinstance(problem, GivenMatrix):
+        return TiesByPart(ties_of_matrix(problem))
+    if problem.format is not None:
+        gauge = problem.gauge()
+        return TiesByPart(rounded_ties(problem, problem.format, gauge, watch), gauge.zero_vectors)
+    if not isinstance(problem.distance, Distance):
+        return TiesByPart(ties_by_function(problem, watch))
+    if problem.distance.bits and few_levels(problem):
+        return TiesByPart(ties_by_level(problem, watch))
+    plan = Plan(problem.budget)
+    space = problem.space(plan.resources)
+    return TiesByPart(ties_by_tiles(problem, space, plan, watch), space.zero_vectors)
+
+
+def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
+    """Ties by counting, block after block of queries."""
     check_products()
     order = np.argsort(space.queries.identity, kind="stable")
-    for parts in plan.blocks(relevance.at_most()[order]):
-        spans = [order[part] for part in parts]
-        with single_threaded():
-            ranked = rank(space, relevance, spans, plan)
-            count_partial(space, ranked)
-            chosen = cheapest(space, ranked)
-            if chosen is None:
-                count_pairs(space, ranked, plan, progress)
-            else:
-                TileLoop(chosen, with_margins(ranked, chosen), plan, progress).run()
-        start = 0
-        for queries in spans:
-            yield queries, ranked.ties(start, start + len(queries))
-            start += len(queries)
-        del ranked, chosen  # or they would stay in memory while the next block is ranked
+    with watch(len(space.queries) * len(space.items)) as advance:
+        for parts in plan.blocks(problem.relevance.at_most()[order]):
+            spans = [order[part] for part in parts]
+            with single_threaded():
+                ranked = rank(space, problem.relevance, spans, plan)
+                count_partial(space, ranked)
+                chosen = cheapest(space, ranked)
+                if chosen is None:
+                    count_pairs(space, ranked, plan, advance)
+                else:
+                    TileLoop(chosen, with_margins(ranked, chosen), plan, advance).run()
+            start = 0
+            for queries in spans:
+                yield queries, ranked.ties(start, start + len(queries))
+                start += len(queries)
+            del ranked, chosen  # or they would stay in memory while the next block is ranked

@@ -1,8 +1,7 @@
 """Rankings given as numbers: each score is the exact nearness, and the same kernels count."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +12,27 @@ from tieproof.engine.guide import guided
 from tieproof.engine.masks import masks_of
 from tieproof.engine.order import by_key
 from tieproof.engine.ranked import Ranked
+from tieproof.engine.stripes import stripes
 from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, Work, room_for_items
-from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.relevance import RelevantBlock, pointers
+from tieproof.inputs.relevance import RelevantBlock
+from tieproof.problem import GivenMatrix, Problem, Watch
 from tieproof.ties import FloatArray, IntArray, Ties
 
-FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
-"""Largest blocks that a distance function is asked for, and distances that are kept at a time."""
+
+def ties_of_matrix(given: GivenMatrix) -> Iterator[tuple[IntArray, Ties]]:
+    """The ties of given rankings, as one part."""
+    yield given.queries, ties_of_scores(given.nearness, given.relevant)
+
+
+def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
+    """Indices of queries and their ties under a function's distances, which are asked for in this thread."""
+    gauge, relevance = problem.gauge(), problem.relevance
+    with watch(problem.pairs) as advance:
+        for span in stripes(gauge, 0, relevance.at_most(), 0):
+            distances = gauge.values(span, slice(0, relevance.n_items))
+            queries = np.arange(span.start, span.stop)
+            yield queries, ties_of_scores(-distances, relevance.block(queries))
+            advance(distances.size)
 
 
 def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
@@ -65,60 +77,3 @@ def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
     work = Work(ranked.targets, ranked.thresholds, limits, ranked.counts, room_for_items(len(room.listed.query)))
     undecided = list(count_rows(Tile(nearness, form, 0, 0), error, work, 0, count, room, Lock()))
     assert not undecided
-
-
-def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:
-    """A relevance matrix (q, n) as a block: above 0 relevant, 0 not, below 0 excluded."""
-    position, items = np.nonzero(relevance > 0)
-    grades = relevance[position, items].astype(np.float64)
-    excluded_position, excluded = np.nonzero(relevance < 0)
-    return RelevantBlock(
-        pointers(position, len(relevance)),
-        items,
-        None if (grades == 1).all() else grades,
-        pointers(excluded_position, len(relevance)),
-        excluded,
-    )
-
-
-def blocks_of_function(
-    function: Callable[[Any, Any], Any], queries: Any, items: Any
-) -> Iterator[tuple[slice, FloatArray]]:
-    """All distances of some queries at a time, asked for in blocks whose size depends on that of the data only.
-
-    A function may round differently in blocks of other shapes, so neither memory nor threads may choose them.
-    """
-    size = max(1, min(FUNCTION_ROWS, FUNCTION_ENTRIES // len(items)))
-    for start in range(0, len(queries), size):
-        span = slice(start, min(start + size, len(queries)))
-        distances = np.empty((span.stop - start, len(items)))
-        for first in range(0, len(items), FUNCTION_COLUMNS):
-            columns = slice(first, min(first + FUNCTION_COLUMNS, len(items)))
-            distances[:, columns] = checked_distances(function(queries[span], items[columns]), span, columns)
-        yield span, distances
-
-
-def checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:
-    """What the distance function returned, if it is a matrix of finite numbers of the right shape."""
-    distances = as_numbers(values, "distances")
-    expected = (rows.stop - rows.start, columns.stop - columns.start)
-    if distances.shape != expected:
-        raise InputError(
-            f"The distance function returned the shape {distances.shape} for {expected[0]} queries and "
-            f"{expected[1]} gallery items. It must return the shape {expected}.",
-            "distance",
-        )
-    if not np.isfinite(distances).all():
-        query, item = np.argwhere(~np.isfinite(distances))[0]
-        raise InputError(
-            f"The distance function returned {distances[query, item]} for query {rows.start + query} and gallery "
-            f"item {columns.start + item}. It must return finite numbers.",
-            "distance",
-        )
-    if distances.dtype.kind in "iu" and (np.abs(distances.astype(np.float64)) >= 2.0**53).any():
-        raise InputError(
-            f"The distance function returned integers beyond 2^53 ({distances.dtype.name}), which float64 does not "
-            "hold exactly. Let it return floats, or smaller integers.",
-            "distance",
-        )
-    return distances.astype(np.float64)

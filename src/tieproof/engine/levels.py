@@ -1,17 +1,15 @@
 """Hamming distances of labelled items: so few values that each gets a count, and nothing has to be ranked."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.distances.hamming import Words
 from tieproof.engine.structures import Places
-from tieproof.engine.tiles import Progress
 from tieproof.inputs.relevance import Labels
 from tieproof.native.calls import native
 from tieproof.native.threads import in_order
+from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Ties
 
 MOST_BITS = 2**12
@@ -27,17 +25,19 @@ BLOCK = 2**12
 """Items that are gone through for one query after the other while they are in a cache."""
 
 
-def few_levels(codes: npt.NDArray[Any]) -> bool:
-    """Whether codes, as `packed_halves` gives them, have so few bits."""
-    return bool(32 * codes.shape[1] <= MOST_BITS)
+def few_levels(problem: Problem) -> bool:
+    """Whether codes have so few bits, and nothing but the query itself is left out."""
+    relevance = problem.relevance
+    return isinstance(relevance, Labels) and relevance.plain and 32 * problem.queries.shape[1] <= MOST_BITS
 
 
-def ties_by_level(
-    queries: npt.NDArray[Any], gallery: npt.NDArray[Any] | None, labels: Labels, threads: int, progress: Progress
-) -> Iterator[tuple[IntArray, Ties]]:
+def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
     """Indices of queries and their ties, for codes as `packed_halves` gives them."""
-    own = np.ascontiguousarray(queries).view(np.uint64)
-    items = (own if gallery is None else np.ascontiguousarray(gallery).view(np.uint64))[labels.members]
+    labels = problem.relevance
+    assert isinstance(labels, Labels)
+    own = np.ascontiguousarray(problem.queries).view(np.uint64)
+    given = own if problem.gallery is None else np.ascontiguousarray(problem.gallery).view(np.uint64)
+    items, threads = given[labels.members], problem.budget.threads
 
     def count(part: IntArray) -> tuple[IntArray, Ties]:
         known = labels.query_class[part]
@@ -45,7 +45,7 @@ def ties_by_level(
         found = counts_of(own[part], items, start, start + labels.size[known])
         if labels.leave_one_out:
             found[0, :, 0] -= 1
-        progress(len(part) * len(items))
+        advance(len(part) * len(items))
         ties = np.empty((5, np.count_nonzero(found[0])), dtype=np.int64)
         ties_of_levels(found.reshape(-1, found.shape[2]), ties)
         query, k, n, l, m = ties
@@ -57,7 +57,8 @@ def ties_by_level(
         1, min(QUERIES // (64 * own.shape[1]), PAIRS // (len(items) * own.shape[1]), len(order) // (4 * threads))
     )
     parts = (order[start : start + size] for start in range(0, len(order), size))
-    yield from in_order(count, parts, threads)
+    with watch(problem.pairs) as advance:
+        yield from in_order(count, parts, threads)
 
 
 def counts_of(queries: Words, items: Words, start: IntArray, stop: IntArray) -> IntArray:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tieproof.distances.space import Space
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 PAIRS = 2**16
@@ -113,12 +113,6 @@ def by_key(keys: FloatArray, query: IntArray) -> IntArray:
     return order
 
 
-@kernel
+@native
 def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:
     """Where intervals of neighbouring thresholds overlap: each is below the one before and above the one after."""
-    for i in range(1, len(query)):
-        if query[i] == query[i - 1]:
-            high[i] = high[i] if high[i] < high[i - 1] else high[i - 1]
-    for i in range(len(query) - 2, -1, -1):
-        if query[i] == query[i + 1]:
-            low[i] = low[i] if low[i] > low[i + 1] else low[i + 1]

@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.space import Space
-from tieproof.engine.intervals import end_of_nearer, settle
+from tieproof.engine.intervals import settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.structures import CONTINUED, Counts, Int, Undecided
-from tieproof.exact.digits import DIGIT
-from tieproof.native.compiled import kernel, part
+from tieproof.engine.structures import Counts, Undecided
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
@@ -39,6 +38,11 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
         rest_items = Undecided(*(column[order] for column in rest_items))
     for items in batches(rest_items):
         by_later_keys(space, ranked, items, lock)
+
+
+def count_partial(space: Space, ranked: Ranked) -> None:
+    """Count the distinct items of which a query excludes only some: no tile can weigh them."""
+    resolve(space, ranked, ranked.partial, Lock())
 
 
 def take(items: Undecided, chosen: slice) -> Undecided:
@@ -137,10 +141,10 @@ def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) ->
     common, lead = np.empty((2, len(keys)), dtype=np.int64)
     leading(keys, pairs.base, common, lead)
     with lock:
-        place(keys, lead, pairs.origin, items, start, stop, ranked.counts)
+        place_by_keys(keys, lead, pairs.origin, items, start, stop, ranked.counts)
 
 
-@kernel
+@native
 def place_intervals(
     low: FloatArray,
     high: FloatArray,
@@ -151,39 +155,9 @@ def place_intervals(
     gap: SmallIntArray,
 ) -> int:
     """Count each item whose interval tells its place; move the others to the front and return how many they are."""
-    query, item, weight, firsts, lasts = items
-    rest = 0
-    for i in range(query.shape[0]):
-        q, shift = query[i], origin[i]
-        start, stop = shift + firsts[i], shift + lasts[i]
-        first = nearer(low, start, stop, high[i])
-        last = end_of_nearer(high, first, stop, 0.0, low[i], True)
-        if first == last:
-            if starts[q] + last - shift < stops[q]:
-                gap[starts[q] + last - shift] += weight[i]
-            continue
-        query[rest], item[rest], weight[rest] = q, item[i], weight[i]
-        firsts[rest], lasts[rest] = first - shift, last - shift
-        rest += 1
-    return rest
 
 
-@part
-def nearer(falling: FloatArray | IntArray, start: int, stop: int, value: float) -> int:
-    """Where in start … stop the falling numbers that are larger than `value` end.
-
-    That may be anywhere, so there is no branch for a processor to guess: that would take half as long again.
-    """
-    length = stop - start
-    while length > 0:
-        half = length >> 1
-        larger = int(falling[start + half] > value)
-        start += larger * (half + 1)
-        length = half - larger * (2 * half + 1 - length)
-    return start
-
-
-@kernel
+@native
 def leading(keys: IntArray, base: IntArray, common: IntArray, lead: IntArray) -> None:
     """The first digits of each key, as one number, less those of a key of its query, `base`.
 
@@ -192,25 +166,10 @@ def leading(keys: IntArray, base: IntArray, common: IntArray, lead: IntArray) ->
 
     common : room for one number per key
     """
-    digits = keys.shape[1]
-    for i in range(keys.shape[0]):
-        common[i] = digits
-    for i in range(keys.shape[0]):
-        one = base[i]
-        first, digit = np.int64(0), 0
-        while digit < common[one] and abs(first) < 1 << (62 - DIGIT):
-            first = (first << DIGIT) + keys[i, digit] - keys[one, digit]
-            digit += 1
-        common[one] = digit
-    for i in range(keys.shape[0]):
-        one = base[i]
-        lead[i] = 0
-        for digit in range(common[one]):
-            lead[i] = (lead[i] << DIGIT) + keys[i, digit] - keys[one, digit]
 
 
-@kernel
-def place(
+@native
+def place_by_keys(
     keys: IntArray,
     lead: IntArray,
     origin: IntArray,
@@ -220,45 +179,3 @@ def place(
     counts: Counts,
 ) -> None:
     """Search each item among the thresholds it may meet, by `lead` or by the whole key, and count it there."""
-    query, _, weight, firsts, lasts = items
-    gap, equal = counts
-    for i in range(query.shape[0]):
-        own, end = starts[query[i]], stops[query[i]]
-        start = nearer(lead, origin[i] + firsts[i], origin[i] + lasts[i], lead[i]) - origin[i]
-        stop = lasts[i] if start < lasts[i] and lead[origin[i] + start] == lead[i] else start
-        is_equal = False
-        while start < stop and not is_equal:
-            middle = (start + stop) >> 1
-            order = sign_of_difference(keys, i, origin[i] + middle)
-            is_equal = order == 0
-            if order >= 0:
-                stop = middle
-            else:
-                start = middle + 1
-        if is_equal:
-            head = own + stop
-            while gap[head] == CONTINUED:
-                head -= 1
-            add_equal(gap[own:end], equal[own:end], head - own, weight[i])
-        elif own + start < end:
-            gap[own + start] += weight[i]
-
-
-@part
-def sign_of_difference(keys: IntArray, a: int, b: int) -> int:
-    """The sign of key a - key b in lexicographic order."""
-    for digit in range(keys.shape[1]):
-        if keys[a, digit] != keys[b, digit]:
-            return 1 if keys[a, digit] > keys[b, digit] else -1
-    return 0
-
-
-@part
-def add_equal(gap: SmallIntArray, equal: SmallIntArray, t: Int, weight: int) -> None:
-    """Count an item as equal to the tie that starts at `t`, and as nearer than the one behind it."""
-    equal[t] += weight
-    t += 1
-    while t < gap.shape[0] and gap[t] == CONTINUED:
-        t += 1
-    if t < gap.shape[0]:
-        gap[t] += weight

@@ -1,7 +1,7 @@
 """The tile loop: every query row against every item row, once, by a pool of threads."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -15,9 +15,7 @@ from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
-
-Progress = Callable[[int], None]
-"""Called with the number of pairs done since the last call."""
+from tieproof.problem import Progress
 
 CROWDED = 0.03
 """Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
@@ -57,6 +55,9 @@ class TileLoop:
         to_count = list(self.tasks())
         for _ in range(min(self.threads, len(to_count))):
             self.desks.put(self.make_desk())
+        if len(to_count) == 1:  # for which no thread need be started
+            self.count(*to_count[0])
+            return
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 tasks = [pool.submit(self.count, *task) for task in to_count]

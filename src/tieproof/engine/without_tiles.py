@@ -1,31 +1,26 @@
 """Counting without tiles: every pair goes to the ladder.
 
-For near-duplicates, of which tiles decide next to nothing, and for items that tiles cannot weigh.
+For near-duplicates, of which tiles decide next to nothing.
 """
 
 from collections.abc import Iterator
 from threading import Lock
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.masks import hide
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import Row, Undecided
-from tieproof.engine.tiles import Progress
-from tieproof.native.compiled import kernel
+from tieproof.engine.structures import Undecided
+from tieproof.native.calls import native
 from tieproof.native.threads import for_each
+from tieproof.problem import Progress
 from tieproof.ties import IntArray, SmallIntArray
 
 Task = tuple[slice, slice, Lock]
 """Some queries, some items, and the lock to hold while counts of these queries change."""
-
-
-def count_partial(space: Space, ranked: Ranked) -> None:
-    """Count the distinct items of which a query excludes only some."""
-    resolve(space, ranked, ranked.partial, Lock())
 
 
 def count_pairs(space: Space, ranked: Ranked, plan: Plan, progress: Progress) -> None:
@@ -67,8 +62,8 @@ def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Un
     return Undecided(queries.start + query, items.start + item, weight, np.zeros_like(item), length[query])
 
 
-@kernel
-def hide_in_rows(run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: Row) -> None:
+@native
+def hide_in_rows(
+    run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: npt.NDArray[np.float32]
+) -> None:
     """Send the items, from `start` on, that each query leaves out infinitely far away; a row is a query's."""
-    for q in range(nearness.shape[0]):
-        hide(run, first[q], last[q], start, nearness[q])

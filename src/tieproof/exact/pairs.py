@@ -7,11 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact.rows import Rows
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray
-
-LANES = 32
-"""Independent partial sums, a vector register or two; the bounds hold for any order of summation."""
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
 """Pairs that are looked at together."""
@@ -19,49 +16,17 @@ SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
 FEW = 16
 """Rows per value from which sorting the values is quicker than going through the rows (measured)."""
 
-PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray, FloatArray], None]
+PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray], None]
 
 
-@kernel
-def products(
-    x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, lanes: FloatArray, out: FloatArray
-) -> None:
-    """out[i] = x[rows[i]] . y[columns[i]]; `lanes` is room."""
-    whole = x.shape[1] // LANES * LANES
-    for i in range(len(rows)):
-        a, b = x[rows[i]], y[columns[i]]
-        lanes[:] = 0.0
-        for start in range(0, whole, LANES):
-            a_part, b_part = a[start : start + LANES], b[start : start + LANES]
-            for lane in range(LANES):
-                lanes[lane] += np.float64(a_part[lane]) * np.float64(b_part[lane])
-        total = 0.0
-        for d in range(whole, x.shape[1]):
-            total += np.float64(a[d]) * np.float64(b[d])
-        for lane in range(LANES):
-            total += lanes[lane]
-        out[i] = total
+@native
+def products(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
+    """out[i] = x[rows[i]] . y[columns[i]], in float64."""
 
 
-@kernel
-def city_blocks(
-    x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, lanes: FloatArray, out: FloatArray
-) -> None:
-    """out[i] = sum over d of |x[rows[i], d] - y[columns[i], d]|; `lanes` is room."""
-    whole = x.shape[1] // LANES * LANES
-    for i in range(len(rows)):
-        a, b = x[rows[i]], y[columns[i]]
-        lanes[:] = 0.0
-        for start in range(0, whole, LANES):
-            a_part, b_part = a[start : start + LANES], b[start : start + LANES]
-            for lane in range(LANES):
-                lanes[lane] += abs(np.float64(a_part[lane]) - np.float64(b_part[lane]))
-        total = 0.0
-        for d in range(whole, x.shape[1]):
-            total += abs(np.float64(a[d]) - np.float64(b[d]))
-        for lane in range(LANES):
-            total += lanes[lane]
-        out[i] = total
+@native
+def city_blocks(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
+    """out[i] = sum over d of |x[rows[i], d] - y[columns[i], d]|, in float64."""
 
 
 def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -103,9 +68,7 @@ def chunk(
     if bilinear and len(x_rows) * len(y_rows) <= 4 * len(rows):
         out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
-        pair_kernel(
-            queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], np.empty(LANES), out
-        )
+        pair_kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
         # Powers of two within 2^±400 each: their product is exact, and so is a quotient that is not subnormal.
         divisor = queries.divisor[rows]
         out /= divisor * items.divisor[columns] if bilinear else divisor
@@ -126,9 +89,7 @@ def converted_chunk(
     for start in range(0, len(out), size):
         span = slice(start, start + size)
         (x_rows, x_place), (y_rows, y_place) = distinct(x[1][span], len(x[0])), distinct(y[1][span], len(y[0]))
-        pair_kernel(
-            queries.values(x[0][x_rows]), items.values(y[0][y_rows]), x_place, y_place, np.empty(LANES), out[span]
-        )
+        pair_kernel(queries.values(x[0][x_rows]), items.values(y[0][y_rows]), x_place, y_place, out[span])
 
 
 def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
@@ -138,21 +99,14 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """
     if size > FEW * len(values):
         return np.unique(values, return_inverse=True)
-    place, found = np.empty(len(values), dtype=np.int64), np.empty(len(values), dtype=np.int64)
+    place, found = np.empty(len(values), dtype=np.int64), np.empty(len(values) + 1, dtype=np.int64)
     count = distinct_values(values, np.zeros(size, dtype=np.int64), place, found)
     return found[:count], place
 
 
-@kernel
+@native
 def distinct_values(values: IntArray, number: IntArray, place: IntArray, found: IntArray) -> int:
-    """How many distinct values there are, in `found`; `number` are zeros for all values that there may be."""
-    for value in values:
-        number[value] = 1
-    count = 0
-    for value in range(len(number)):
-        count += number[value]
-        number[value] *= count
-    for i in range(len(values)):
-        place[i] = number[values[i]] - 1
-        found[place[i]] = values[i]
-    return count
+    """How many distinct values there are, in `found`, ascending, which has room for one more than `values`.
+
+    `number` are zeros for all values that there may be.
+    """

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.pairs import LANES, products
-from tieproof.native.compiled import kernel
-from tieproof.ties import IntArray
+from tieproof.exact.pairs import products
+from tieproof.native.calls import native
+from tieproof.ties import FloatArray, IntArray
 
 FloatMatrix = npt.NDArray[np.float64]
 
@@ -55,23 +55,12 @@ def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any], halved: bool) 
     return found
 
 
-@kernel
-def subtract(rows: FloatMatrix, centre: npt.NDArray[np.float64], rest: FloatMatrix) -> bool:
+@native
+def subtract(rows: FloatMatrix, centre: FloatMatrix, rest: FloatMatrix) -> bool:
     """Leave rows - centre, rounded, in `rows` and what rounding cost in `rest`; return whether it cost any (TwoSum).
 
     The rest is exact: a sum of two floats and its rounding error are floats, subnormal or not.
     """
-    is_rounded = False
-    for i in range(rows.shape[0]):
-        row, error = rows[i], rest[i]
-        for d in range(row.shape[0]):
-            value = row[d]
-            difference = value - centre[d]
-            minus = difference - value
-            error[d] = (value - (difference - minus)) - (centre[d] + minus)
-            row[d] = difference
-        is_rounded |= error.any()
-    return is_rounded
 
 
 def top_place(summands: list[FloatMatrix], base: int, bits: int) -> int:
@@ -93,14 +82,9 @@ def cut(summands: list[FloatMatrix], base: int, bits: int, top: int) -> Slices:
     return slices
 
 
-@kernel
+@native
 def cut_off(rows: FloatMatrix, unit: float, piece: FloatMatrix) -> None:
     """Move whole multiples of `unit`, a power of two, from `rows` to `piece`: both steps are exact."""
-    for i in range(rows.shape[0]):
-        for d in range(rows.shape[1]):
-            whole = np.trunc(rows[i, d] / unit)
-            rows[i, d] -= whole * unit
-            piece[i, d] += whole
 
 
 def dots(x: Slices, y: Slices, rows: IntArray, columns: IntArray) -> tuple[PlaceSums, IntArray]:
@@ -118,7 +102,7 @@ def dots(x: Slices, y: Slices, rows: IntArray, columns: IntArray) -> tuple[Place
                 if as_block:
                     total[place + other] += (piece @ other_piece.T).ravel().astype(np.int64)
                 else:
-                    products(piece, other_piece, rows, columns, np.empty(LANES), out)
+                    products(piece, other_piece, rows, columns, out)
                     total[place + other] += out.astype(np.int64)
     return total, rows * y.shape[1] + columns if as_block else np.arange(len(rows))
 
@@ -155,7 +139,6 @@ def added(*summands: Sums) -> Sums:
     return total
 
 
-@kernel
 def sums_of_pairs(
     factor: int,
     pairs: PlaceSums,
@@ -166,41 +149,38 @@ def sums_of_pairs(
     columns: IntArray,
 ) -> Sums:
     """Add up factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], place by place."""
-    total = np.zeros((len(where), max(pairs.shape[0], of_row.shape[1], of_column.shape[1])), dtype=np.int64)
-    for i in range(len(where)):
-        pair, row, column = where[i], rows[i], columns[i]
-        for place in range(pairs.shape[0]):
-            total[i, place] = factor * pairs[place, pair]
-        for place in range(of_row.shape[1]):
-            total[i, place] += of_row[row, place]
-        for place in range(of_column.shape[1]):
-            total[i, place] += of_column[column, place]
+    total = np.empty((len(where), max(pairs.shape[0], of_row.shape[1], of_column.shape[1])), dtype=np.int64)
+    add_places(factor, pairs, where, of_row, rows, of_column, columns, total)
     return total
 
 
-@kernel
+@native
+def add_places(
+    factor: int,
+    pairs: PlaceSums,
+    where: IntArray,
+    of_row: Sums,
+    rows: IntArray,
+    of_column: Sums,
+    columns: IntArray,
+    total: Sums,
+) -> None:
+    """Write the sums of `sums_of_pairs`."""
+
+
 def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int) -> Sums:
     """Return the exact sums of |x[rows[i]] - y[columns[i]]|: of each place's differences, with their signs.
 
     That sign is told from the top: past 4 units of a place, the differences below, each less than 4 units of their
     own place, cannot turn it.
     """
-    places, dimensions = x.shape[0], x.shape[2]
-    scale = np.float64(1 << bits)
-    sign = np.empty(dimensions)
-    total = np.zeros((len(rows), places), dtype=np.int64)
-    for i in range(rows.shape[0]):
-        sign[:] = 0.0
-        for place in range(places - 1, -1, -1):
-            a, b = x[place, rows[i]], y[place, columns[i]]
-            for d in range(dimensions):
-                sign[d] = min(max(sign[d], -8.0), 8.0) * scale + (a[d] - b[d])
-        for d in range(dimensions):
-            sign[d] = np.float64(sign[d] > 0.0) - np.float64(sign[d] < 0.0)
-        for place in range(places):
-            a, b = x[place, rows[i]], y[place, columns[i]]
-            total_here = 0.0
-            for d in range(dimensions):
-                total_here += sign[d] * (a[d] - b[d])
-            total[i, place] = np.int64(total_here)
+    total = np.empty((len(rows), x.shape[0]), dtype=np.int64)
+    add_differences(x, y, rows, columns, bits, np.empty(x.shape[2]), total)
     return total
+
+
+@native
+def add_differences(
+    x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int, sign: FloatArray, total: Sums
+) -> None:
+    """Write the sums of `distances`; `sign` is room for one row."""

@@ -132,6 +132,17 @@ def blocks(array: Embeddings) -> Iterator[tuple[int, npt.NDArray[np.float64]]]:
         yield start, np.ascontiguousarray(array[start : start + size], dtype=np.float64)
 
 
+def as_finite_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
+    """Embeddings without NaN and infinity, refused by the first row that holds one."""
+    array = as_embeddings(values, name)
+    for start, block in blocks(array):
+        finite = np.isfinite(block).all(axis=1)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            raise not_finite(name, start + row, block[row])
+    return array
+
+
 def not_finite(name: str, row: int, values: npt.NDArray[np.float64]) -> InputError:
     """What to say of the first row that holds NaN or infinity, of the embeddings, the queries or the gallery."""
     return InputError(

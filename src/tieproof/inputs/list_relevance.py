@@ -8,8 +8,9 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
-from tieproof.inputs.embeddings import from_labels
-from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.embeddings import by_labels, checked_labels
+from tieproof.inputs.relevance import Relevance, RelevantBlock, pointers
+from tieproof.ties import FloatArray, IntArray
 
 Row = npt.NDArray[Any]
 
@@ -62,4 +63,18 @@ def relevance_by_labels(
     with about("labels", name):
         own = as_labels(labels, len(rows), "labels", "queries")
     n_items = None if gallery_labels is None else width
-    return LabelledRows(from_labels(own, gallery_labels, len(rows), n_items, (name, name)))
+    return LabelledRows(by_labels(*checked_labels(own, gallery_labels, len(rows), n_items, (name, name))))
+
+
+def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:
+    """A relevance matrix (q, n) as a block: above 0 relevant, 0 not, below 0 excluded."""
+    position, items = np.nonzero(relevance > 0)
+    grades = relevance[position, items].astype(np.float64)
+    excluded_position, excluded = np.nonzero(relevance < 0)
+    return RelevantBlock(
+        pointers(position, len(relevance)),
+        items,
+        None if (grades == 1).all() else grades,
+        pointers(excluded_position, len(relevance)),
+        excluded,
+    )

@@ -2,15 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, type_name
-from tieproof.inputs.identities import exact_below, not_whole, stored_type
-from tieproof.inputs.rounded_integers import is_rounded
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -27,16 +24,33 @@ class RelevantBlock(NamedTuple):
     excluded: IntArray
 
 
-class Relevance(ABC):
-    """Relevance of a whole evaluation.
+class Excluded(NamedTuple):
+    """What is left out of rankings beside the query itself.
 
-    leave_one_out: the queries are the gallery, and each is excluded from its own ranking, by index.
+    groups : one of each query, and one of each item: related items of the query's group are left out
+    pairs : query * n_items + item, ascending
+    """
+
+    groups: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
+    pairs: IntArray | None = None
+
+
+NOTHING = Excluded()
+
+
+@dataclass(frozen=True, eq=False)
+class Relevance(ABC):
+    """Relevance of a whole evaluation; `inputs/embeddings.py` makes it, and the engine asks it block by block.
+
+    leave_one_out : the queries are the gallery, and each is excluded from its own ranking, by index
+    graded : whether grades may differ from 1
     """
 
     n_queries: int
     n_items: int
     leave_one_out: bool
-    graded = False  # whether grades may differ from 1
+    graded: bool
+    excluded: Excluded
 
     @abstractmethod
     def at_most(self) -> IntArray:
@@ -48,9 +62,6 @@ class Relevance(ABC):
 
         A grade below zero excludes; no grades: all are 1.
         """
-
-    groups: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
-    excluded_pairs: IntArray | None = None  # sorted query * n_items + item
 
     def shared(
         self, queries: IntArray, usable: npt.NDArray[np.bool_], at_least: int
@@ -72,16 +83,17 @@ class Relevance(ABC):
         out = np.zeros(len(item), dtype=np.bool_)
         if self.leave_one_out:
             out |= item == queries[position]
-        if self.groups is not None:
-            out |= self.groups[0][queries[position]] == self.groups[1][item]
+        groups, pairs = self.excluded
+        if groups is not None:
+            out |= groups[0][queries[position]] == groups[1][item]
         if grade is not None:
             out |= grade < 0
         excluded = [(position[out], item[out])]
         if self.leave_one_out:
             excluded.append((np.arange(len(queries)), queries))
-        if self.excluded_pairs is not None:
-            excluded.append(self.listed(queries))
-            out |= sorted_contains(self.excluded_pairs, queries[position] * self.n_items + item)
+        if pairs is not None:
+            excluded.append(self.listed(pairs, queries))
+            out |= sorted_contains(pairs, queries[position] * self.n_items + item)
         keep = ~out if grade is None else ~out & (grade > 0)
         where = np.concatenate([pair[0] for pair in excluded])
         what = np.concatenate([pair[1] for pair in excluded])
@@ -94,38 +106,59 @@ class Relevance(ABC):
             code % self.n_items,
         )
 
-    def listed(self, queries: IntArray) -> tuple[IntArray, IntArray]:
-        """The pairs of `exclude` that belong to `queries`, as (position, item)."""
-        assert self.excluded_pairs is not None
-        start = np.searchsorted(self.excluded_pairs, queries * self.n_items)
-        stop = np.searchsorted(self.excluded_pairs, (queries + 1) * self.n_items)
+    def listed(self, pairs: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+        """The excluded pairs that belong to `queries`, as (position, item)."""
+        start = np.searchsorted(pairs, queries * self.n_items)
+        stop = np.searchsorted(pairs, (queries + 1) * self.n_items)
         position, index = ranges(start, stop - start)
-        return position, self.excluded_pairs[index] % self.n_items
+        return position, pairs[index] % self.n_items
 
 
+@dataclass(frozen=True, eq=False)
 class Labels(Relevance):
-    """Relevant: the same label."""
+    """Relevant: the same label.
 
-    def __init__(self, query_labels: npt.NDArray[Any], item_labels: npt.NDArray[Any] | None) -> None:
-        self.leave_one_out = item_labels is None
+    query_class, item_class : a number for each label; a query whose label no item has gets the one past the last
+    members : the items, sorted by their class
+    start, size : of each class among the members, and of the one past the last, which is empty
+    """
+
+    query_class: IntArray
+    item_class: IntArray
+    members: IntArray
+    start: IntArray
+    size: IntArray
+
+    @classmethod
+    def of(
+        cls, query_labels: npt.NDArray[Any], item_labels: npt.NDArray[Any] | None, excluded: Excluded = NOTHING
+    ) -> "Labels":
+        """Relevance by a label for each query and each item; no labels of items: leave-one-out."""
         items = query_labels if item_labels is None else item_labels
-        self.members = stable_order(items)
-        ordered = items[self.members]
+        members = stable_order(items)
+        ordered = items[members]
         starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         known, sizes = ordered[starts], np.diff(np.append(starts, len(items)))
-        self.item_class = np.empty(len(items), dtype=np.int64)
-        self.item_class[self.members] = np.repeat(np.arange(len(known)), sizes)
+        item_class = np.empty(len(items), dtype=np.int64)
+        item_class[members] = np.repeat(np.arange(len(known)), sizes)
         place = np.minimum(np.searchsorted(known, query_labels), len(known) - 1)
-        # A query whose label no item has gets the class past the last, which is empty.
-        self.query_class = np.where(known[place] == query_labels, place, len(known))
-        self.n_queries, self.n_items = len(query_labels), len(items)
-        self.size = np.append(sizes, 0)
-        self.start = np.append(starts, len(items))
+        return cls(
+            n_queries=len(query_labels),
+            n_items=len(items),
+            leave_one_out=item_labels is None,
+            graded=False,
+            excluded=excluded,
+            query_class=np.where(known[place] == query_labels, place, len(known)),
+            item_class=item_class,
+            members=members,
+            start=np.append(starts, len(items)),
+            size=np.append(sizes, 0),
+        )
 
     @property
     def plain(self) -> bool:
         """Whether nothing but the query itself is excluded."""
-        return self.groups is None and self.excluded_pairs is None
+        return self.excluded.groups is None and self.excluded.pairs is None
 
     def at_most(self) -> IntArray:
         """Sizes of classes, less the query itself."""
@@ -167,14 +200,21 @@ def stable_order(labels: npt.NDArray[Any]) -> IntArray:
     return np.argsort(labels, kind="stable")
 
 
+@dataclass(frozen=True, eq=False)
 class MultiLabels(Relevance):
-    """Relevant: at least one label shared; labels are 0/1 columns."""
+    """Relevant: at least one label shared; labels are 0/1 columns, in float32."""
 
-    def __init__(self, query_labels: npt.NDArray[Any], item_labels: npt.NDArray[Any] | None) -> None:
-        self.leave_one_out = item_labels is None
-        self.query_labels = query_labels.astype(np.float32)
-        self.item_labels = self.query_labels if item_labels is None else item_labels.astype(np.float32)
-        self.n_queries, self.n_items = len(self.query_labels), len(self.item_labels)
+    query_labels: npt.NDArray[np.float32]
+    item_labels: npt.NDArray[np.float32]
+
+    @classmethod
+    def of(
+        cls, query_labels: npt.NDArray[Any], item_labels: npt.NDArray[Any] | None, excluded: Excluded = NOTHING
+    ) -> "MultiLabels":
+        """Relevance by columns of labels; none of items: leave-one-out."""
+        own = query_labels.astype(np.float32)
+        others = own if item_labels is None else item_labels.astype(np.float32)
+        return cls(len(own), len(others), item_labels is None, False, excluded, own, others)
 
     def at_most(self) -> IntArray:
         """The sum of the sizes of a query's classes."""
@@ -193,17 +233,45 @@ class MultiLabels(Relevance):
         return position, np.concatenate([part[1] for part in found]), None
 
 
-class Judgments(Relevance):
-    """Relevant: what (query, item[, grade]) triples say; a grade of 0 is not relevant, a negative one excludes."""
+class Triples(NamedTuple):
+    """Pairs of a query and an item, none twice, with their grades; `inputs/embeddings.py` checks them."""
 
-    def __init__(self, triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> None:
-        self.n_queries, self.n_items, self.leave_one_out = n_queries, n_items, leave_one_out
-        query, item, grade = checked_triples(triples, n_queries, n_items, leave_one_out)
+    query: IntArray
+    item: IntArray
+    grade: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(Relevance):
+    """Relevant: what triples say; a grade of 0 is not relevant, a negative one excludes.
+
+    Query q has the triples pointer[q] … pointer[q+1]-1; `binary` says that all grades are 0 or 1.
+    """
+
+    pointer: IntArray
+    item: IntArray
+    grade: FloatArray
+    binary: bool
+
+    @classmethod
+    def of(
+        cls, triples: Triples, n_queries: int, n_items: int, leave_one_out: bool, excluded: Excluded = NOTHING
+    ) -> "Judgments":
+        """Relevance by triples in any order."""
+        query, item, grade = triples
         order = np.argsort(query * n_items + item, kind="stable")
-        self.pointer = pointers(query[order], n_queries)
-        self.item, self.grade = item[order], grade[order]
-        self.binary = bool(np.isin(grade, (0.0, 1.0)).all())
-        self.graded = not self.binary
+        binary = bool(np.isin(grade, (0.0, 1.0)).all())
+        return cls(
+            n_queries=n_queries,
+            n_items=n_items,
+            leave_one_out=leave_one_out,
+            graded=not binary,
+            excluded=excluded,
+            pointer=pointers(query[order], n_queries),
+            item=item[order],
+            grade=grade[order],
+            binary=binary,
+        )
 
     def at_most(self) -> IntArray:
         """The number of triples."""
@@ -216,82 +284,6 @@ class Judgments(Relevance):
             relevant = self.grade[index] > 0
             return position[relevant], self.item[index[relevant]], None
         return position, self.item[index], self.grade[index]
-
-
-def checked_triples(
-    triples: Any, n_queries: int, n_items: int, leave_one_out: bool
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Query, item and grade of each triple; refused by the first that is wrong."""
-    array = as_array(triples, "relevance")
-    if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
-        raise InputError(
-            f"The relevance must be rows (query, item) or (query, item, grade) of numbers, and arrived with the "
-            f"shape {array.shape} and type {type_name(array.dtype)}."
-        )
-    grade = as_grades(array[:, 2]) if array.shape[1] == 3 else np.ones(len(array))
-    if not np.isfinite(grade).all():
-        row = int(np.argmin(np.isfinite(grade)))
-        raise InputError(f"The relevance must have finite grades, and row {row} holds {grade[row]}.")
-    query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance", stored_type(triples, array))
-    if leave_one_out and (query == item).any():
-        row = int(np.argmax(query == item))
-        raise InputError(
-            f"The relevance row {row} names item {item[row]} for itself. In leave-one-out the query itself is "
-            "never ranked; leave such rows out."
-        )
-    code = query * n_items + item
-    if len(np.unique(code)) < len(code):
-        _, index, counts = np.unique(code, return_index=True, return_counts=True)
-        row = int(index[np.argmax(counts > 1)])
-        raise InputError(
-            f"The relevance names item {item[row]} twice for query {query[row]}. Keep one row for each pair."
-        )
-    return query, item, grade
-
-
-def as_grades(grades: npt.NDArray[Any]) -> FloatArray:
-    """Grades in float64, which must hold them."""
-    if is_rounded(grades):
-        raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
-    return grades.astype(np.float64)
-
-
-def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: str = "") -> tuple[IntArray, IntArray]:
-    """(query, item) indices within range.
-
-    stored : the type in which they arrived, if it is not that of `pairs`
-    """
-    array = as_array(pairs, name)
-    if array.size == 0:
-        array = np.zeros((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
-        raise InputError(
-            f"The {name} must be rows (query, item) of whole numbers, and they arrived with the shape {array.shape} "
-            f"and type {type_name(array.dtype)}."
-        )
-    if array.dtype.kind == "f":
-        check_whole(array, stored or stored_type(pairs, array), name)
-    for column, limit, what in ((0, n_queries, "query"), (1, n_items, "item")):
-        wrong = (array[:, column] < 0) | (array[:, column] >= limit)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InputError(
-                f"The {name} row {row} names {what} {array[row, column]:.0f}, and there are {limit}: "
-                f"indices go from 0 to {limit - 1}."
-            )
-    return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
-
-
-def check_whole(array: npt.NDArray[Any], stored: str, name: str) -> None:
-    """Refuse floats as indices that are no whole numbers, or may have been rounded to one."""
-    limit = exact_below(stored)
-    wrong = not_whole(array, limit)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0].tolist()
-        raise InputError(
-            f"The {name} must be rows (query, item) of whole numbers, in {stored} below {limit} since larger ones "
-            f"may have been rounded, and row {row} holds {array[row, column]}. Pass integers."
-        )
 
 
 def pointers(position: IntArray, count: int) -> IntArray:

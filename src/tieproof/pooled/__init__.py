@@ -1,8 +1,8 @@
 """Pairs of all queries together: quantiles of their distances and the pairs beyond them, counted and never stored.
 
-    calls/fnmr.py ─► pool.py: stripes of pairs ─► counting.py: order statistics, and relevant pairs beyond them
+    points_of ─► pool.py: stripes of pairs ─► counting.py: order statistics, and relevant pairs beyond them
                         │                              │                             └─► results/rates.py
-             distances/gauge.py: values and their errors, exact keys (functions.py: a function's floats)
+             distances/gauge.py: values and their errors, exact keys (distances/functions.py: a function's floats)
                         │
              exact/pair_keys.py, exact/reals.py: integers, fractions and the float64 nearest to them
 
@@ -10,3 +10,7 @@ Two passes over all pairs, each a matrix product in float64, find the order stat
 leave open, a few of all, are decided exactly. In leave-one-out with N = 20,000 and D = 128 all of it took 3 to 5
 times the processor time of NumPy's float32 product of the same embeddings.
 """
+
+from tieproof.pooled.points import points_of
+
+__all__ = ["points_of"]

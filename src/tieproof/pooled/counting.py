@@ -11,10 +11,9 @@ window's ends than any value may be off.
 
 import math
 import operator
-import threading
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from tieproof.distances.gauge import Gauge
 from tieproof.exact.reals import Real
 from tieproof.pooled.kernels import BINS, Bins, add_bins, empty_bins, floats, histogram, inside, ordered, weight_below
 from tieproof.pooled.pool import Pool, Stripe, Table
+from tieproof.problem import Progress
 from tieproof.ties import IntArray
 
 FEW = 4096
@@ -42,8 +42,6 @@ MANY = 2**62
 """As many pairs as nobody has counted."""
 
 MINUS_ONE = np.array([-1])
-
-Progress = Callable[[int], None]
 
 
 class Window(NamedTuple):
@@ -111,11 +109,8 @@ def sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
 
 def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, Bins]]:
     """For each window the pairs below it, and its own in equal bins."""
-    below = dict.fromkeys(windows, 0)
-    bins = {window: empty_bins() for window in windows}
-    lock = threading.Lock()
 
-    def count(stripe: Stripe) -> None:
+    def count(stripe: Stripe) -> dict[Window, tuple[int, Bins]]:
         columns = pool.columns(stripe)
         block = ordered(pool.values(stripe, columns))
         rows, items = pool.weights(stripe)
@@ -127,13 +122,15 @@ def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Win
         for part in chain([(block, rows, items)], taken_away):
             for window in windows:
                 before[window] += histogram(*part, window.low, window.high, shift_of(window), mine[window])
-        with lock:
-            for window in windows:
-                below[window] += before[window]
-                add_bins(bins[window], mine[window])
         progress(block.size)
+        return {window: (before[window], mine[window]) for window in windows}
 
-    pool.each(count)
+    below = dict.fromkeys(windows, 0)
+    bins = {window: empty_bins() for window in windows}
+    for found in pool.each(count):
+        for window, (before, mine) in found.items():
+            below[window] += before
+            add_bins(bins[window], mine)
     return {window: (below[window], bins[window]) for window in windows}
 
 
@@ -196,11 +193,8 @@ def check(gauge: Gauge, order: Order, window: Window) -> None:
 
 def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
     """For each window the pairs below it, and a table of the exact keys of its own."""
-    below = dict.fromkeys(windows, 0)
-    tables: dict[Window, Table] = {window: Counter() for window in windows}
-    lock = threading.Lock()
 
-    def count(stripe: Stripe) -> None:
+    def count(stripe: Stripe) -> dict[Window, tuple[int, Table]]:
         columns = pool.columns(stripe)
         block = ordered(pool.values(stripe, columns))
         rows, items = pool.weights(stripe)
@@ -216,17 +210,22 @@ def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dic
                 here = (values >= window.low) & (values <= window.high)
                 place = np.searchsorted(places[window], row[here] * block.shape[1] + column[here])
                 np.subtract.at(weights[window], place, weight[here])
+        found = {}
         for window in windows:
             kept = weights[window] > 0
             place, weight = places[window][kept], weights[window][kept]
             row, column = np.divmod(place, block.shape[1])
             table = pool.table(floats(block[row, column]), row + stripe.start, column + columns.start, weight)
-            with lock:
-                below[window] += before[window]
-                tables[window].update(table)
+            found[window] = before[window], table
         progress(block.size)
+        return found
 
-    pool.each(count)
+    below = dict.fromkeys(windows, 0)
+    tables: dict[Window, Table] = {window: Counter() for window in windows}
+    for found in pool.each(count):
+        for window, (before, table) in found.items():
+            below[window] += before
+            tables[window].update(table)
     return below, tables
 
 
@@ -234,10 +233,9 @@ def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
     """For each cut, an exact key: the relevant pairs that are strictly farther, and those exactly as far."""
     gauge = pool.gauge
     values = [gauge.near(cut) for cut in cuts]
-    found = np.zeros((len(cuts), 2), dtype=np.int64)
-    lock = threading.Lock()
 
-    def count(stripe: Stripe) -> None:
+    def count(stripe: Stripe) -> IntArray:
+        found = np.zeros((len(cuts), 2), dtype=np.int64)
         for relevant, _ in pool.listed(stripe):
             if not len(relevant.rows):
                 continue
@@ -257,8 +255,8 @@ def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
                     sum(weight for key, weight in table.items() if beats(key * gauge.unit, cut))
                     for beats in (operator.gt, operator.eq)
                 )
-                with lock:
-                    found[i] += beyond + farther, equal
+                found[i] += beyond + farther, equal
+        return found
 
-    pool.each(count)
-    return [(beyond, equal) for beyond, equal in found.tolist()]
+    total = sum(pool.each(count), start=np.zeros((len(cuts), 2), dtype=np.int64))
+    return [(beyond, equal) for beyond, equal in total.tolist()]

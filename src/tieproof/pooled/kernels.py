@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.native.compiled import kernel
+from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray
 
 BINS = 2**16
@@ -16,7 +16,7 @@ SIGN = np.int64(-(2**63))
 def ordered(values: FloatArray) -> IntArray:
     """Integers in the order of the floats, neighbours for neighbours; zeros of either sign are 0. In place."""
     bits = values.view(np.int64)
-    number(bits.reshape(-1))
+    number_floats(bits.reshape(-1))
     return bits
 
 
@@ -29,12 +29,9 @@ def floats(numbers: IntArray) -> FloatArray:
     return np.where(numbers < 0, SIGN - numbers, numbers).view(np.float64)
 
 
-@kernel
-def number(bits: IntArray) -> None:
+@native
+def number_floats(bits: IntArray) -> None:
     """The bits of floats to ordered integers."""
-    for i in range(bits.shape[0]):
-        if bits[i] < 0:
-            bits[i] = SIGN - bits[i]
 
 
 class Bins(NamedTuple):
@@ -58,53 +55,30 @@ def add_bins(bins: Bins, others: Bins) -> None:
     np.maximum(bins.highest, others.highest, out=bins.highest)
 
 
-@kernel
+@native
 def histogram(
     block: IntArray, row_weight: IntArray, column_weight: IntArray, low: int, high: int, shift: int, bins: Bins
 ) -> int:
     """Add the entries from `low` to `high` to bins of 2^shift numbers; return the weight below."""
-    first = np.uint64(np.int64(low))  # differences of up to 64 bits: modulo 2^64 they are right
-    places = np.uint64(shift)
-    below = 0
-    for i in range(block.shape[0]):
-        weight = row_weight[i]
-        before = 0
-        for j in range(block.shape[1]):
-            entry = block[i, j]
-            if entry < low:
-                before += column_weight[j]
-            elif entry <= high:
-                place = (np.uint64(entry) - first) >> places
-                bins.weight[place] += weight * column_weight[j]
-                bins.lowest[place] = min(bins.lowest[place], entry)
-                bins.highest[place] = max(bins.highest[place], entry)
-        below += weight * before
-    return below
 
 
-@kernel
 def inside(block: IntArray, low: int, high: int) -> IntArray:
     """Places, row after row, of the entries from `low` to `high`."""
-    flat = block.reshape(-1)
-    count = 0
-    for i in range(flat.shape[0]):
-        count += low <= flat[i] <= high
-    places = np.empty(count, dtype=np.int64)
-    count = 0
-    for i in range(flat.shape[0]):
-        if low <= flat[i] <= high:
-            places[count] = i
-            count += 1
+    places = np.empty(count_inside(block, low, high), dtype=np.int64)
+    list_inside(block, low, high, places)
     return places
 
 
-@kernel
+@native
+def count_inside(block: IntArray, low: int, high: int) -> int:
+    """How many entries are from `low` to `high`."""
+
+
+@native
+def list_inside(block: IntArray, low: int, high: int, places: IntArray) -> None:
+    """Write down their places, row after row."""
+
+
+@native
 def weight_below(block: IntArray, row_weight: IntArray, column_weight: IntArray, low: int) -> int:
     """The weight of the entries below `low`."""
-    below = 0
-    for i in range(block.shape[0]):
-        before = 0
-        for j in range(block.shape[1]):
-            before += column_weight[j] if block[i, j] < low else 0
-        below += row_weight[i] * before
-    return below

@@ -2,21 +2,18 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
-import numpy as np
-
-from tieproof.distances import Distance, DistanceFunction, make_space
-from tieproof.distances.gauge import Gauge
-from tieproof.distances.space import Resources
+from tieproof.errors import about
 from tieproof.exact.reals import least_rounding_to
-from tieproof.inputs.arrays import Embeddings
-from tieproof.inputs.relevance import Relevance
-from tieproof.pooled.counting import Progress, order_statistics, relevant_beyond
-from tieproof.pooled.functions import FunctionGauge
+from tieproof.pooled.counting import order_statistics, relevant_beyond
 from tieproof.pooled.pool import Pool
+from tieproof.problem import Problem, Progress, Watch
 from tieproof.results.rates import (
+    Method,
     OperatingPoint,
     between,
+    check_counts,
     check_threshold,
     exact_rank,
     linear_place,
@@ -26,23 +23,6 @@ from tieproof.results.rates import (
 
 PASSES = 2
 """Over all pairs, where the sample of pairs leads to the right windows at once."""
-
-LONGEST_SUM = 2**16
-"""Dimensions of a product that are summed up at once, so that its bound never runs out."""
-
-
-def make_gauge(
-    queries: Embeddings,
-    gallery: Embeddings | None,
-    kind: Distance | DistanceFunction,
-    relevance: Relevance,
-    memory: int,
-) -> Gauge:
-    """The gauge of a distance of ours, or of a function."""
-    if not isinstance(kind, Distance):
-        return FunctionGauge(kind, queries, queries if gallery is None else gallery)
-    resources = Resources(keep_bytes=memory // 4, dtype=np.dtype(np.float64), chunk=LONGEST_SUM)
-    return kind.gauge(make_space(kind, queries, gallery, relevance.order(), resources))
 
 
 def linear_points(
@@ -81,3 +61,20 @@ POINTS: dict[str, Callable[[Pool, Sequence[float], tuple[int, int], Progress], I
     "linear": linear_points,
     "exact": exact_points,
 }
+
+
+class Points(NamedTuple):
+    """Operating points, and how many pairs are relevant and how many neither relevant nor excluded."""
+
+    totals: tuple[int, int]
+    points: tuple[OperatingPoint, ...]
+
+
+def points_of(problem: Problem, rates: Sequence[float], method: Method, watch: Watch) -> Points:
+    """The operating points at these false match rates, of all pairs of a problem together."""
+    pool = Pool(problem.gauge(), problem.relevance, problem.budget)
+    with watch(PASSES * pool.entries) as advance, pool.products():
+        totals = pool.totals()
+        with about(problem.judged_by):
+            check_counts(*totals)
+        return Points(totals, tuple(POINTS[method](pool, rates, totals, advance)))

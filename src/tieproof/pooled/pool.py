@@ -1,17 +1,17 @@
 """All pairs of queries and items, stripe after stripe of distinct query rows; none is kept."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tieproof.distances.gauge import Gauge
+from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.inputs.relevance import Judgments, Relevance, pointers
-from tieproof.pooled.stripes import LARGEST_STRIPE
+from tieproof.native.threads import in_order
+from tieproof.problem import Budget
 from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ENTRY = 96
@@ -20,11 +20,7 @@ BYTES_PER_ENTRY = 96
 BYTES_PER_PAIR = 128
 """What a relevant or excluded pair takes while it is listed."""
 
-COLUMNS = 2048
-"""Item rows that are made ready at a time."""
-
-CHUNK_PAIRS = 2**14
-"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time before they are counted."""
+Found = TypeVar("Found")
 
 Stripe = slice
 Table = Counter[Any]
@@ -45,18 +41,18 @@ class Pool:
         at and counts twice
     """
 
-    def __init__(self, gauge: Gauge, relevance: Relevance, memory: int, threads: int) -> None:
+    def __init__(self, gauge: Gauge, relevance: Relevance, budget: Budget) -> None:
         self.gauge, self.relevance = gauge, relevance
-        self.threads = threads = 1 if gauge.stripe_rows else threads  # a function need not be safe in threads
+        self.threads = 1 if gauge.stripe_rows else budget.threads  # a function need not be safe in threads
         self.height, self.width = (len(weight) for weight in gauge.weight)
-        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded_pairs is None
+        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded.pairs is None
         identity = gauge.identity[0]
         self.members = np.argsort(identity, kind="stable")
         self.first_member = pointers(identity[self.members], self.height)
         self.listed_at_most = relevance.at_most() + 1
-        share = memory // 4 // threads
+        share = budget.memory // 4 // self.threads
         self.pairs_at_a_time = max(1, share // BYTES_PER_PAIR)
-        rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // threads))
+        rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // self.threads))
         self.rows = gauge.stripe_rows or rows
 
     def stripes(self) -> Iterator[Stripe]:
@@ -86,15 +82,9 @@ class Pool:
         relevant, excluded = (sum(column) for column in zip(*found, strict=True))
         return relevant, self.relevance.n_queries * self.relevance.n_items - relevant - excluded
 
-    def each(self, work: Callable[[Stripe], None]) -> None:
-        """Do the work of every stripe, in threads; an interruption stops them after the stripes in progress."""
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                tasks = [pool.submit(work, stripe) for stripe in self.stripes()]
-                for task in tasks:
-                    task.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+    def each(self, work: Callable[[Stripe], Found]) -> Generator[Found, None, None]:
+        """What the work of every stripe finds, in threads; an interruption stops them after those in progress."""
+        return in_order(work, self.stripes(), self.threads)
 
     def columns(self, stripe: Stripe) -> slice:
         """The item rows that are looked at for a stripe."""
@@ -102,13 +92,7 @@ class Pool:
 
     def values(self, stripe: Stripe, columns: slice) -> FloatArray:
         """The values of a stripe."""
-        if self.gauge.stripe_rows:
-            return self.gauge.values(stripe, columns)
-        values = np.empty((stripe.stop - stripe.start, columns.stop - columns.start))
-        for start in range(columns.start, columns.stop, COLUMNS):
-            span = slice(start, min(start + COLUMNS, columns.stop))
-            values[:, start - columns.start : span.stop - columns.start] = self.gauge.values(stripe, span)
-        return values
+        return self.gauge.wide_values(stripe, columns)
 
     def weights(self, stripe: Stripe) -> tuple[IntArray, IntArray]:
         """Weights of the rows and of the columns that are looked at; a pair counts as often as their product."""
@@ -163,8 +147,6 @@ class Pool:
 
     def add(self, table: Table, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> None:
         """Add pairs to a table, some at a time."""
-        for start in range(0, len(values), CHUNK_PAIRS):
-            span = slice(start, start + CHUNK_PAIRS)
-            keys = self.gauge.exact(values[span], rows[span], columns[span])
-            for key, weight in zip(keys, weights[span].tolist(), strict=True):
+        for some, keys in self.gauge.exact_by_part(values, rows, columns):
+            for key, weight in zip(keys, weights[some].tolist(), strict=True):
                 table[key] += weight

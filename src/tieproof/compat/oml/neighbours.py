@@ -9,11 +9,10 @@ import numpy.typing as npt
 from tieproof.compat.oml.split import Split
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.euclidean import Euclidean, EuclideanGauge
-from tieproof.distances.space import Resources
-from tieproof.engine.order import exact_order
+from tieproof.distances.gauge import resources_of_gauge
+from tieproof.engine import nearest_of
 from tieproof.exact.blas import check_products
-from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.pooled.points import LONGEST_SUM
+from tieproof.exact.bounds import SAFETY
 from tieproof.ties import IntArray
 
 BLOCK_ENTRIES = 2**22
@@ -40,7 +39,7 @@ class Neighbours(NamedTuple):
 def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbours]:
     """The `count` nearest items of each query, or as many as it ranks."""
     orders = np.arange(len(split.queries)), np.arange(len(split.items))
-    resources = Resources(keep_bytes=memory // 4, dtype=np.dtype(np.float64), chunk=LONGEST_SUM)
+    resources = resources_of_gauge(memory // 4)
     space = make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources)
     gauge = EuclideanGauge(cast(Euclidean, space))
     check_products()
@@ -52,25 +51,7 @@ def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbour
 
 def of_block(gauge: EuclideanGauge, split: Split, span: IntArray, count: int) -> Iterator[Neighbours]:
     """The nearest items of each query of a span."""
-    space = gauge.space
-    rows = space.queries.identity[span]
-    keys, errors = space.key_block(rows, slice(0, len(space.items)))
-    keys = keys[:, space.items.identity]
-    for row, query in zip(keys, span, strict=True):
-        row[split.excluded_items[query]] = -np.inf
-    # What is as near as the last one listed, or may be, is ranked by exact keys, equal rows together.
-    last = np.partition(keys, -count, axis=1)[:, -count]
-    reach = np.where(
-        errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0
-    )
-    query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
-    pairs, of_pair = np.unique(query * len(space.items) + space.items.identity[item], return_inverse=True)
-    order, starts_tie, _, _ = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items))
-    tie = np.empty_like(order)
-    tie[order] = np.cumsum(starts_tie) - 1
-    tie = tie[of_pair]
-    nearest_first = np.lexsort((item, tie))
-    tie, item = tie[nearest_first], item[nearest_first]
+    query, item, tie = nearest_of(gauge.space, span, [split.excluded_items[place] for place in span], count)
     begins = np.searchsorted(query, np.arange(len(span)))
     size = np.bincount(tie)
     first = (np.cumsum(size) - size)[tie] - begins[query]

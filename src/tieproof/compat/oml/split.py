@@ -182,5 +182,5 @@ def same(values: Any, others: Any) -> IntArray:
     >>> same(np.array([7, 8]), np.array([8, 9, 8])).tolist()
     [[1, 0], [1, 2]]
     """
-    position, item, _ = Labels(values, others).pairs(np.arange(len(values)))
+    position, item, _ = Labels.of(values, others).pairs(np.arange(len(values)))
     return np.column_stack([position, item])

@@ -163,7 +163,7 @@ class AccuracyCalculator:
         if not alone:
             arguments["gallery_labels"] = item_labels
         others = as_labels(item_labels, len(items), "reference labels", "reference items", columns=False)
-        return Task(arguments, Labels(own, others).at_most() - int(includes_query), own)
+        return Task(arguments, Labels.of(own, others).at_most() - int(includes_query), own)
 
     def _ranked(self, names: Sequence[str], task: Task) -> dict[str, Any]:
         """The metrics over rankings."""

@@ -84,9 +84,12 @@ def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | Non
     sharp = gauge.sharp(links.rows, links.columns)
     if sharp is None:
         return None
-    bounds = bounds_of_each(*sharp, epsilon, gauge.sharp_curve())
-    low, high = (bound[np.lexsort((bound, links.chain))] for bound in bounds)
-    return np.lexsort((sharp[0], links.chain)), judge_each(low, high, epsilon)
+    low, high = (np.empty(len(links.chain)) for _ in range(2))
+    bounds_of_each(*sharp, epsilon, gauge.sharp_curve(), low, high)
+    low, high = (bound[np.lexsort((bound, links.chain))] for bound in (low, high))
+    states = np.empty(len(low) - 1, dtype=np.int8)
+    judge_each(low, high, epsilon, states)
+    return np.lexsort((sharp[0], links.chain)), states
 
 
 def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:

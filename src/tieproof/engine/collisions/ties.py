@@ -1,11 +1,10 @@
 """All ties of all rankings, with or without a relevant item, some queries at a time."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.distances.gauge import Gauge
 from tieproof.engine.collisions.exact import decide
 from tieproof.engine.collisions.kernels import (
     OrderedItems,
@@ -13,17 +12,12 @@ from tieproof.engine.collisions.kernels import (
     judge_gaps,
     ties_of_rankings,
 )
-from tieproof.exact.blas import check_products, single_threaded
-from tieproof.inputs.relevance import Relevance
-from tieproof.native.threads import in_order
-from tieproof.pooled.stripes import stripes
-from tieproof.ties import FloatArray, IntArray, SmallIntArray
+from tieproof.engine.stripes import stripe_by_stripe
+from tieproof.problem import Problem, Watch
+from tieproof.ties import IntArray, SmallIntArray
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 128, 64
 """What a ranked item, and a relevant one besides, take at most while a ranking is looked at."""
-
-COLUMNS = 2048
-"""Item rows that are made ready at a time."""
 
 
 class FoundTies(NamedTuple):
@@ -44,33 +38,24 @@ class FoundTies(NamedTuple):
     m: IntArray
 
 
-def all_ties(
-    gauge: Gauge,
-    relevance: Relevance,
-    epsilon: float,
-    limits: tuple[int, int],
-    progress: Callable[[int], None],
-) -> Generator[FoundTies, None, None]:
-    """The ties of all queries, for limits of memory and of threads.
+def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[FoundTies, None, None]:
+    """The ties of all queries, with or without a relevant item.
 
     With epsilon 0 a tie is a set of items at exactly the same distance; else a run of neighbours in the ranking, each
     closer than epsilon to the next one, as real numbers.
     """
-    threads = 1 if gauge.stripe_rows else limits[1]  # a function need not be safe in threads
+    gauge = problem.gauge()
     scale = Scale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
-    order = np.argsort(gauge.identity[0], kind="stable")
+    columns = slice(0, len(gauge.weight[1]))
 
-    @single_threaded()
-    def ties_of(span: slice) -> FoundTies:
-        queries = order[span]
-        rows = gauge.identity[0][queries]
-        block = relevance.block(queries)
+    def ties_of(queries: IntArray, rows: IntArray) -> FoundTies:
+        block = problem.relevance.block(queries)
         position = np.repeat(np.arange(len(queries)), np.diff(block.pointer))
         excluded = np.repeat(np.arange(len(queries)), np.diff(block.excluded_pointer))
         present = np.repeat(gauge.weight[1].astype(np.int32)[None], len(queries), axis=0)
         present -= counted(excluded, gauge.identity[1][block.excluded], present.shape)
         relevant = counted(position, gauge.identity[1][block.items], present.shape)
-        values = values_of(gauge, slice(int(rows[0]), int(rows[-1]) + 1))[rows - rows[0]]
+        values = gauge.wide_values(slice(int(rows[0]), int(rows[-1]) + 1), columns)[rows - rows[0]]
         values[present == 0] = np.inf
         ranking = np.argsort(values, axis=1)
         values = np.take_along_axis(values, ranking, axis=1)
@@ -80,12 +65,11 @@ def all_ties(
         if judge_gaps(values, rankings.ranked, scale, rankings.states):
             decide(gauge, rows, values, ranking, rankings.states, epsilon)
         found = FoundTies(queries, np.diff(block.pointer), *written_down(rankings))
-        progress(values.size)
+        advance(values.size)
         return found
 
-    check_products()
-    of_items, of_relevant = BYTES_PER_ITEM * len(gauge.weight[1]), BYTES_PER_RELEVANT * relevance.at_most()[order]
-    yield from in_order(ties_of, stripes(gauge, of_items, of_relevant, limits[0] // 2 // threads), threads)
+    with watch(problem.pairs) as advance:
+        yield from stripe_by_stripe(problem, gauge, BYTES_PER_ITEM, BYTES_PER_RELEVANT, ties_of)
 
 
 def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> SmallIntArray:
@@ -93,17 +77,6 @@ def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> SmallI
     counts = np.zeros(shape, dtype=np.int32)
     np.add.at(counts.reshape(-1), rows * shape[1] + columns, 1)
     return counts
-
-
-def values_of(gauge: Gauge, rows: slice) -> FloatArray:
-    """The values of some distinct query rows and all items."""
-    width = len(gauge.weight[1])
-    step = width if gauge.stripe_rows else COLUMNS
-    values = np.empty((rows.stop - rows.start, width))
-    for start in range(0, width, step):
-        columns = slice(start, min(start + step, width))
-        values[:, columns] = gauge.values(rows, columns)
-    return values
 
 
 def written_down(rankings: OrderedItems) -> tuple[IntArray, ...]:

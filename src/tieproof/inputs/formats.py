@@ -4,7 +4,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
-from tieproof.exact.reals import Real
 
 
 class Format(NamedTuple):
@@ -28,7 +27,7 @@ class Format(NamedTuple):
         """The smallest subnormal number."""
         return 2.0 ** (self.smallest_exponent - self.precision + 1)
 
-    def rounded(self, number: Real) -> float:
+    def rounded(self, number: int | Fraction) -> float:
         """The number of the format that is nearest to a rational number, ties to even.
 
         >>> FORMATS["float16"].rounded(Fraction(1, 3)), FORMATS["bfloat16"].rounded(257)

@@ -13,15 +13,9 @@ codes, values have exactly the ties of distances, and one pair of each tie is de
 import numpy as np
 
 from tieproof.distances.gauge import FLOAT64, Gauge
-from tieproof.precision.formats import Format
-from tieproof.precision.kernels import round_block, round_pairs, target_of
+from tieproof.engine.rounded.kernels import round_block, round_pairs, target_of
+from tieproof.inputs.formats import Format
 from tieproof.ties import FloatArray, IntArray
-
-COLUMNS = 2048
-"""Item rows that are made ready at a time."""
-
-CHUNK_PAIRS = 2**14
-"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time."""
 
 
 class RoundedDistances:
@@ -35,12 +29,10 @@ class RoundedDistances:
 
     def block(self, rows: slice) -> FloatArray:
         """The distances of some distinct query rows to all distinct item rows."""
-        width = len(self.gauge.weight[1])
-        out = np.empty((rows.stop - rows.start, width), dtype=FLOAT64)
-        step = width if self.gauge.stripe_rows else COLUMNS
-        for start in range(0, width, step):
-            columns = slice(start, min(start + step, width))
-            out[:, columns] = self.part(rows, columns)
+        columns = slice(0, len(self.gauge.weight[1]))
+        out = np.empty((rows.stop - rows.start, columns.stop), dtype=FLOAT64)
+        for part in self.gauge.parts(columns):
+            out[:, part] = self.part(rows, part)
         return out
 
     def part(self, rows: slice, columns: slice) -> FloatArray:
@@ -66,8 +58,6 @@ class RoundedDistances:
         if sharp is not None:
             round_pairs(*sharp, self.sharp_curve, self.target, out)
         left = np.flatnonzero(np.isnan(out))
-        for start in range(0, len(left), CHUNK_PAIRS):
-            some = left[start : start + CHUNK_PAIRS]
-            keys = self.gauge.exact(values[some], rows[some], columns[some])
-            out[some] = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
+        for some, keys in self.gauge.exact_by_part(values[left], rows[left], columns[left]):
+            out[left[some]] = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
         return out

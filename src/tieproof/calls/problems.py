@@ -1,0 +1,92 @@
+"""From what people pass to a `Problem`: queries, gallery, distance and relevance, checked against each other."""
+
+from typing import Any, NamedTuple
+
+from tieproof.distances import Distance, DistanceFunction, find_distance, reported
+from tieproof.errors import InputError, about
+from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings
+from tieproof.inputs.embeddings import make_relevance
+from tieproof.inputs.formats import Format
+from tieproof.inputs.lookalikes import warn_of_similarities
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.problem import Budget, Problem
+
+
+class Side(NamedTuple):
+    """The queries or the gallery as people pass them; a gallery without embeddings: leave-one-out."""
+
+    embeddings: Any
+    labels: Any = None
+    groups: Any = None
+
+
+def as_budget(memory: str | int, threads: int | None) -> Budget:
+    """A budget as people write it."""
+    return Budget(parse_memory(memory), parse_threads(threads))
+
+
+def make_problem(
+    queries: Side,
+    gallery: Side,
+    distance: str | DistanceFunction,
+    budget: Budget,
+    *,
+    relevance: Any = None,
+    exclude: Any = None,
+    bits: int | None = None,
+    rounding: Format | None = None,
+) -> Problem:
+    """The problem that these arguments of `evaluate` pose."""
+    kind = as_distance(distance, bits)
+    name = "embeddings" if gallery.embeddings is None else "queries"
+    with about("embeddings"):
+        given = as_array(queries.embeddings, name)
+    with about("gallery"):
+        items = None if gallery.embeddings is None else as_array(gallery.embeddings, "gallery")
+    if items is not None and items.ndim == given.ndim == 2 and items.shape[1] != given.shape[1]:
+        raise InputError(
+            f"The queries have {given.shape[1]} dimensions and the gallery has {items.shape[1]}. Both must come "
+            "from the same model.",
+            ("embeddings", "gallery"),
+        )
+    with about("embeddings"):
+        vectors = ranked_by(kind, given, name, bits)
+    with about("gallery"):
+        gallery_vectors = None if items is None else ranked_by(kind, items, "gallery", bits)
+    if not (isinstance(kind, Distance) and kind.bits):
+        warn_of_similarities(vectors, name)
+    by_labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
+    return Problem(
+        queries=vectors,
+        gallery=gallery_vectors,
+        distance=kind,
+        called=reported(distance),
+        dimensions=bits or given.shape[1],
+        relevance=make_relevance(
+            vectors,
+            gallery_vectors,
+            queries.labels,
+            gallery.labels,
+            relevance,
+            (queries.groups, gallery.groups),
+            exclude,
+        ),
+        judged_by=("relevance",) if queries.labels is None else by_labels,
+        budget=budget,
+        format=rounding,
+    )
+
+
+def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance | DistanceFunction:
+    """The distance of that name, or the function."""
+    kind = find_distance(distance) if isinstance(distance, str) else distance
+    if not isinstance(kind, Distance) and not callable(kind):
+        raise InputError(f"The distance must be a name or a function, not {type(kind).__name__}.")
+    if bits is not None and not (isinstance(kind, Distance) and kind.bits):
+        raise InputError(f"bits={bits} belongs to distance='hamming' with packed codes.")
+    return kind
+
+
+def ranked_by(kind: Distance | DistanceFunction, array: Embeddings, name: str, bits: int | None) -> Embeddings:
+    """Embeddings in the form that the distance ranks; a function takes them as they are."""
+    return kind.takes(array, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(array, name)

@@ -1,0 +1,49 @@
+"""The nearest items of some queries, in exact order."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.distances.space import Space
+from tieproof.engine.order import exact_order
+from tieproof.exact.bounds import ARITHMETIC, SAFETY
+from tieproof.ties import IntArray
+
+
+class NearestItems(NamedTuple):
+    """At least so many items of each query as were asked for, nearest first, tied ones in the order of the gallery.
+
+    query : the place of each item's query among those asked for, ascending
+    item : its place in the gallery
+    tie : the number of its tie; all items of a tie are there
+    """
+
+    query: IntArray
+    item: IntArray
+    tie: IntArray
+
+
+def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], count: int) -> NearestItems:
+    """The `count` nearest items of some queries of a space with float64 tiles, and what is tied with the last one.
+
+    excluded : the items that each of these queries does not rank
+    """
+    rows = space.queries.identity[queries]
+    keys, errors = space.key_block(rows, slice(0, len(space.items)))
+    keys = keys[:, space.items.identity]
+    for row, items in zip(keys, excluded, strict=True):
+        row[items] = -np.inf
+    # What is as near as the last one, or may be, is ranked by exact keys, equal rows together.
+    last = np.partition(keys, -count, axis=1)[:, -count]
+    reach = np.where(
+        errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0
+    )
+    query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
+    pairs, of_pair = np.unique(query * len(space.items) + space.items.identity[item], return_inverse=True)
+    order, starts_tie, _, _ = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items))
+    tie = np.empty_like(order)
+    tie[order] = np.cumsum(starts_tie) - 1
+    tie = tie[of_pair]
+    nearest_first = np.lexsort((item, tie))
+    return NearestItems(query, item[nearest_first], tie[nearest_first])

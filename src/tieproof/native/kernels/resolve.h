@@ -1,0 +1,120 @@
+/* Counting what a tile leaves open, by sharper intervals and by exact keys: engine/resolve.py. */
+
+#ifndef TIEPROOF_RESOLVE_H
+#define TIEPROOF_RESOLVE_H
+
+#include "digits.h"
+#include "intervals.h"
+#include "structures.h"
+
+KERNEL int64_t place_intervals(
+    Doubles low, Doubles high, Longs origin, const Undecided *items, Longs starts, Longs stops, Ints gap)
+{
+    Undecided of = *items;
+    int64_t rest = 0;
+    for (int64_t i = 0; i < of.query.length; i++) {
+        int64_t q = AT(of.query, i), shift = AT(origin, i);
+        int64_t start = shift + AT(of.first, i), length = shift + AT(of.last, i) - start, stop = start + length;
+        /* The end of those that are nearer may be anywhere, so there is no branch for a processor to guess. */
+        while (length > 0) {
+            int64_t half = length >> 1, is_nearer = AT(low, start + half) > AT(high, i);
+            start += is_nearer * (half + 1);
+            length = half - is_nearer * (2 * half + 1 - length);
+        }
+        int64_t last = end_of_nearer(high, start, stop, 0.0, AT(low, i), true);
+        if (start == last) {
+            int64_t place = AT(starts, q) + last - shift;
+            if (place < AT(stops, q))
+                AT(gap, place) += (int32_t)AT(of.weight, i);
+            continue;
+        }
+        AT(of.query, rest) = q;
+        AT(of.item, rest) = AT(of.item, i);
+        AT(of.weight, rest) = AT(of.weight, i);
+        AT(of.first, rest) = start - shift;
+        AT(of.last, rest) = last - shift;
+        rest++;
+    }
+    return rest;
+}
+
+/* `common` is how many digits go into the numbers of the keys of each base. */
+KERNEL void leading(Longs keys, Longs base, Longs common, Longs lead)
+{
+    for (int64_t i = 0; i < keys.length; i++)
+        AT(common, i) = keys.columns;
+    int64_t most = (int64_t)1 << (62 - DIGIT);
+    for (int64_t i = 0; i < keys.length; i++) {
+        int64_t one = AT(base, i), first = 0, digit = 0;
+        while (digit < AT(common, one) && -most < first && first < most) {
+            first = first * BASE + AT2(keys, i, digit) - AT2(keys, one, digit);
+            digit++;
+        }
+        AT(common, one) = digit;
+    }
+    for (int64_t i = 0; i < keys.length; i++) {
+        int64_t one = AT(base, i), number = 0;
+        for (int64_t digit = 0; digit < AT(common, one); digit++)
+            number = number * BASE + AT2(keys, i, digit) - AT2(keys, one, digit);
+        AT(lead, i) = number;
+    }
+}
+
+/* The sign of key a - key b in lexicographic order. */
+static inline int sign_of_difference(Longs keys, int64_t a, int64_t b)
+{
+    for (int64_t digit = 0; digit < keys.columns; digit++)
+        if (AT2(keys, a, digit) != AT2(keys, b, digit))
+            return AT2(keys, a, digit) > AT2(keys, b, digit) ? 1 : -1;
+    return 0;
+}
+
+/* Count an item as equal to the tie that starts at `head`, and as nearer than the one behind it. */
+static inline void add_equal(const Counts *counts, int64_t head, int64_t end, int32_t weight)
+{
+    AT(counts->equal, head) += weight;
+    for (head++; head < end; head++) {
+        if (AT(counts->gap, head) != CONTINUED) {
+            AT(counts->gap, head) += weight;
+            return;
+        }
+    }
+}
+
+/* Each item is searched among the thresholds that it may meet, by `lead` or by the whole key. */
+KERNEL void place_by_keys(
+    Longs keys, Longs lead, Longs origin, const Undecided *items, Longs starts, Longs stops, const Counts *counts)
+{
+    Undecided of = *items;
+    for (int64_t i = 0; i < of.query.length; i++) {
+        int64_t own = AT(starts, AT(of.query, i)), end = AT(stops, AT(of.query, i)), shift = AT(origin, i);
+        int64_t start = shift + AT(of.first, i), last = shift + AT(of.last, i), length = last - start;
+        int32_t weight = (int32_t)AT(of.weight, i);
+        while (length > 0) {
+            int64_t half = length >> 1, is_nearer = AT(lead, start + half) > AT(lead, i);
+            start += is_nearer * (half + 1);
+            length = half - is_nearer * (2 * half + 1 - length);
+        }
+        int64_t stop = start < last && AT(lead, start) == AT(lead, i) ? last : start;
+        bool is_equal = false;
+        while (start < stop && !is_equal) {
+            int64_t middle = (start + stop) >> 1;
+            int order = sign_of_difference(keys, i, middle);
+            is_equal = order == 0;
+            if (order >= 0)
+                stop = middle;
+            else
+                start = middle + 1;
+        }
+        if (is_equal) {
+            int64_t head = own + stop - shift;
+            while (AT(counts->gap, head) == CONTINUED)
+                head--;
+            add_equal(counts, head, end, weight);
+        } else if (own + start - shift < end) {
+            AT(counts->gap, own + start - shift) += weight;
+        }
+    }
+}
+
+#endif

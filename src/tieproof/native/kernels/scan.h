@@ -1,0 +1,146 @@
+/* One pass over rows of numbers: exact/scan.py. */
+
+#ifndef TIEPROOF_SCAN_H
+#define TIEPROOF_SCAN_H
+
+#include "array.h"
+
+#define MAGNITUDE (UINT64_MAX >> 1)          /* all bits but the sign */
+#define INFINITE ((uint64_t)0x7FF << 52)     /* those of infinity; more are NaN */
+#define SQUARES 8                            /* sums side by side */
+
+typedef struct {
+    Doubles largest, smallest, square;
+    Bytes negative;
+    Words checksum;
+} Statistics;
+
+static inline uint64_t bits_of(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static inline double number_of(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* Bits of the largest magnitude, of the smallest but zero, less one, and all bits of numbers other than zero.
+   Magnitudes are ordered as their bits are; that of zero, less one, is the largest of all. */
+typedef struct {
+    uint64_t largest, below_smallest, any;
+} Extremes;
+
+static inline Extremes extremes_of(Doubles row)
+{
+    Extremes found = {0, UINT64_MAX, 0};
+    for (int64_t d = 0; d < row.length; d++) {
+        uint64_t bits = bits_of(AT(row, d)), magnitude = bits & MAGNITUDE, below = magnitude - 1;
+        found.largest = magnitude > found.largest ? magnitude : found.largest;
+        found.below_smallest = below < found.below_smallest ? below : found.below_smallest;
+        found.any |= magnitude ? bits : 0;
+    }
+    return found;
+}
+
+/* Sum of squares of a row divided by 2^exponent: eight sums side by side, then one of them.
+   Division by half of the power at a time, so that its inverse is a number, too. What is rounded there is so small
+   that its square is zero. */
+static inline double sum_of_squares(Doubles row, int exponent)
+{
+    double half = ldexp(1.0, -(exponent >> 1)), rest = ldexp(1.0, -(exponent - (exponent >> 1)));
+    double sums[SQUARES] = {0.0}, total = 0.0;
+    int64_t d = 0;
+    for (; d + SQUARES <= row.length; d += SQUARES) {
+        for (int lane = 0; lane < SQUARES; lane++) {
+            double scaled = AT(row, d + lane) * half * rest;
+            sums[lane] += scaled * scaled;
+        }
+    }
+    for (; d < row.length; d++) {
+        double scaled = AT(row, d) * half * rest;
+        total += scaled * scaled;
+    }
+    for (int lane = 0; lane < SQUARES; lane++)
+        total += sums[lane];
+    return total;
+}
+
+static inline uint64_t mixed(double number)
+{
+    uint64_t bits = bits_of(number + 0.0); /* equal numbers, zeros of either sign among them, have equal bits then */
+    return bits ^ (bits >> 32);
+}
+
+/* Checksum of a row divided by `divisor`. */
+static inline uint64_t checksum_of(Doubles row, Words multipliers, double divisor)
+{
+    uint64_t checksum = 0;
+    if (divisor == 1.0)
+        for (int64_t d = 0; d < row.length; d++)
+            checksum += mixed(AT(row, d)) * AT(multipliers, d);
+    else
+        for (int64_t d = 0; d < row.length; d++)
+            checksum += mixed(AT(row, d) / divisor) * AT(multipliers, d);
+    return checksum;
+}
+
+KERNEL int64_t scan_block(
+    Doubles block, Words multipliers, bool up_to_factor, int64_t start, const Statistics *statistics)
+{
+    Statistics of = *statistics;
+    for (int64_t i = 0; i < block.length; i++) {
+        Doubles row = ROW(block, i);
+        Extremes found = extremes_of(row);
+        if (found.largest >= INFINITE)
+            return i;
+        double largest = number_of(found.largest);
+        int exponent = 1; /* of the power of two at or below the largest magnitude, plus one */
+        if (largest > 0.0)
+            frexp(largest, &exponent);
+        AT(of.largest, start + i) = largest;
+        AT(of.smallest, start + i) = largest > 0.0 ? number_of(found.below_smallest + 1) : INFINITY;
+        AT(of.square, start + i) = sum_of_squares(row, exponent - 1);
+        AT(of.negative, start + i) = found.any > MAGNITUDE;
+        AT(of.checksum, start + i) = checksum_of(row, multipliers, up_to_factor && largest > 0.0 ? largest : 1.0);
+    }
+    return -1;
+}
+
+static inline uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+KERNEL void row_units(Doubles rows, Doubles unit)
+{
+    for (int64_t i = 0; i < rows.length; i++) {
+        uint64_t divisor = 0;
+        int lowest = 2000;
+        for (int64_t d = 0; d < rows.columns; d++) {
+            uint64_t bits = bits_of(AT2(rows, i, d)), mantissa = bits & (((uint64_t)1 << 52) - 1);
+            int exponent = (int)(bits >> 52 & 0x7FF);
+            if (exponent)
+                mantissa |= (uint64_t)1 << 52;
+            if (!mantissa)
+                continue;
+            int zeros = __builtin_ctzll(mantissa);
+            exponent = (exponent ? exponent : 1) - 1075 + zeros;
+            lowest = exponent < lowest ? exponent : lowest;
+            if (divisor != 1)
+                divisor = greatest_common_divisor(mantissa >> zeros, divisor);
+        }
+        AT(unit, i) = divisor ? ldexp((double)divisor, lowest) : 1.0;
+    }
+}
+
+#endif

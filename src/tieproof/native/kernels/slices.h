@@ -1,0 +1,118 @@
+/* Floats cut into short integers whose products and sums are exact: exact/slices.py. */
+
+#ifndef TIEPROOF_SLICES_H
+#define TIEPROOF_SLICES_H
+
+#include "array.h"
+
+/* TwoSum. */
+KERNEL bool subtract(Doubles rows, Doubles centre, Doubles rest)
+{
+    const double *restrict common = centre.at;
+    uint64_t is_rounded = 0;
+    for (int64_t i = 0; i < rows.length; i++) {
+        double *restrict row = ROW(rows, i).at, *restrict error = ROW(rest, i).at;
+        for (int64_t d = 0; d < rows.columns; d++) {
+            double value = row[d], difference = value - common[d], minus = difference - value;
+            row[d] = difference;
+            error[d] = (value - (difference - minus)) - (common[d] + minus);
+            is_rounded |= (uint64_t)(error[d] != 0.0);
+        }
+    }
+    return is_rounded;
+}
+
+/* Rows that nothing lies between, as one. */
+static inline Doubles joined(Doubles rows)
+{
+    if (rows.stride != rows.columns)
+        return rows;
+    return (Doubles){rows.at, 1, rows.length * rows.columns, rows.length * rows.columns};
+}
+
+KERNEL void cut_off(Doubles rows, double unit, Doubles piece)
+{
+    rows = joined(rows), piece = joined(piece);
+    for (int64_t i = 0; i < rows.length; i++) {
+        double *restrict row = ROW(rows, i).at, *restrict into = ROW(piece, i).at;
+        for (int64_t d = 0; d < rows.columns; d++) {
+            double whole = trunc(row[d] / unit);
+            row[d] -= whole * unit;
+            into[d] += whole;
+        }
+    }
+}
+
+/* Pairs whose sums are in a cache while one place after the other is added up. */
+#define PAIRS_TOGETHER 1024
+
+/* What is added up at a place: numbers, so far apart, times a factor; nothing beyond the last place. */
+typedef struct {
+    const int64_t *at;
+    int64_t apart, factor;
+} Summand;
+
+static inline Summand summand_at(Longs sums, int64_t place, int64_t factor)
+{
+    bool is_there = place < sums.columns;
+    return (Summand){&AT2(sums, 0, is_there ? place : 0), sums.stride, is_there ? factor : 0};
+}
+
+KERNEL void add_places(
+    int64_t factor, Longs pairs, Longs where, Longs of_row, Longs rows, Longs of_column, Longs columns, Longs total)
+{
+    for (int64_t start = 0; start < total.length; start += PAIRS_TOGETHER) {
+        int64_t stop = total.length - start < PAIRS_TOGETHER ? total.length : start + PAIRS_TOGETHER;
+        for (int64_t place = 0; place < total.columns; place++) {
+            bool is_there = place < pairs.length;
+            const int64_t *restrict pair = &AT2(pairs, is_there ? place : 0, 0);
+            int64_t times = is_there ? factor : 0;
+            Summand a = summand_at(of_row, place, 1), b = summand_at(of_column, place, 1);
+            for (int64_t i = start; i < stop; i++)
+                AT2(total, i, place) = times * pair[AT(where, i)] + a.factor * a.at[AT(rows, i) * a.apart]
+                                       + b.factor * b.at[AT(columns, i) * b.apart];
+        }
+    }
+}
+
+#define SIDE_BY_SIDE 8
+
+static inline double within_eight(double number)
+{
+    number = -8.0 > number ? -8.0 : number;
+    return 8.0 < number ? 8.0 : number;
+}
+
+/* x and y have a place after the other, the lowest first, and in each its rows; `sign` is room for one of them. */
+KERNEL void add_differences(
+    Doubles x, Doubles y, Longs rows, Longs columns, int64_t bits, Doubles sign, Longs total)
+{
+    int64_t places = total.columns, dimensions = sign.length;
+    double scale = (double)((int64_t)1 << bits);
+    for (int64_t i = 0; i < rows.length; i++) {
+        int64_t row = AT(rows, i) * dimensions, column = AT(columns, i) * dimensions, top = places - 1;
+        for (int64_t d = 0; d < dimensions; d++)
+            AT(sign, d) = AT2(x, top, row + d) - AT2(y, top, column + d);
+        for (int64_t place = top - 1; place >= 0; place--)
+            for (int64_t d = 0; d < dimensions; d++)
+                AT(sign, d) = within_eight(AT(sign, d)) * scale + (AT2(x, place, row + d) - AT2(y, place, column + d));
+        for (int64_t d = 0; d < dimensions; d++)
+            AT(sign, d) = (double)(AT(sign, d) > 0.0) - (double)(AT(sign, d) < 0.0);
+        for (int64_t place = 0; place < places; place++) {
+            double lanes[SIDE_BY_SIDE] = {0.0}; /* sums of integers that float64 holds, in any order */
+            int64_t d = 0;
+            for (; d + SIDE_BY_SIDE <= dimensions; d += SIDE_BY_SIDE)
+                for (int lane = 0; lane < SIDE_BY_SIDE; lane++)
+                    lanes[lane] += AT(sign, d + lane)
+                                   * (AT2(x, place, row + d + lane) - AT2(y, place, column + d + lane));
+            for (; d < dimensions; d++)
+                lanes[0] += AT(sign, d) * (AT2(x, place, row + d) - AT2(y, place, column + d));
+            double here = 0.0;
+            for (int lane = 0; lane < SIDE_BY_SIDE; lane++)
+                here += lanes[lane];
+            AT2(total, i, place) = (int64_t)here;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,102 @@
+"""`Problem` and `Budget`: all that the engine is told, checked and complete before it starts.
+
+`calls/problems.py` makes both of what people pass. The doors of `engine/` and `pooled/` read them, and hand on to
+what stands behind them only what it needs.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.inputs.arrays import Embeddings
+from tieproof.inputs.formats import Format
+from tieproof.inputs.relevance import Relevance, RelevantBlock
+from tieproof.ties import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.distances.gauge import Gauge
+    from tieproof.distances.space import Resources, Space
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be used beside the inputs.
+
+    memory : bytes
+    threads : at least 1
+    """
+
+    memory: int
+    threads: int
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Queries, what they rank, by which distance, and who is relevant; nothing is changed or added later.
+
+    queries : (q, d), in the form that the distance ranks
+    gallery : (n, d), likewise; None: leave-one-out
+    distance : one of ours, or a function
+    called : what results call the distance
+    dimensions : of a row as it was passed; for codes, their bits
+    relevance : of all queries and items
+    judged_by : the arguments that say who is relevant
+    budget : for all that is made of this
+    format : every distance is rounded to it before it is ranked; None: distances are real numbers
+    """
+
+    queries: Embeddings
+    gallery: Embeddings | None
+    distance: Distance | DistanceFunction
+    called: str
+    dimensions: int
+    relevance: Relevance
+    judged_by: tuple[str, ...]
+    budget: Budget
+    format: Format | None = None
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of a query and an item there are."""
+        return self.relevance.n_queries * self.relevance.n_items
+
+    def space(self, resources: "Resources") -> "Space":
+        """The space in which a distance of ours is ranked."""
+        assert isinstance(self.distance, Distance)
+        return make_space(self.distance, self.queries, self.gallery, self.relevance.order(), resources)
+
+    def gauge(self) -> "Gauge":
+        """All distances on one scale; up to a quarter of the memory is for rows made ready once, of each side."""
+        from tieproof.distances.functions import FunctionGauge
+        from tieproof.distances.gauge import resources_of_gauge
+
+        if not isinstance(self.distance, Distance):
+            return FunctionGauge(self.distance, self.queries, self.queries if self.gallery is None else self.gallery)
+        return self.distance.gauge(self.space(resources_of_gauge(self.budget.memory // 4)))
+
+
+class GivenMatrix(NamedTuple):
+    """Rankings that are given as numbers: a problem that needs no distance. `calls/lists.py` makes it.
+
+    queries : (q,) how they are numbered
+    nearness : (q, n), larger is nearer
+    relevant : who is, and who is excluded
+    """
+
+    queries: IntArray
+    nearness: FloatArray
+    relevant: RelevantBlock
+
+
+Progress = Callable[[int], None]
+"""Called, by any thread, with the number of pairs done since the last call."""
+
+Watch = Callable[[int], AbstractContextManager[Progress]]
+"""Opened with the number of pairs that there are to do, for as long as they are being done."""
+
+
+def unwatched(pairs: int) -> AbstractContextManager[Progress]:
+    """A `Watch` for work that nobody looks at."""
+    return nullcontext(lambda _: None)

@@ -1,0 +1,164 @@
+"""The kernels that rank and that decide what a tile leaves open, against what they are to find, item by item."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from kernel_levels import LEVELS, at
+from kernels import digits as digits_reference
+from kernels import ladder as reference
+from tieproof.engine import order, ranking, resolve, without_tiles
+from tieproof.engine.masks import masks_of
+from tieproof.engine.structures import CONTINUED, Counts, Undecided
+
+Random = np.random.Generator
+IntArray = npt.NDArray[np.int64]
+
+levels = pytest.mark.parametrize("level", LEVELS)
+seeds = pytest.mark.parametrize("seed", range(6))
+
+
+@levels
+@seeds
+def test_intervals_fall(seed: int, level: str) -> None:
+    random = np.random.default_rng(seed)
+    for count in (0, 1, 2, 40):
+        query = np.sort(random.integers(0, 5, count))
+        low = random.choice([-np.inf, -1.5, -0.0, 0.0, 1.0, 5e-324, 2.0], count)
+        high = np.maximum(low, random.choice([-np.inf, -0.0, 0.0, 1.0, np.inf], count))
+        found = low.copy(), high.copy()
+        expected = found[0].copy(), found[1].copy()
+        reference.make_falling(*expected, query)
+        at(level, order.make_falling)(*found, query)
+        assert (np.array(found) == np.array(expected)).all()
+
+
+@levels
+@seeds
+def test_items_that_are_left_out(seed: int, level: str) -> None:
+    random = np.random.default_rng(seed)
+    is_masked = random.random((7, 90)) < random.choice([0.0, 0.05, 0.5, 0.95, 1.0], (7, 1))
+    query, item = np.nonzero(is_masked)
+    masks = masks_of(query, item, 7)
+    for start, width in ((0, 90), (0, 1), (33, 17), (80, 10), (89, 1)):
+        expected, found = np.zeros((2, 7, width), dtype=np.float32)
+        reference.hide_in_rows(masks.run, masks.first, masks.last, start, expected)
+        at(level, without_tiles.hide_in_rows)(masks.run, masks.first, masks.last, start, found)
+        assert (found == expected).all()
+        assert ((found < 0) == is_masked[:, start : start + width]).all()
+
+
+@levels
+@pytest.mark.parametrize("length", [1, 2, 3, 8, 9, 40])
+def test_keys_that_queries_share(length: int, level: str) -> None:
+    random = np.random.default_rng(length)
+    keys = np.sort(random.choice([-np.inf, -2.0, -0.0, 0.0, 1e-9, 1.0, 1.0 + 1e-9, 3.0], (30, length + 2)), axis=1)
+    keys[::3] = np.sort(random.standard_normal(keys[::3].shape), axis=1)
+    keys = np.maximum(keys, np.append([-np.inf] * 2, [-5.0] * length))
+    reach = random.choice([0.0, 1e-12, 1e-9, 0.1], 30)
+    start = random.permutation(30) * length
+    before = random.integers(0, 3, 30 * length).astype(np.int32)
+    found = np.zeros(30 * length), before.copy(), np.zeros(30, dtype=np.bool_)
+    expected = np.zeros(30 * length), before.copy(), np.zeros(30, dtype=np.bool_)
+    reference.reverse(keys, length, reach, start, *expected)
+    at(level, ranking.reverse)(keys, length, reach, start, *found)
+    for a, b in zip(found, expected, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def thresholds(random: Random, queries: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Where the thresholds of queries are, and a number for each: falling, equal in ties."""
+    length = random.integers(0, 30, queries)
+    stops = np.cumsum(length + 2)
+    starts = stops - length
+    ties = np.zeros(stops[-1], dtype=np.int64)
+    for start, stop in zip(starts, stops, strict=True):
+        ties[start:stop] = -np.cumsum(random.choice([0, 1, 2], stop - start))
+    return starts, stops, ties
+
+
+def undecided(random: Random, starts: IntArray, stops: IntArray, count: int) -> Undecided:
+    """Items and the thresholds that they may meet."""
+    query = np.sort(random.integers(0, len(starts), count))
+    ends = np.sort(random.integers(0, (stops - starts)[query] + 1, (2, count)), axis=0)
+    return Undecided(query, random.integers(0, 99, count), random.integers(1, 4, count), *ends)
+
+
+def gaps_of(random: Random, starts: IntArray, stops: IntArray, ties: IntArray) -> npt.NDArray[np.int32]:
+    """Counts so far, where thresholds that continue a tie are marked."""
+    gap = random.integers(0, 5, len(ties)).astype(np.int32)
+    gap[1:][ties[1:] == ties[:-1]] = CONTINUED
+    gap[starts[starts < stops]] = 3
+    return gap
+
+
+@levels
+@seeds
+def test_places_by_intervals(seed: int, level: str) -> None:
+    random = np.random.default_rng(seed)
+    starts, stops, ties = thresholds(random, 9)
+    items = undecided(random, starts, stops, 200)
+    width = random.choice([0.0, 0.5, 3.0])
+    centre = ties + random.choice([0.0, 0.25])
+    own = -random.integers(0, 60, 200) / 2.0
+    own[::5] -= 0.25
+    low, high = (
+        np.concatenate([own + sign * random.choice([0.0, 0.5], 200), centre + sign * width]) for sign in (-1, 1)
+    )
+    origin = 200 + starts[items.query]
+    gap = random.integers(0, 5, len(ties)).astype(np.int32)
+    expected = gap.copy()
+    left = reference.place_intervals(low, high, origin, items, starts, stops, expected)
+    rest = at(level, resolve.place_intervals)(low, high, origin, items, starts, stops, gap)
+    assert gap.tolist() == expected.tolist()
+    assert np.array([column[:rest] for column in items]).T.tolist() == left
+
+
+@levels
+@seeds
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+def test_places_by_exact_keys(length: int, seed: int, level: str) -> None:
+    random = np.random.default_rng(seed)
+    starts, stops, ties = thresholds(random, 9)
+    items = undecided(random, starts, stops, 200)
+    # Keys that differ in one digit or another, and items at a threshold or between two.
+    unit = 1 << 30 * int(random.integers(length)) + int(random.integers(25))
+    middle = int(random.integers(-(2**20), 2**20))
+    numbers = [middle * 2 ** (30 * (length - 1)) // 2**5 + 3 * unit * int(tie) for tie in ties]
+    at_threshold = random.integers(starts[items.query], np.maximum(stops, starts + 1)[items.query])
+    own = [numbers[place] + unit * int(random.integers(-1, 2)) for place in at_threshold]
+    for i, q in enumerate(items.query):
+        falling = numbers[starts[q] : stops[q]]
+        items.first[i] = random.integers(sum(number > own[i] for number in falling) + 1)
+        items.last[i] = random.integers(sum(number >= own[i] for number in falling), len(falling) + 1)
+    keys = np.array([digits_reference.digits_of(number, length) for number in [*own, *numbers]])
+    origin, base = 200 + starts[items.query], 200 + np.concatenate([starts[items.query], np.zeros_like(ties)])
+    for start, stop in zip(starts, stops, strict=True):
+        base[200 + start : 200 + stop] = 200 + start
+    common, lead = np.empty((2, len(keys)), dtype=np.int64)
+    at(level, resolve.leading)(keys, base, common, lead)
+    for q, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+        compared = [*np.flatnonzero(items.query == q), *range(200 + start, 200 + stop)]
+        order_of_keys = sorted(compared, key=lambda place: digits_reference.number_of(keys[place]))
+        assert (np.diff(lead[order_of_keys]) >= 0).all()
+    gap = gaps_of(random, starts, stops, ties)
+    counts = Counts(gap, random.integers(0, 5, len(ties)).astype(np.int32))
+    expected = Counts(counts.gap.copy(), counts.equal.copy())
+    reference.place(keys, origin, items, starts, stops, *expected)
+    at(level, resolve.place_by_keys)(keys, lead, origin, items, starts, stops, counts)
+    assert counts.gap.tolist() == expected.gap.tolist()
+    assert counts.equal.tolist() == expected.equal.tolist()
+
+
+@levels
+def test_leading_digits_are_as_many_as_fit(level: str) -> None:
+    random = np.random.default_rng(0)
+    keys = np.concatenate([random.integers(-(2**30), 2**30, (200, 1)), random.integers(0, 2**30, (200, 6))], axis=1)
+    keys[50:] = keys[50]
+    keys[60:, 3:] = random.integers(0, 2**30, (140, 4))
+    base = np.where(np.arange(200) < 50, 7, 50)
+    common, lead = np.empty((2, 200), dtype=np.int64)
+    at(level, resolve.leading)(keys, base, common, lead)
+    numbers = [digits_reference.number_of(key[:2] - keys[7, :2]) for key in keys[:50]]
+    assert lead[:50].tolist() == numbers
+    assert lead[50:].tolist() == [digits_reference.number_of((key - keys[50])[:5]) for key in keys[50:]]

@@ -1,0 +1,57 @@
+"""Integers of any length as rows of digits in base 2^30, by Python's integers."""
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+BASE = 2**30
+
+
+def number_of(digits: IntArray) -> int:
+    """The number whose digits these are, the most significant first; that one has a sign."""
+    number = 0
+    for digit in digits.tolist():
+        number = number * BASE + digit
+    return number
+
+
+def digits_of(number: int, count: int) -> list[int]:
+    """So many digits of a number."""
+    digits = []
+    for _ in range(count - 1):
+        number, digit = divmod(number, BASE)
+        digits.append(digit)
+    return [number, *digits[::-1]]
+
+
+def sum_of(places: IntArray, bits: int) -> int:
+    """The number that a sum over places of 2^(bits place) stands for."""
+    return sum(entry << bits * place for place, entry in enumerate(places.tolist()))
+
+
+def of_sums(sums: IntArray, bits: int, out: IntArray) -> None:
+    """Make out[i] the digits of the number that sums[i] stands for."""
+    for i, places in enumerate(sums):
+        out[i] = digits_of(sum_of(places, bits), out.shape[1])
+
+
+def rounded_sums(sums: IntArray, bits: int, value: FloatArray, size: FloatArray) -> None:
+    """Sums in float64, from the highest place on, and those of the magnitudes."""
+    for i, places in enumerate(sums):
+        value[i] = size[i] = 0.0
+        for entry in places[::-1].tolist():
+            value[i] = value[i] * 2.0**bits + float(entry)
+            size[i] = size[i] * 2.0**bits + abs(float(entry))
+
+
+def ratios(s: IntArray, n: IntArray, columns: IntArray, length: int) -> IntArray:
+    """Digits of sign(s) floor(s^2 2^k / n), 0 where n is 0."""
+    out = np.zeros((len(s), length), dtype=np.int64)
+    for i, column in enumerate(columns):
+        numerator, denominator = number_of(s[i]), number_of(n[column])
+        if denominator:
+            quotient = (numerator**2 * BASE ** (length - s.shape[1])) // denominator
+            out[i] = digits_of(-quotient if numerator < 0 else quotient, length)
+    return out
