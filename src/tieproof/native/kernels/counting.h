@@ -53,8 +53,6 @@ KERNEL Counted OF(count_in_rows)(
         }
         int64_t row = AT(work->targets.row, q) - tile->row;
         Reals raw = ROW(tile->entries, row);
-        if (row + 1 < tile->entries.length)
-            fetch(raw.at + tile->entries.stride, (size_t)width * sizeof(REAL));
         REAL lowest = AT(work->limits.lowest, q);
         if (OF(is_crowded)(tile, raw.at, lowest, few, left, right, &reaching)) {
             int64_t slots = AT(work->thresholds.stop, q) - AT(work->thresholds.start, q) + 1;

@@ -64,6 +64,11 @@ APART int64_t OF(list_rows)(
         int64_t some = width - start < GROUP ? width - start : GROUP;
         if (some < GROUP)
             memset(flag, 0, GROUP);
+        OF(Whole) near = 0;
+        for (int64_t r = 0; r < some; r++)
+            near |= raw[start + r] * factor - shift >= lowest[start + r];
+        if (!near)
+            continue;
         for (int64_t r = 0; r < some; r++)
             flag[r] = raw[start + r] * factor - shift >= lowest[start + r];
         found = list_flags(flag, (uint32_t)start, close, found);

@@ -86,13 +86,13 @@ APART void add_to_slots(
 }
 
 /* Levels up to which four counts of each are kept side by side, since neighbours often have the same. */
-#define SLOTS_SIDE_BY_SIDE 512
+#define FEW_LEVELS 512
 
 /* How many items there are at each level and above. */
 APART void count_from_above(
     const uint32_t *restrict level, int64_t items, int64_t levels, const int32_t *restrict weight, int32_t *restrict slots)
 {
-    int64_t lanes = levels <= SLOTS_SIDE_BY_SIDE ? 4 : 1, c = 0;
+    int64_t lanes = levels <= FEW_LEVELS ? 4 : 1, c = 0;
     memset(slots, 0, (size_t)(lanes * levels) * sizeof *slots);
     if (lanes > 1) {
         for (; c + 4 <= items; c += 4) {
