@@ -137,8 +137,8 @@ class Labels(Relevance):
         items = query_labels if item_labels is None else item_labels
         members = stable_order(items)
         ordered = items[members]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        known, sizes = ordered[starts], np.diff(np.append(starts, len(items)))
+        bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
+        known, sizes = ordered[bounds[:-1]], bounds[1:] - bounds[:-1]
         item_class = np.empty(len(items), dtype=np.int64)
         item_class[members] = np.repeat(np.arange(len(known)), sizes)
         place = np.minimum(np.searchsorted(known, query_labels), len(known) - 1)
@@ -151,8 +151,8 @@ class Labels(Relevance):
             query_class=np.where(known[place] == query_labels, place, len(known)),
             item_class=item_class,
             members=members,
-            start=np.append(starts, len(items)),
-            size=np.append(sizes, 0),
+            start=bounds,
+            size=np.concatenate([sizes, [0]]),
         )
 
     @property
@@ -171,6 +171,8 @@ class Labels(Relevance):
         if not self.plain:
             return
         good = self.size >= at_least
+        if not good.any():
+            return
         good &= np.bincount(self.item_class, ~usable, len(self.size)) == 0
         of_query = self.query_class[queries]
         places = np.flatnonzero(good[of_query])
