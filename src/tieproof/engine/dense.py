@@ -38,12 +38,13 @@ def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray,
 def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     """The ties of a (q, n) matrix whose larger entries are nearer."""
     count, width = nearness.shape
-    position = np.repeat(np.arange(count), np.diff(block.pointer))
+    lengths = block.pointer[1:] - block.pointer[:-1]
+    position = np.repeat(np.arange(count), lengths)
     keys = nearness[position, block.items]
-    order = by_key(keys, position)
+    order = by_key(keys, position, block.pointer[:-1][lengths > 0])
     keys = keys[order]
     starts_tie = np.ones(len(keys), dtype=np.bool_)
-    starts_tie[1:] = (np.diff(position) != 0) | (keys[1:] != keys[:-1])
+    starts_tie[1:] = (position[1:] != position[:-1]) | (keys[1:] != keys[:-1])
     excluded = np.repeat(np.arange(count), np.diff(block.excluded_pointer)) * width + block.excluded
     masked = np.sort(np.concatenate([position * width + block.items, excluded]))
     grades = block.grades

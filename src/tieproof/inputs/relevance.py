@@ -97,7 +97,9 @@ class Relevance(ABC):
         keep = ~out if grade is None else ~out & (grade > 0)
         where = np.concatenate([pair[0] for pair in excluded])
         what = np.concatenate([pair[1] for pair in excluded])
-        code = np.unique(where * self.n_items + what)
+        code = np.sort(where * self.n_items + what)
+        if len(code):
+            code = code[np.concatenate([[True], code[1:] != code[:-1]])]
         return RelevantBlock(
             pointers(position[keep], len(queries)),
             item[keep],
@@ -290,7 +292,9 @@ class Judgments(Relevance):
 
 def pointers(position: IntArray, count: int) -> IntArray:
     """Where each of `count` runs of an ascending `position` starts, and the end."""
-    return np.concatenate([[0], np.cumsum(np.bincount(position, minlength=count))]).astype(np.int64)
+    found = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(position, minlength=count), out=found[1:])
+    return found
 
 
 def ranges(start: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
