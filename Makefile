@@ -10,9 +10,9 @@ demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/[$$][(]VENV[)]/, "$(VENV)"); printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/[$$][(]VENV[)]/, "$(VENV)"); printf "%-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-kernels:  ## compile the kernels anew after a change of their sources; needs Python alone
+kernels:  ## compile the kernels anew after a change of their sources
 	$(PYTHON) src/tieproof/native/building.py
 
 test: $(VENV)/installed  ## run the tests, a few minutes on two cores
@@ -109,7 +109,6 @@ $(VENV)/installed-studies: $(VENV)/installed
 	$(BIN)/pip install --quiet --editable '.[studies]'
 	touch $@
 
-clean:  ## remove the environment, machine code and caches
-	find src -name '*.nb[ci]' -delete
+clean:  ## remove the environment, the libraries of kernels and caches
 	rm -f src/tieproof/native/kernels-*
 	rm -rf $(VENV) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,13 +7,15 @@ what stands behind them only what it needs.
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy.typing as npt
 
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.formats import Format
 from tieproof.inputs.relevance import Relevance, RelevantBlock
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
     from tieproof.distances.gauge import Gauge
@@ -77,17 +79,29 @@ class Problem:
         return self.distance.gauge(self.space(resources_of_gauge(self.budget.memory // 4)))
 
 
-class GivenMatrix(NamedTuple):
-    """Rankings that are given as numbers: a problem that needs no distance. `calls/lists.py` makes it.
+def accept() -> None:
+    """Numbers that are not finite are farthest or nearest, as they compare."""
+
+
+class GivenLists(NamedTuple):
+    """Rankings that are given as numbers: a problem that needs no distance. `calls/list_ties.py` makes it.
 
     queries : (q,) how they are numbered
-    nearness : (q, n), larger is nearer
+    numbers : those of all lists, one after the other, of one of the types that kernels count
+    start : (q + 1,); the list of query q is start[q] … start[q+1]-1
     relevant : who is, and who is excluded
+    small_is_near : the numbers are distances
+    threads : how many may count
+    refuse : called where a number is not finite
     """
 
     queries: IntArray
-    nearness: FloatArray
+    numbers: npt.NDArray[Any]
+    start: IntArray
     relevant: RelevantBlock
+    small_is_near: bool = False
+    threads: int = 1
+    refuse: Callable[[], None] = accept
 
 
 Progress = Callable[[int], None]

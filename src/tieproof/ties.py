@@ -5,7 +5,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -16,9 +15,6 @@ IntArray = npt.NDArray[np.int64]
 SmallIntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-
-TOP = 128
-"""Measures whose cutoff is at most this look for their ties among those that begin above it."""
 
 NO_RANK = np.iinfo(np.int64).max
 """A number beyond every rank."""
@@ -80,6 +76,12 @@ class Ties:
     grades : (sum of m,) grades of the relevant items, tie after tie, falling within a tie; None: all are 1
     missing_grades : grades of the missing relevant items, query after query, falling within a query; None beside
         `grades`: nobody knows them
+
+    What every measure reads follows from these, and is found when `Ties` is made:
+
+    starts : (Q + 1,) where the ties of each query begin, and the number of ties
+    depth, depth_of_several : the last rank of the deepest tie, and of the deepest of several items; 0 without any
+    largest : items in the largest tie, 0 without ties
     """
 
     query: IntArray
@@ -91,57 +93,34 @@ class Ties:
     n_items: IntArray
     grades: FloatArray | None = field(default=None)
     missing_grades: FloatArray | None = field(default=None)
+    starts: IntArray = field(init=False)
+    depth: int = field(init=False)
+    depth_of_several: int = field(init=False)
+    largest: int = field(init=False)
 
-    def above(self, last: IntArray | None, among: IntArray | None = None) -> IntArray:
-        """Indices of the ties, `among` these, that begin above the last rank of their query, `last` (Q,) if any."""
-        if among is not None:
-            return among if last is None else among[self.k[among] < last[self.query[among]]]
-        if last is None:
-            return np.arange(len(self.query))
-        if not len(last) or last[0] > TOP or (last != last[0]).any():
-            return np.flatnonzero(self.k < last[self.query])
-        return np.asarray(self._top[self.k[self._top] < last[0]])
+    def __post_init__(self) -> None:
+        """Find what follows from the columns."""
+        object.__setattr__(self, "starts", np.searchsorted(self.query, np.arange(self.n_queries + 1)))
+        ends = self.k + self.l
+        object.__setattr__(self, "depth", int(ends.max(initial=0)))
+        object.__setattr__(self, "depth_of_several", int(ends.max(initial=0, where=self.l > 1)))
+        object.__setattr__(self, "largest", int(self.l.max(initial=0)))
 
     def last_ranks(self, last: IntArray | None) -> IntArray:
         """`last`, or where there is none a rank that no item has, (Q,)."""
         return np.full(self.n_queries, NO_RANK) if last is None else last
-
-    @cached_property
-    def _top(self) -> IntArray:
-        """Indices of the ties that begin above rank TOP: what measures with a small cutoff read, found once."""
-        return np.flatnonzero(self.k < TOP)
-
-    @cached_property
-    def notes(self) -> dict[Any, Any]:
-        """What a measure found of these ties, under a key of its own, for others that need the same."""
-        return {}
 
     @property
     def n_queries(self) -> int:
         """Q, the number of queries."""
         return len(self.n_relevant)
 
-    @cached_property
-    def starts(self) -> IntArray:
-        """(Q + 1,) where the ties of each query begin, and the number of ties."""
-        return np.asarray(np.searchsorted(self.query, np.arange(self.n_queries + 1)), dtype=np.int64)
-
-    @cached_property
-    def first(self) -> IntArray:
-        """Indices of the first tie of each query that has one, and the number of ties."""
-        return np.asarray(self.starts[np.append(self.starts[1:] > self.starts[:-1], True)])
-
-    @cached_property
+    @property
     def several(self) -> IntArray:
         """Indices of the ties of more than one item."""
         return np.flatnonzero(self.l > 1)
 
-    @cached_property
-    def ambiguous(self) -> IntArray:
-        """Indices of the ties that hold both relevant and other items."""
-        return self.several[self.m[self.several] < self.l[self.several]]
-
-    @cached_property
+    @property
     def listed(self) -> IntArray:
         """The relevant items of each query that are in a tie, (Q,)."""
         return np.diff(np.append(0, np.cumsum(self.m))[self.starts])

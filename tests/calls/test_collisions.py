@@ -354,7 +354,7 @@ def test_what_is_refused() -> None:
 def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
     data, labels = random.integers(-1, 2, size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
-    tp.collisions(data[:100], labels[:100] % 3)  # compiles
+    tp.collisions(data[:100], labels[:100] % 3)  # loads libraries
     tracemalloc.start()
     try:
         tp.collisions(data, labels, memory=f"{budget}MiB", threads=2)

@@ -218,7 +218,7 @@ def test_many_pairs_as_their_distances() -> None:
 def test_pairs_are_not_kept(make: Callable[..., Array], classes: int) -> None:
     random = np.random.default_rng(0)
     data, labels = make(random, (3000, 8)), random.integers(0, classes, size=3000)
-    tp.fnmr_at_fmr(data[:100], labels[:100] % 3)  # compiles
+    tp.fnmr_at_fmr(data[:100], labels[:100] % 3)  # loads libraries
     tracemalloc.start()
     try:
         tp.fnmr_at_fmr(data, labels, memory="32MiB", threads=2)

@@ -22,9 +22,10 @@ from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances.curves import LINEAR, curve
-from tieproof.engine import stripes
-from tieproof.engine.rounded.distances import RoundedDistances
-from tieproof.engine.rounded.kernels import round_pairs, target_of
+from tieproof.distances.gauge import SpaceGauge
+from tieproof.engine import plan
+from tieproof.engine.rounded.kernels import nearness_of, round_pairs, target_of
+from tieproof.engine.rounded.space import RoundedSpace
 from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem
@@ -41,8 +42,26 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
     relevance = Labels.of(labels[0], None if gallery is None else labels[1])
     problem = Problem(data, gallery, REGISTERED[name], name, data.shape[1], relevance, ("labels",), Budget(2**28, 1))
     gauge = problem.gauge()
-    block = RoundedDistances(gauge, FORMATS[precision]).block(slice(0, len(gauge.weight[0])))
-    return np.asarray(block[gauge.identity[0][:, None], gauge.identity[1]])
+    assert isinstance(gauge, SpaceGauge)
+    space = RoundedSpace(gauge, FORMATS[precision], 7)
+    rows, columns = slice(0, len(space.queries)), slice(0, len(space.items))
+    tile = space.tile(rows, columns)
+    row, column = (places.ravel() for places in np.indices(tile.shape))
+    keys, errors = space.keys(row, column)
+    assert (keys == tile.ravel()).all()
+    assert not errors.any()
+    return numbers_of(tile, precision)[gauge.identity[0][:, None], gauge.identity[1]]
+
+
+def numbers_of(nearness: npt.NDArray[np.floating], precision: str) -> npt.NDArray[np.float64]:
+    """The distances with these places in the format, turned round."""
+    bits = np.abs(nearness).astype(np.uint32)
+    if precision == "float16":
+        numbers = bits.astype(np.uint16).view(np.float16).astype(np.float64)
+    else:
+        numbers = (bits << 16 if precision == "bfloat16" else bits).view(np.float32).astype(np.float64)
+    magnitudes = np.where(np.isinf(numbers), FORMATS[precision].infinity, numbers)
+    return np.where(nearness > 0, -magnitudes, magnitudes)
 
 
 def expected_distances(data: Array, name: str, precision: str) -> list[list[Fraction]]:
@@ -165,9 +184,7 @@ def test_query_and_gallery(distance: str) -> None:
 
 
 def nearest(numbers: npt.NDArray[np.float64], precision: str) -> npt.NDArray[np.float64]:
-    out = np.empty_like(numbers)
-    round_pairs(numbers, np.zeros_like(numbers), curve(LINEAR), target_of(FORMATS[precision]), out)
-    return out
+    return numbers_of(nearness_of(numbers[None], target_of(FORMATS[precision]))[0], precision)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -179,7 +196,7 @@ def test_a_function(precision: str) -> None:
         return np.asarray(np.abs(queries[:, None].astype(float) - items[None].astype(float)).sum(axis=2))
 
     distances = function(data, data)
-    kept = nearest(distances.ravel(), precision).reshape(distances.shape)
+    kept = numbers_of(nearness_of(distances, target_of(FORMATS[precision])), precision)
     relevance = np.where(np.eye(40, dtype=bool), -1, labels[:, None] == labels)
     expected = tp.evaluate_distances(kept, relevance).to_dict()["measures"]
     assert tp.evaluate(data, labels, distance=function, precision=precision).to_dict()["measures"] == expected
@@ -220,9 +237,10 @@ def test_an_error_that_spans_a_midpoint_leaves_a_value_open() -> None:
     values, out = np.array([1.0, 1 + 2.0**-11, 1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40, np.inf]), np.empty(5)
     errors = np.array([2.0**-13, 0.0, 2.0**-52, 2.0**-50, np.inf])
     round_pairs(values, errors, curve(LINEAR), target_of(FORMATS["float16"]), out)
-    assert out.tolist()[:2] == [1.0, 1.0]
+    one = -np.float16(1.0).view(np.int16)
+    assert out.tolist()[:2] == [one, one]
     assert np.isnan(out).tolist() == [False, False, True, False, True]
-    assert out[3] == 1 + 2.0**-10
+    assert out[3] == one - 1
 
 
 def evaluated(data: Array, labels: npt.NDArray[np.int64], **options: object) -> str:
@@ -248,7 +266,8 @@ def test_same_bits(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) ->
             memory=memory,
         )
         assert found == expected
-    monkeypatch.setattr(stripes, "LARGEST_STRIPE", 7)
+    monkeypatch.setattr(plan, "LARGEST_SIDE", 7)
+    monkeypatch.setattr(plan, "SMALLEST_SIDE", 7)
     assert evaluated(data, labels, distance=distance, precision="float16", threads=2) == expected
 
 
@@ -260,6 +279,15 @@ def test_rounding_leaves_exact_integers_as_they_are() -> None:
         exact = tp.evaluate(data, labels, distance=distance).to_dict()
         assert rounded_to_float16["measures"] == exact["measures"]
         assert (rounded_to_float16["setting"]["precision"], exact["setting"]["precision"]) == ("float16", None)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "hamming"])
+def test_zero_vectors_are_those_of_exact_distances(distance: str) -> None:
+    data, labels = np.arange(24).reshape(12, 2) > 6, [1, 2] * 6
+    exact, kept = (
+        tp.evaluate(data, labels, distance=distance, precision=name).ties.zero_vectors for name in (None, "float16")
+    )
+    assert kept == exact == (3 if distance == "cosine" else 0)
 
 
 def test_what_is_too_far_is_tied() -> None:
@@ -314,7 +342,7 @@ def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
 def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
     data, labels = random.normal(size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
-    tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # compiles
+    tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # loads libraries
     tracemalloc.start()
     try:
         tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2, precision="float16")
@@ -332,3 +360,10 @@ def test_phocnet() -> None:
         rows = fractions(features[:12])
         expected = [[rounded("float32", real_distance(distance, x, y)) for y in rows] for x in rows]
         assert [[Fraction(value) for value in row[:12]] for row in found[:12].tolist()] == expected
+
+
+def test_codes_of_zeros_are_codes_like_any_other() -> None:
+    codes = np.zeros((4, 3), dtype=np.bool_)
+    for precision, distance, zeros in (("float16", "hamming", 0), (None, "hamming", 0), ("float16", "cosine", 4)):
+        result = tp.evaluate(codes, [0, 0, 1, 1], distance=distance, precision=precision)
+        assert result.ties.zero_vectors == zeros

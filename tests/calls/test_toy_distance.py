@@ -75,7 +75,7 @@ class ChebyshevGauge(SpaceGauge):
 
     space: Chebyshev
 
-    def values(self, rows: slice, columns: slice) -> FloatArray:
+    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """The distances."""
         return -self.space.tile(rows, columns).astype(np.float64)
 

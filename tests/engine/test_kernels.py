@@ -159,7 +159,7 @@ def room_of(tile: Tile, work: Work) -> Room:
     """As little room as can be, so that it is often full, and what another tile left there."""
     with patched(counting, "LIST", 1), patched(counting, "PLACED", 1), patched(counting, "TALLY", 1):
         room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
-    for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
+    for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
         array[...] = 1
     return room
 

@@ -11,16 +11,21 @@ from kernel_levels import LEVELS, at
 from kernels import collisions as reference
 from tieproof.distances.curves import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.engine.collisions.kernels import (
+    APART,
     OPEN,
-    OrderedItems,
+    Items,
+    Listing,
+    Rankings,
+    RowRoom,
     Scale,
     bounds_of_each,
     judge_each,
-    judge_gaps,
     paint,
-    ties_of_rankings,
+    rank_rows,
+    write_ties,
 )
-from tieproof.ties import FloatArray
+from tieproof.engine.collisions.ties import make_room
+from tieproof.ties import FloatArray, SmallIntArray
 
 CURVES = [
     curve(LINEAR),
@@ -45,22 +50,95 @@ def rising(seed: int) -> FloatArray:
     return np.sort([np.concatenate([few, hard, near, steps, wide]), random.normal(size=120)], axis=1)
 
 
+def listing(random: np.random.Generator, queries: int, width: int, most: int) -> Listing:
+    """Up to so many columns for each query, some of them several times."""
+    lengths = random.integers(0, most + 1, size=queries)
+    pointer = np.concatenate([[0], np.cumsum(lengths)])
+    return Listing(pointer, random.integers(0, width, size=pointer[-1]))
+
+
+def rankings_of(count: int, width: int) -> tuple[Rankings, RowRoom]:
+    """Room for rankings, and for a row, with something in it that nothing may be taken for."""
+    rankings = Rankings(
+        np.full((count, width), -9, dtype=np.int32),
+        np.zeros((count, width), dtype=np.int8),
+        np.full(count, -9),
+        np.full(count, -9),
+    )
+    return rankings, make_room(width)
+
+
+def check_ranked(values: FloatArray, items: Items, scale: Scale, level: str) -> None:
+    """Whether rows are sorted and their gaps judged as they are one by one."""
+    count, width = values.shape
+    rankings, room = rankings_of(count, width)
+    found = values.copy()
+    is_open = at(level, rank_rows)(found, items, scale, rankings, room)
+    assert is_open == rankings.open.sum()
+    for q in range(count):
+        span = slice(*items.excluded.pointer[q : q + 2].tolist())
+        present = items.weight - np.bincount(items.excluded.items[span], minlength=width)
+        ranked = int(rankings.ranked[q])
+        order = rankings.order[q, :ranked]
+        assert sorted(order.tolist()) == np.flatnonzero(present > 0).tolist()
+        assert found[q, :ranked].tolist() == sorted(values[q, present > 0].tolist()) == values[q, order].tolist()
+        expected = [reference.judge(*gap, scale) for gap in pairwise(found[q, :ranked].tolist())]
+        assert rankings.states[q].tolist() == [*expected, *[APART] * (width - len(expected))]
+        assert rankings.open[q] == sum(state & OPEN > 0 for state in expected)
+
+
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("epsilon", [0.0, 5e-324, 1e-12, 0.25, 1e300])
 @pytest.mark.parametrize("shaped", CURVES, ids=str)
-def test_gaps(shaped: Curve, epsilon: float) -> None:
+def test_gaps(shaped: Curve, epsilon: float, level: str) -> None:
     for seed, (absolute, relative) in enumerate(ERRORS):
-        values = rising(seed)
+        random = np.random.default_rng(seed)
+        values = random.permuted(rising(seed), axis=1)
+        weight = random.integers(1, 3, size=120, dtype=np.int32)
         for certain in (False, True):
-            scale = Scale(shaped, absolute, relative, epsilon, certain)
-            for counts in ([120, 77], [0, 1], [2, 120]):
-                expected = np.zeros(values.shape, dtype=np.int8)
-                for row, state, count in zip(values.tolist(), expected, counts, strict=True):
-                    state[: max(count - 1, 0)] = [reference.judge(*gap, scale) for gap in pairwise(row[:count])]
-                for level in LEVELS:
-                    states = np.full(values.shape, 9, dtype=np.int8)
-                    is_open = at(level, judge_gaps)(values, np.array(counts), scale, states)
-                    assert states.tolist() == expected.tolist()
-                    assert is_open == np.count_nonzero(expected & OPEN)
+            items = Items(weight, excluded_at_most(listing(random, 2, 120, 60), weight), listing(random, 2, 120, 9))
+            check_ranked(values, items, Scale(shaped, absolute, relative, epsilon, certain), level)
+
+
+def excluded_at_most(named: Listing, weight: SmallIntArray) -> Listing:
+    """Of what is named, no more of a column than there is."""
+    kept = []
+    for start, stop in pairwise(named.pointer.tolist()):
+        columns = np.sort(named.items[start:stop])
+        places = np.arange(len(columns)) - np.searchsorted(columns, columns)
+        kept.append(columns[places < weight[columns]])
+    return Listing(np.cumsum([0, *map(len, kept)]), np.concatenate(kept))
+
+
+def piled_up(random: np.random.Generator) -> FloatArray:
+    """Rows that a grid divides badly: at ends, units in the last place apart, over all magnitudes, and equal ones."""
+    size = 3000
+    return np.array(
+        [
+            2.0 ** random.uniform(-1074, 1020, size=size),
+            -(2.0 ** -random.integers(0, 1074, size=size).astype(float)),
+            1 + random.integers(0, 50, size=size) * 2.0**-52,
+            np.where(random.random(size) < 0.01, 1e308, random.normal(size=size)),
+            random.choice([-1e308, 1e308, 0.0, -0.0], size=size),
+            np.full(size, 7.25),
+            np.concatenate([[1e300], 1e-300 * random.normal(size=size - 1)]),
+            np.arange(size)[::-1] / 4,
+            random.integers(0, 40, size=size) * 5e-324,
+            random.normal(size=size),
+        ]
+    )
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("width", [0, 1, 2, 9, 24, 25, 200, 3000])
+def test_sorting(width: int, level: str) -> None:
+    random = np.random.default_rng(width)
+    values = np.ascontiguousarray(piled_up(random)[:, :width])
+    nothing = Listing(np.zeros(11, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    items = Items(np.ones(width, dtype=np.int32), nothing, nothing)
+    check_ranked(values, items, Scale(curve(LINEAR), 0.0, 2.0**-52, 0.0, False), level)
+    everything = Listing(np.arange(11) * width, np.tile(np.arange(width), 10))
+    check_ranked(values, items._replace(excluded=everything), Scale(curve(LINEAR), 0.0, 0.0, 0.0, True), level)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -90,29 +168,38 @@ def test_what_float64_does_not_hold_has_no_bound() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_ties(share: float, level: str) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.6, 1.0])
+@pytest.mark.parametrize("single", [False, True])
+def test_ties(share: float, single: bool, level: str) -> None:
     random = np.random.default_rng(9)
-    shape = (5, 40)
-    order = np.argsort(random.random(shape), axis=1)
-    states = (random.random(shape) < share).astype(np.int8)
-    ranked = np.array([40, 0, 1, 2, 33])
-    states[np.arange(5), np.maximum(ranked - 1, 0)] = 0
-    present = random.integers(1, 4, size=shape, dtype=np.int32)
-    relevant = random.integers(0, present + 1).astype(np.int32)
-    expected = [
-        [q, *tie]
-        for q, count in enumerate(ranked.tolist())
-        for tie in reference.ties(
-            states[q, :count].tolist(), present[q, order[q, :count]].tolist(), relevant[q, order[q, :count]].tolist()
-        )
-    ]
-    for room in (0, 3, 200):
-        ties = np.full((5, room), -1)
-        rankings = OrderedItems(order, states, ranked, present, relevant)
-        found = at(level, ties_of_rankings)(rankings, ties[1], ties[2], ties[3], ties[4], ties[0])
-        assert found == len(expected)
-        assert ties.T.tolist()[:found] == expected[:room]
+    count, width = 7, 40
+    rankings, room = rankings_of(count, width)
+    rankings.order[:] = np.argsort(random.random((count, width)), axis=1)
+    rankings.states[:] = random.random((count, width)) < share
+    rankings.ranked[:] = 40, 0, 1, 2, 33, 40, 17
+    rankings.states[np.arange(count), np.maximum(rankings.ranked - 1, 0)] = APART
+    weight = np.ones(width, dtype=np.int32) if single else random.integers(1, 4, size=width, dtype=np.int32)
+    items = Items(
+        weight, excluded_at_most(listing(random, count, width, 9), weight - 1), listing(random, count, width, 9)
+    )
+    expected = []
+    for q, ranked in enumerate(rankings.ranked.tolist()):
+        counts = [
+            np.bincount(side.items[side.pointer[q] : side.pointer[q + 1]], minlength=width)[
+                rankings.order[q, :ranked]
+            ]
+            for side in items[1:]
+        ]
+        present = weight[rankings.order[q, :ranked]] - counts[0]
+        found = reference.ties(rankings.states[q, :ranked].tolist(), present.tolist(), counts[1].tolist())
+        expected += [[q, *tie] for tie in found]
+    written = []
+    query = 0
+    ties = np.full((5, 70), -1)
+    while query < count:
+        query, number = at(level, write_ties)(rankings, items, query, single, room, ties)
+        written += ties[:, :number].T.tolist()
+    assert written == expected
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -29,7 +29,7 @@ from tieproof.engine.structures import (
 )
 
 Random = np.random.Generator
-Values = Callable[[Random, int], npt.NDArray[np.float64]]
+Values = Callable[[Random, int], npt.NDArray[Any]]
 
 SPECIAL = np.array([0.0, -0.0, 5e-324, -5e-324, 1e-45, 1e-38, 1.0, np.nextafter(1.0, 2.0), -1.0, 3e38, -3e38])
 
@@ -59,7 +59,7 @@ class Made(NamedTuple):
 def form_of(kind: str, width: int, dtype: Any, random: Random) -> Form:
     """How entries become nearness."""
     ones, weight = np.ones(width), random.integers(1, 4, size=width).astype(np.int32)
-    square = random.integers(1, 9, size=width) * 1.0
+    square = random.integers(1, 9, size=width).astype(np.float64)
     form = Form(ones.astype(dtype), np.zeros(width, dtype), ones, False, kind == "whole", weight)
     if kind == "shifted":
         return form._replace(factor=(2 * ones).astype(dtype), shift=random.normal(size=width).astype(dtype))
@@ -138,7 +138,7 @@ def room_of(made: Made, work: Work, side: int) -> Room:
         for name in ("LIST", "PLACED", "TALLY"):
             patch.setattr(counting, name, 1)
         room = counting.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
-    for array in (*room.listed, *room.placed, room.crowded, *room.tally, *room.sorting, *room.exact):
+    for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
         array[...] = 1
     return room
 
@@ -147,7 +147,7 @@ Way = Callable[[Work, Room], Iterator[int]]
 
 
 def check(made: Made, few: float | None, way: Way) -> None:
-    """Whether counts and undecided items are those of the reference; `few` items do not crowd a row, if that is given."""
+    """Whether counts and undecided items are those of the reference; `few` items, if given, do not crowd a row."""
     with np.errstate(over="ignore"):
         limits = counting.limits_of(made.thresholds, made.tile.form.ratio, made.tile.entries.dtype)
     if few is not None:
@@ -188,7 +188,7 @@ def test_rows(few: float | None, width: int, dtype: Any) -> None:
         check(
             made,
             few,
-            lambda work, room, made=made, stop=stop: counting.count_rows(
+            lambda work, room, made=made, stop=stop: counting.count_rows(  # type: ignore[misc]
                 made.tile, made.error, work, 0, stop, room, Lock()
             ),
         )

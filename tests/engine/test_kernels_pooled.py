@@ -26,7 +26,7 @@ LIMITS = np.iinfo(np.int64)
 
 def number(value: float) -> int:
     """The number of a float among all, 0 for zeros of either sign."""
-    (bits,) = struct.unpack("<Q", struct.pack("<d", abs(value)))
+    bits: int = struct.unpack("<Q", struct.pack("<d", abs(value)))[0]
     return -bits if value < 0 else bits
 
 
@@ -62,8 +62,8 @@ def test_counts(low: int, high: int, level: str) -> None:
     random = np.random.default_rng(3)
     shift = max(0, (high - low).bit_length() - BINS.bit_length() + 1)
     for block in blocks():
-        rows: IntArray = random.integers(-1, 4, size=block.shape[0])
-        columns: IntArray = random.integers(-1, 4, size=block.shape[1])
+        rows: IntArray = random.integers(-1, 4, size=(block.shape[0],))
+        columns: IntArray = random.integers(-1, 4, size=(block.shape[1],))
         entries = [
             (entry, int(rows[i] * columns[j]))
             for (i, j), entry in zip(np.ndindex(block.shape), block.ravel().tolist(), strict=True)

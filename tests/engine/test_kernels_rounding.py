@@ -3,14 +3,17 @@
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from kernel_levels import LEVELS, at
-from kernels.rounding import nearest_between
+from kernels import rounding as reference
+from rounding_oracle import INFINITY, number_of_bits
 from tieproof.distances.curves import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, curve
-from tieproof.engine.rounded.kernels import round_block, round_pairs, target_of
+from tieproof.engine.rounded.kernels import nearness_of, round_pairs, round_tile, target_of
 from tieproof.inputs.formats import FORMATS
 from tieproof.ties import FloatArray
 
@@ -43,20 +46,31 @@ def test_round(shape: int, scale: Fraction, precision: str) -> None:
     for absolute, relative in product((0.0, 2.0**-60, 2.0**-12), (0.0, 2.0**-40)):
         errors = absolute + relative * np.abs(values)
         expected = [
-            nearest_between(*pair, shaped, wanted) for pair in zip(values.tolist(), errors.tolist(), strict=True)
+            reference.nearness(*pair, shaped, wanted) for pair in zip(values.tolist(), errors.tolist(), strict=True)
         ]
         for level in LEVELS:
             found = np.empty_like(values)
             at(level, round_pairs)(values, errors, shaped, target, found)
             assert np.array_equal(found, expected, equal_nan=True)
             block = values.reshape(6, -1)
-            rounded = np.empty_like(block)
-            is_open = at(level, round_block)(block, absolute, relative, shaped, target, rounded)
-            assert is_open == sum(map(math.isnan, expected))
-            assert np.array_equal(rounded.ravel(), expected, equal_nan=True)
+            for dtype in (np.float64, np.float32) if target.infinity < 2**24 else (np.float64,):
+                tile: npt.NDArray[Any] = np.empty(block.shape, dtype=dtype)
+                is_open = at(level, round_tile)(block, absolute, relative, shaped, target, tile)
+                assert is_open == sum(map(math.isnan, expected))
+                assert np.array_equal(tile.ravel(), expected, equal_nan=True)
 
 
 def test_nothing() -> None:
     empty = np.empty((3, 0))
-    assert round_block(empty, 0.0, 0.0, curve(LINEAR), target_of(FORMATS["float16"]), empty) == 0
+    assert nearness_of(empty, target_of(FORMATS["float16"])).shape == (3, 0)
     round_pairs(empty[0], empty[0], curve(LINEAR), target_of(FORMATS["float16"]), empty[0])
+
+
+@pytest.mark.parametrize("precision", FORMATS)
+def test_places_are_those_of_bits(precision: str) -> None:
+    wanted = FORMATS[precision]
+    count = INFINITY[precision]
+    places = np.unique(np.linspace(0, count, 5000).astype(np.int64))
+    numbers = [float(number_of_bits(precision, place)) for place in places.tolist()]
+    assert [reference.place(number, wanted) for number in numbers] == places.tolist()
+    assert target_of(wanted).infinity == count

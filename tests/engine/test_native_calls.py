@@ -69,7 +69,8 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Call]:
     """Kernels of `toy_kernels.c`, by their stubs."""
     library = tmp_path_factory.mktemp("toys") / "toys.so"
     source = Path(__file__).with_name("toy_kernels.c")
-    subprocess.run([*compiler(this_machine()), *FLAGS, f"-I{SOURCES}", str(source), "-o", str(library)], check=True)
+    command = [*compiler(this_machine()), *FLAGS, "-shared", f"-I{SOURCES}", str(source), "-o", str(library)]
+    subprocess.run(command, check=True)
     loaded = ctypes.CDLL(str(library))
 
     def call(stub: Any) -> Call:

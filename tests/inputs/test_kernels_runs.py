@@ -201,6 +201,7 @@ def test_scores_are_counted_among_thresholds(level: str) -> None:
         ]
         first = np.concatenate([[0], np.cumsum(list(map(len, thresholds)))])
         counted, expected = (np.full((2, first[-1]), -7) for _ in range(2))
-        at(level, count_scores)(score, start, np.concatenate(thresholds), first, *counted)
+        slots = np.empty(8 * (int(np.diff(first).max()) + 1), dtype=np.int64)
+        at(level, count_scores)(score, start, np.concatenate(thresholds), first, slots, *counted)
         list_counts.count_scores(score, start, np.concatenate(thresholds), first, *expected)
         assert (counted == expected).all()

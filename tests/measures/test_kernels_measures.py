@@ -7,12 +7,12 @@ import numpy.typing as npt
 import pytest
 
 from kernel_levels import LEVELS, at
-from kernels import arrangements, precision_terms, sums_by_query
-from tieproof.measures.arrangements import trapezoid_variances
+from kernels import first_and_last, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
+from tieproof.measures import kernels
+from tieproof.measures.kernels import LONG, SUMMED, WeightTables
 from tieproof.measures.numbers import Pair, running_sums
-from tieproof.measures.precision_terms import FAR, LONG
-from tieproof.measures.precision_terms import precision_terms as terms_of_ties
-from tieproof.measures.sums_by_query import add_precisions, certain_hits
+from tieproof.measures.rank_weights import LOGARITHMIC, Geometric
+from tieproof.ties import Ties
 
 IntArray = npt.NDArray[np.int64]
 RANKS = 20_000
@@ -22,6 +22,9 @@ SQUARES = running_sums(lambda i: Pair.of(1.0) / (Pair.of(i) * i), RANKS + 1)
 
 def table(sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.concatenate([np.zeros((2, 1)), sums], axis=1)
+
+
+TABLES = WeightTables(table(HARMONIC), table(SQUARES), 0.0)
 
 
 def columns(ties: list[tuple[int, int, int, int, int]]) -> tuple[IntArray, ...]:
@@ -60,42 +63,105 @@ TIES = {
 @pytest.mark.parametrize("ties", TIES)
 def test_precision_terms(ties: str, level: str) -> None:
     k, n, l, m, s = columns(TIES[ties])
-    sums, squares = table(HARMONIC), table(SQUARES)
     room, expected, found = np.empty((3, s.max(initial=0))), np.empty((4, len(k))), np.empty((4, len(k)))
-    precision_terms.precision_terms(k, n, l, m, s, sums, squares, room, expected)
-    at(level, terms_of_ties)(k, n, l, m, s, sums, squares, room, found)
+    precision_terms.precision_terms(k, n, l, m, s, TABLES, room, expected)
+    at(level, kernels.precision_terms)(k, n, l, m, s, TABLES, room, found)
     assert (found == expected).all()
-    assert (LONG, FAR) == (precision_terms.LONG, precision_terms.FAR)
+    assert (LONG, SUMMED) == (precision_terms.LONG, weighted_sums.SUMMED)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("ties", TIES)
-def test_trapezoid_variances(ties: str, level: str) -> None:
-    k, n, l, m, s = columns([tie for tie in TIES[ties] if tie[2] > 1])
-    room, expected, found = np.empty((3, s.max(initial=0))), np.empty(len(k)), np.empty(len(k))
-    arrangements.trapezoid_variances(k, n, l, m, s, room, expected)
-    at(level, trapezoid_variances)(k, n, l, m, s, room, found)
+def test_trapezoid_terms(ties: str, level: str) -> None:
+    k, n, l, m, _ = columns([tie for tie in TIES[ties] if tie[2] > 1])
+    room, expected, found = np.empty((3, l.max(initial=0))), np.empty((4, len(k))), np.empty((4, len(k)))
+    trapezoid_terms.trapezoid_terms(k, n, l, m, TABLES, room, expected)
+    at(level, kernels.trapezoid_terms)(k, n, l, m, TABLES, room, found)
+    assert (found == expected).all()
+
+
+def ties_of_queries(seed: int, queries: int, sizes: list[int], gaps: list[int]) -> Ties:
+    """Queries of up to eleven ties, of which some are equal."""
+    random = np.random.default_rng(seed)
+    starts = np.append(0, np.cumsum(random.integers(0, 12, queries)))
+    query = np.repeat(np.arange(queries), np.diff(starts))
+    l = random.choice(sizes, starts[-1])
+    m = np.minimum(l, random.choice([1, 1, 2, 5, 3000], starts[-1]))
+    gap, first = random.choice(gaps, starts[-1]), starts[query]
+    before, relevant = np.cumsum(gap + l) - l, np.cumsum(m) - m
+    k, n = before - (before - gap)[first], relevant - relevant[first]
+    n_relevant = np.bincount(query, m, minlength=queries).astype(np.int64) + random.integers(0, 2, queries)
+    return Ties(query, k, n, l, m, n_relevant, n_items=n_relevant)
+
+
+QUERIES = {
+    "none": ties_of_queries(0, 0, [1], [0]),
+    "one": ties_of_queries(1, 1, [1, 3], [0, 2]),
+    "short": ties_of_queries(2, 60, [1, 1, 2, 5], [0, 1, 3]),
+    "edges": ties_of_queries(3, 60, [1, 31, 32, 33, 34, 63, 64, 65, 66], [0, 0, 300]),
+    "long": ties_of_queries(4, 25, [1, 2, 999], [0, 7]),
+}
+
+
+def last_of(ties: Ties) -> IntArray:
+    return np.random.default_rng(5).choice([0, 1, 5, 40, 700, np.iinfo(np.int64).max], ties.n_queries)
+
+
+WEIGHTS = {
+    "uniform": WeightTables(None, None, 0.0),
+    "harmonic": TABLES,
+    "logarithmic": LOGARITHMIC.tables(RANKS, RANKS),
+    "geometric": Geometric(0.8).tables(RANKS, RANKS),
+    "geometric, slow": Geometric(0.9999).tables(RANKS, RANKS),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", QUERIES)
+def test_sum_precisions(name: str, level: str) -> None:
+    ties = QUERIES[name]
+    columns = (ties.starts, ties.k, ties.n, ties.l, ties.m, last_of(ties), TABLES, np.empty((3, ties.largest)))
+    expected, found = np.zeros((2, 4, ties.n_queries))
+    sums_by_query.sum_precisions(*columns, expected)
+    at(level, kernels.sum_precisions)(*columns, found)
     assert (found == expected).all()
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("queries", [0, 1, 2, 60])
-@pytest.mark.parametrize("trapezoid", [False, True])
-def test_sums_by_query(queries: int, trapezoid: bool, level: str) -> None:
-    random = np.random.default_rng(queries)
-    starts = np.append(0, np.cumsum(random.integers(0, 12, queries)))
-    l = random.choice([1, 1, 1, 2, 9], starts[-1])
-    m = random.integers(1, l + 1)
-    first = np.repeat(starts[:-1], np.diff(starts))
-    k = (np.cumsum(l) - l) - (np.cumsum(l) - l)[first] if len(l) else l
-    n = (np.cumsum(m) - m) - (np.cumsum(m) - m)[first] if len(l) else l
-    last = random.choice([0, 1, 5, 40, np.iinfo(np.int64).max], queries)
-    several = random.random(len(l))
-    expected, found = np.zeros(queries), np.zeros(queries)
-    sums_by_query.add_precisions(trapezoid, starts, k, n, l, last, several, expected)
-    at(level, add_precisions)(trapezoid, starts, k, n, l, last, several, found)
+@pytest.mark.parametrize("name", QUERIES)
+def test_add_trapezoids(name: str, level: str) -> None:
+    ties = QUERIES[name]
+    several = np.random.default_rng(0).random((4, len(ties.several)))
+    expected, found = np.zeros((2, 4, ties.n_queries))
+    sums_by_query.add_trapezoids(ties.starts, ties.k, ties.n, ties.l, several, expected)
+    at(level, kernels.add_trapezoids)(ties.starts, ties.k, ties.n, ties.l, several, found)
     assert (found == expected).all()
-    hits, compiled_hits = np.zeros(queries, dtype=np.int64), np.zeros(queries, dtype=np.int64)
-    sums_by_query.certain_hits(starts, k, l, m, last, hits)
-    at(level, certain_hits)(starts, k, l, m, last, compiled_hits)
-    assert (compiled_hits == hits).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("name", QUERIES)
+def test_sum_weights(name: str, weights: str, level: str) -> None:
+    ties = QUERIES[name]
+    columns = (ties.starts, ties.k, ties.l, ties.m, last_of(ties), WEIGHTS[weights], ties.n_relevant.astype(float))
+    expected, found = np.zeros((2, 4, ties.n_queries))
+    weighted_sums.sum_weights(*columns, expected)
+    at(level, kernels.sum_weights)(*columns, found)
+    assert (found == expected).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", QUERIES)
+def test_first_and_last(name: str, level: str) -> None:
+    ties = QUERIES[name]
+    queries = np.random.default_rng(6).permutation(ties.n_queries)
+    columns = (queries, ties.starts, ties.k, ties.l, ties.m, last_of(ties))
+    expected, found = np.zeros((2, 3, 4, ties.n_queries))
+    first_and_last.find_successes(*columns, expected[0])
+    at(level, kernels.find_successes)(*columns, found[0])
+    first_and_last.find_first_reciprocals(*columns, TABLES, expected[1])
+    at(level, kernels.find_first_reciprocals)(*columns, TABLES, found[1])
+    whole = (queries, ties.starts, ties.k, ties.n, ties.l, ties.m, ties.n_relevant)
+    first_and_last.find_last_reciprocals(*whole, expected[2])
+    at(level, kernels.find_last_reciprocals)(*whole, found[2])
+    assert (found == expected).all()

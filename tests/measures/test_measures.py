@@ -16,8 +16,8 @@ import oracle
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, Definition, Estimates, Measure, parse
 from tieproof.measures.numbers import Pair, exp2_minus_1
-from tieproof.measures.precision_sums import RANKS
-from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC, RunningSums, one_of
+from tieproof.measures.precision_sums import best, mean, terms_of_ties, worst
+from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC, RunningSums, spread_in_tie
 from tieproof.ties import IntArray, Ties
 
 TOLERANCE = 1e-12
@@ -348,8 +348,8 @@ def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: in
     }
     tie = one_tie(k, n, l, m, n_relevant=n + m)
     first = one_tie(0, 0, n, n)
-    both = [np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")]
-    ties = replace(tie, **dict(zip(("query", "k", "n", "l", "m"), both, strict=True))) if n else tie
+    both = {x: np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")}
+    ties = Ties(**both, n_relevant=tie.n_relevant, n_items=tie.n_items) if n else tie
     check_tie(parse(f"AP(norm=hits)@{k + s}")(ties), exact, Decimal(1))
 
 
@@ -548,20 +548,20 @@ def test_compiled_terms_of_ties_are_those_of_pairs() -> None:
     m = np.minimum(l, random.integers(1, random.choice([2, 3, 3000], size=3000)))
     n = np.minimum(k, random.integers(0, random.choice([1, 100, 10**6], size=3000)))
     s = np.where(random.random(3000) < 0.3, random.integers(1, l + 1), l)
-    compiled = RANKS.terms(k, n, l, m, s)
+    lower, expected, upper, variance = terms_of_ties(k, n, l, m, s)
     ambiguous = m < l
     tied = [column[ambiguous] for column in (k, n, l, m, s)]
-    assert np.array_equal(compiled.upper, RANKS.best(k, n, m, s).hi)
-    assert np.array_equal(compiled.lower[ambiguous], RANKS.worst(*tied).hi)
-    assert np.array_equal(compiled.expected[ambiguous], RANKS.mean(*tied).hi)
-    assert np.array_equal(compiled.lower[~ambiguous], compiled.upper[~ambiguous])
-    assert np.array_equal(compiled.expected[~ambiguous], compiled.upper[~ambiguous])
-    assert not compiled.variance[~ambiguous].any()
-    assert (compiled.variance[ambiguous] > 0).all()
+    assert np.array_equal(upper, best(k, n, m, s).hi)
+    assert np.array_equal(lower[ambiguous], worst(*tied).hi)
+    assert np.array_equal(expected[ambiguous], mean(*tied).hi)
+    assert np.array_equal(lower[~ambiguous], upper[~ambiguous])
+    assert np.array_equal(expected[~ambiguous], upper[~ambiguous])
+    assert not variance[~ambiguous].any()
+    assert (variance[ambiguous] > 0).all()
     lone = (m == 1) & (s > 64) & (k > 200 * s)
     assert lone.any()
-    of_weight = one_of(HARMONIC, k[lone], l[lone], s[lone])[1]
-    assert np.array_equal(compiled.variance[lone], (n[lone] + 1.0) * (n[lone] + 1.0) * of_weight)
+    of_weight = spread_in_tie(HARMONIC, k[lone], l[lone], (k + s)[lone]) / l[lone]
+    assert np.array_equal(variance[lone], (n[lone] + 1.0) * (n[lone] + 1.0) * of_weight)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 7, 254, 255, 256, 1023, 99_999, 1_000_000])

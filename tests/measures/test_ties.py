@@ -1,26 +1,28 @@
-"""What `Ties` finds once for all measures, against its definition; and the pool of threads that computes them."""
+"""What `Ties` says of its columns, against its definition; and the pool of threads that evaluates measures."""
 
 # ruff: noqa: E741  (k, n, l, m: the paper's letters)
 
 import threading
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from tieproof.native.threads import in_order
-from tieproof.ties import TOP, Ties
+from tieproof.measures import REGISTRY, parse
+from tieproof.native.threads import for_each, in_order
+from tieproof.ties import Ties
 
 
 def random_ties(seed: int, count: int = 40) -> Ties:
-    """Queries with no tie, one or many, whose ties begin above and below `TOP`, some items missing."""
+    """Queries with no tie, one or many, some items missing."""
     random = np.random.default_rng(seed)
     query, k, n, l, m, n_relevant, n_items = [], [], [], [], [], [], []
     for q in range(count):
         nearer = relevant = 0
         for _ in range(random.choice([0, 1, 9])):
-            nearer += int(random.choice([0, 3, TOP // 2]))
+            nearer += int(random.choice([0, 3, 64]))
             size = int(random.choice([1, 2, 7]))
             here = int(random.integers(1, size + 1))
             query.append(q)
@@ -44,33 +46,33 @@ def test_ties_find_what_they_say(seed: int) -> None:
     ties = random_ties(seed)
     of_query = [np.flatnonzero(ties.query == q).tolist() for q in range(ties.n_queries)]
     assert any(not of for of in of_query)
-    assert ties.first.tolist() == [of[0] for of in of_query if of] + [len(ties.k)]
+    assert [list(range(*ends)) for ends in pairwise(ties.starts.tolist())] == of_query
+    ends = [(k + l, l) for k, l in zip(ties.k.tolist(), ties.l.tolist(), strict=True)]
+    assert ties.depth == max(end for end, _ in ends)
+    assert ties.depth_of_several == max(end for end, l in ends if l > 1)
+    assert ties.largest == max(ties.l)
     assert ties.several.tolist() == [t for t in range(len(ties.k)) if ties.l[t] > 1]
-    assert ties.ambiguous.tolist() == [t for t in range(len(ties.k)) if 0 < ties.m[t] < ties.l[t]]
     assert ties.listed.tolist() == [sum(ties.m[of].tolist()) for of in of_query]
     assert ties.missing.tolist() == (ties.n_relevant - ties.listed).tolist()
     assert ties.missing.any()
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("cutoff", [1, 4, TOP - 1, TOP, TOP + 1, 3 * TOP, "of each query"])
-def test_ties_above_a_rank(cutoff: int | str, seed: int) -> None:
-    ties = random_ties(seed)
-    last = ties.n_relevant if isinstance(cutoff, str) else np.full(ties.n_queries, cutoff)
-    for _ in range(2):  # the second time from what the first one kept
-        assert ties.above(last).tolist() == [t for t in range(len(ties.k)) if ties.k[t] < last[ties.query[t]]]
-
-
-def test_no_queries_and_no_ties() -> None:
-    ties = ties_of([], [], [], [], [], [], [])
-    assert not len(ties.above(ties.n_relevant))
-    assert ties.first.tolist() == [0]
-    ties = ties_of([], [], [], [], [], [0, 2], [3, 3])
-    assert not len(ties.above(np.array([5, 5])))
-    assert ties.first.tolist() == [0]
-    assert ties.listed.tolist() == [0, 0]
+@pytest.mark.parametrize("queries", [0, 2])
+def test_no_ties(queries: int) -> None:
+    ties = ties_of([], [], [], [], [], [2] * queries, [3] * queries)
+    assert ties.starts.tolist() == [0] * (queries + 1)
+    assert (ties.depth, ties.depth_of_several, ties.largest) == (0, 0, 0)
+    assert ties.listed.tolist() == [0] * queries
     assert not len(ties.several)
-    assert not len(ties.ambiguous)
+
+
+def test_measures_leave_ties_as_they_are() -> None:
+    ties = random_ties(0)
+    before = dict(vars(ties))
+    for definition in REGISTRY.values():
+        parse(definition.name + ("@5" if definition.cutoff == "required" else ""))(ties)
+    assert vars(ties).keys() == before.keys()
+    assert all(vars(ties)[name] is value for name, value in before.items())
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -120,3 +122,26 @@ def test_who_takes_no_more_ends_the_work() -> None:
     next(results)
     results.close()
     assert len(started) <= 4
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_single_item_needs_no_thread(count: int) -> None:
+    done: list[tuple[int, bool]] = []
+    for_each(lambda i: done.append((i, threading.current_thread() is threading.main_thread())), range(count), 2)
+    assert sorted(done) == [(i, count == 1) for i in range(count)]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_items_are_closed_after_an_error(count: int) -> None:
+    closed = []
+
+    def items() -> Iterator[int]:
+        try:
+            yield from range(count)
+        finally:
+            closed.append(True)
+
+    given = items()
+    with pytest.raises(ZeroDivisionError):
+        for_each(lambda i: 1 // (i - i), given, 2)  # type: ignore[arg-type]
+    assert closed == [True]

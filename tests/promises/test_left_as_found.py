@@ -36,8 +36,8 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 PLACES = [
     "tieproof.engine.counting.count_rows",
-    "tieproof.engine.dense.count_matrix",
-    "tieproof.engine.rounded.ties.ties_of_scores",
+    "tieproof.engine.dense.count_lists",
+    "tieproof.engine.rounded.space.round_tile",
     "tieproof.engine.collisions.ties.written_down",
     "tieproof.pooled.counting.histogram",
 ]
@@ -69,7 +69,7 @@ def products() -> list[int]:
 def left_as_found() -> Iterator[None]:
     """Nothing is set differently afterwards, and no thread is left, although errors are still in somebody's hands."""
     for call in CALLS.values():
-        call()  # loads libraries, compiles
+        call()  # loads libraries
     with threadpool_limits(2):
         before, threads = settings(), threading.active_count()
         yield

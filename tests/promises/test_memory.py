@@ -19,7 +19,7 @@ def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int,
     random = np.random.default_rng(0)
     data = random.normal(size=(count, dimensions)).astype(np.float32)
     labels = random.integers(0, classes, size=count)
-    tp.evaluate(data[:200], labels[:200] % 7)  # compiles
+    tp.evaluate(data[:200], labels[:200] % 7)  # loads libraries
     tracemalloc.start()
     try:
         tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2)

@@ -14,7 +14,6 @@ from tieproof.calls.progress import progress_bar
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.native.waiting import explain_waits
 from tieproof.results.collisions import Collisions, CollisionSetting
 
 NOBODY = np.zeros((0, 2), dtype=np.int64)
@@ -83,7 +82,6 @@ def collisions(
     array([0.5, 0. , 0. , 0. ])
 
     """
-    explain_waits(progress)
     budget = as_budget(memory, threads)
     threshold = as_epsilon(epsilon)
     labelled = labels is not None

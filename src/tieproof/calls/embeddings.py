@@ -17,7 +17,6 @@ from tieproof.inputs.formats import find_format
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
-from tieproof.native.waiting import explain_waits
 from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
 from tieproof.ties import IntArray, Parts
@@ -87,8 +86,7 @@ def evaluate(
     threads : int
         Default: all processors.
     progress : bool
-        Show a bar on standard error where it takes longer than two seconds; and say, at a terminal, where the first
-        evaluation on a machine waits for the compiler.
+        Show a bar on standard error where it takes longer than two seconds.
     bits : int
         Bits of a packed Hamming code.
     precision : "float32", "float16" or "bfloat16"
@@ -131,7 +129,6 @@ def evaluate(
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.1767766952966369)
 
     """
-    explain_waits(progress)
     wanted = parse_measures(measures)
     check_empty(empty)
     rounding = find_format(precision)

@@ -13,7 +13,6 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.checks import check_finite
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.native.waiting import explain_waits
 from tieproof.results.rates import (
     ErrorRates,
     Method,
@@ -96,7 +95,6 @@ def fnmr_at_fmr(
     Estimate(lower=0.0, expected=0.8, upper=1.0, std=0.30550504633038933)
 
     """
-    explain_waits(progress)
     rates = checked_rates(fmr)
     check_method(method)
     problem = make_problem(

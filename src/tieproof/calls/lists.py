@@ -6,22 +6,20 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from tieproof.calls.list_ties import list_parts
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score
 from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.list_direction import check_direction
 from tieproof.inputs.list_limits import as_limits
-from tieproof.inputs.list_relevance import LabelledRows, block_of_matrix, relevance_by_labels
-from tieproof.inputs.list_rows import as_rows, blocks, check_shapes, in_float64
+from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
+from tieproof.inputs.list_rows import as_rows, blocks, check_shapes
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.list_ends import cut_off, estimate
-from tieproof.problem import GivenMatrix
+from tieproof.measures.list_ends import estimate
 from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
-from tieproof.ties import Array, FloatArray, IntArray, Parts
+from tieproof.ties import Array
 
 
 @unchanged_files
@@ -98,9 +96,8 @@ def evaluate_scores(
     1.0
 
     """
-    truth = Truth(relevance, labels, gallery_labels)
-    options = ListOptions(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(scores, truth, options, name="scores", sign=1)
+    given = Given(relevance, labels, gallery_labels, measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(scores, given, name="scores", sign=1)
 
 
 @unchanged_files
@@ -129,22 +126,16 @@ def evaluate_distances(
     1.0
 
     """
-    truth = Truth(relevance, labels, gallery_labels)
-    options = ListOptions(measures, n_relevant, n_items, categories, average, empty)
-    return evaluate_lists(distances, truth, options, name="distances", sign=-1)
+    given = Given(relevance, labels, gallery_labels, measures, n_relevant, n_items, categories, average, empty)
+    return evaluate_lists(distances, given, name="distances", sign=-1)
 
 
-class Truth(NamedTuple):
-    """Who is relevant, as in `evaluate_scores`."""
+class Given(NamedTuple):
+    """What `evaluate_scores` and `evaluate_distances` take beside the numbers; `evaluate_lists` reads it."""
 
     relevance: Any
     labels: Any
     gallery_labels: Any
-
-
-class ListOptions(NamedTuple):
-    """What scores and distances are evaluated with, as in `evaluate_scores`."""
-
     measures: Sequence[str | Measure]
     n_relevant: Any
     n_items: Any
@@ -153,77 +144,37 @@ class ListOptions(NamedTuple):
     empty: Empty
 
 
-def evaluate_lists(values: Any, truth: Truth, options: ListOptions, name: str, sign: int) -> Result:
+def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
     """What scores and distances share."""
-    wanted = parse_measures(options.measures)
-    check_empty(options.empty)
+    wanted = parse_measures(given.measures)
+    check_empty(given.empty)
     rows = as_rows(values, name)
-    judged = as_judged(truth, rows, options, name)
+    judged = as_judged(given, rows, name)
     check_direction(rows, blocks(rows, judged), name)
-    limits = as_limits(options.n_relevant, options.n_items, len(rows))
-    categories = as_categories(options.categories, len(rows), options.average, truth.labels)
+    limits = as_limits(given.n_relevant, given.n_items, len(rows))
+    categories = as_categories(given.categories, len(rows), given.average, given.labels)
     setting = Setting(
         distance=name,
         leave_one_out=False,
         queries=len(rows),
-        gallery=max(len(row) for row in rows),
+        gallery=max(map(len, rows)),
         dimensions=None,
-        empty=options.empty,
-        average=options.average,
+        empty=given.empty,
+        average=given.average,
     )
-    parts = list_parts(rows, judged, limits, name, sign)
+    parts = list_parts(rows, judged, limits, name, sign < 0)
     return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
 
 
-def as_judged(
-    truth: Truth, rows: Array | list[Array], options: ListOptions, name: str
-) -> Array | list[Array] | LabelledRows:
+def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | list[Array] | LabelledRows:
     """The relevance of every item, given or by labels."""
-    if (truth.relevance is None) == (truth.labels is None):
+    if (given.relevance is None) == (given.labels is None):
         raise InputError("Pass either relevance or labels=, so that relevant items are known.")
-    if truth.labels is not None:
-        limits = (options.n_relevant, options.n_items)
-        return relevance_by_labels(truth.labels, truth.gallery_labels, rows, limits, name)
-    if truth.gallery_labels is not None:
+    if given.labels is not None:
+        limits = (given.n_relevant, given.n_items)
+        return relevance_by_labels(given.labels, given.gallery_labels, rows, limits, name)
+    if given.gallery_labels is not None:
         raise InputError("gallery_labels were passed without labels. Pass labels= too, or leave them out.")
-    judged = as_rows(truth.relevance, "relevance")
+    judged = as_rows(given.relevance, "relevance")
     check_shapes(rows, judged, name)
     return judged
-
-
-def list_parts(
-    rows: Array | list[Array],
-    judged: Array | list[Array] | LabelledRows,
-    limits: tuple[IntArray, IntArray | None] | None,
-    name: str,
-    sign: int,
-) -> Parts:
-    """The ties of all lists, a block of equally long ones at a time."""
-    from tieproof.engine import ties_of
-
-    graded = not isinstance(judged, LabelledRows) and any(((row > 0) & (row != 1)).any() for row in judged)
-    start = 0
-    for block, relevant in blocks(rows, judged):
-        nearness = sign * in_float64(block, name, start)
-        relevance = in_float64(relevant, "relevance", start)
-        found = block_of_matrix(relevance)
-        if graded and found.grades is None:
-            found = found._replace(grades=np.ones(len(found.items)))
-        queries = np.arange(start, start + len(block))
-        [(_, ties)] = ties_of(GivenMatrix(queries, nearness, found)).parts
-        if limits is not None:
-            n_relevant, n_items = (None if limit is None else limit[queries] for limit in limits)
-            assert n_relevant is not None
-            ties = cut_off(ties, end_of_matrix(nearness, relevance), n_relevant, n_items, queries)
-        yield queries, ties
-        start += len(block)
-
-
-def end_of_matrix(nearness: FloatArray, relevance: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """(k, n, l, m) of what is listed at the last nearness of each list, which an excluded item may have."""
-    counted, relevant = relevance >= 0, relevance > 0
-    last = counted & (nearness == nearness.min(axis=1, initial=np.inf)[:, None])
-    (k, n), (l, m) = (  # noqa: E741
-        ((counted & where).sum(axis=1), (relevant & where).sum(axis=1)) for where in (~last, last)
-    )
-    return k, n, l, m

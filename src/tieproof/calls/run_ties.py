@@ -1,6 +1,6 @@
 """From judgments and a run to ties: the scores of relevant documents, and how many others are above and at them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,8 @@ from tieproof.inputs.run_sources import Judged, Ranked
 from tieproof.measures.list_ends import cut_off
 from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray, Parts, Ties
+
+Row = npt.NDArray[Any]
 
 
 class RelevantScores(NamedTuple):
@@ -87,7 +89,9 @@ def ties_of_scores(scores: RelevantScores) -> Ties:
     first = np.flatnonzero(starts_tie)
     query = scores.query[first]
     k, l = np.empty((2, len(first)), dtype=np.int64)  # noqa: E741
-    count_scores(scores.score, scores.start, scores.at[first], pointers(query, count), k, l)
+    pointer = pointers(query, count)
+    slots = np.empty(8 * (int(np.diff(pointer).max()) + 1), dtype=np.int64)
+    count_scores(scores.score, scores.start, scores.at[first], pointer, slots, k, l)
     listed = np.bincount(scores.query, minlength=count)
     graded = (scores.grade != 1).any() or (scores.missing_grade != 1).any()
     return Ties(
@@ -105,11 +109,12 @@ def ties_of_scores(scores: RelevantScores) -> Ties:
 
 @native
 def count_scores(
-    score: FloatArray, start: IntArray, threshold: FloatArray, first: IntArray, above: IntArray, equal: IntArray
+    score: Row, start: IntArray, threshold: Row, first: IntArray, slots: IntArray, above: IntArray, equal: IntArray
 ) -> None:
-    """Count the items above and at each of a query's distinct thresholds, which fall.
+    """Count the items of each list above and at its distinct thresholds, which fall.
 
-    The list of query q is start[q] … start[q+1]-1, its thresholds are first[q] … first[q+1]-1.
+    The list of query q is start[q] … start[q+1]-1, its thresholds are first[q] … first[q+1]-1. There are eight slots
+    for each threshold of a list, and eight.
     """
 
 

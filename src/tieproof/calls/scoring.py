@@ -83,33 +83,35 @@ def score(
     left_out = names.left_out if names else {}
     count = setting.queries - sum(map(len, left_out.values()))
     ids = names.ids if names else np.arange(count)
-    values = {measure: np.zeros((4, count)) for measure in measures}
+    values = np.zeros((len(measures), 4, count))
     has_relevant = np.zeros(count, dtype=np.bool_)
     tie_counts = np.zeros((4, count), dtype=np.int64)
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, found = part
         has_relevant[queries] = found.n_relevant > 0
-        for measure in measures:
-            values[measure][:, queries] = estimate(measure, found)
+        for of_measure, measure in zip(values, measures, strict=True):
+            for row, estimates in zip(of_measure, estimate(measure, found), strict=True):
+                row[queries] = estimates
         tie_counts[:, queries] = count_by_query(found)
 
     with growing_tables():
         for_each(evaluate, parts, threads)
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
-    kept = has_relevant if setting.empty == "skip" else np.ones(count, dtype=np.bool_)
-    for array in values.values():
-        array[:, empty_ids] = EMPTY[setting.empty]
-        array[3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-    per_query = {measure: array[:, kept] for measure, array in values.items()}
-    included = np.ones(count, dtype=np.bool_) if setting.empty in ("zero", "one") else has_relevant
+    everyone = np.ones(count, dtype=np.bool_)
+    kept = has_relevant if setting.empty == "skip" else everyone
+    values[..., empty_ids] = EMPTY[setting.empty]
+    values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
+    if not kept.all():
+        values = values[..., kept]
+    included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Result(
         Evaluated(
             setting=setting,
             query_ids=ids[kept],
-            per_query=per_query,
+            per_query=dict(zip(measures, values, strict=True)),
             tie_counts=tie_counts[:, kept],
             zero_vectors=zero_vectors,
             empty_ids=ids[empty_ids],

@@ -10,7 +10,6 @@ from typing import NoReturn
 
 from tieproof.cli.commands import app
 from tieproof.cli.exits import status_of
-from tieproof.native.waiting import shown_waits
 
 __all__ = ["main"]
 
@@ -25,6 +24,4 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
     A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has two more of its own.
     """
-    with shown_waits(True):
-        status = status_of(app, sys.argv[1:] if args is None else list(args))
-    sys.exit(status)
+    sys.exit(status_of(app, sys.argv[1:] if args is None else list(args)))

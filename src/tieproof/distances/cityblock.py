@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.distance import Distance
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.inner import FLOAT32, FLOAT64
 from tieproof.distances.space import (
     Entries,
@@ -124,9 +124,9 @@ class CityBlockGauge(SpaceGauge):
         """The exact sum of |x - y| of each pair of a batch."""
         return slices.distances(*batch, exact.bits)
 
-    def values(self, rows: slice, columns: slice) -> FloatArray:
+    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Distances of divided rows."""
-        return -self.space.tile(rows, columns).astype(np.float64, copy=False)
+        return minus(self.space.tile(rows, columns))
 
 
 CITYBLOCK = Distance(

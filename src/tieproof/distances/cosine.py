@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.distances import sines
 from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.distances.distance import Distance
-from tieproof.distances.gauge import NEAR, SpaceGauge
+from tieproof.distances.gauge import NEAR, SpaceGauge, minus
 from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
 from tieproof.distances.space import (
     Error,
@@ -130,17 +130,26 @@ class CosineGauge(SpaceGauge):
             self.certain = bool(largest**2 <= RATIO_EXACT)
             self.relative = 0.0 if self.certain else 2 * bounds.ARITHMETIC
         else:
-            error = space.product_error + space.norm_error
+            error = max(space.product_error, space.pair_error) + space.norm_error
             self.relative = error / (1 - error) if space.relative else bounds.ARITHMETIC
             if not space.relative:
                 self.absolute = error + bounds.underflow(space.items.dimensions, FLOAT64)
 
-    def values(self, rows: slice, columns: slice) -> FloatArray:
+    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the cosine similarities, in float64."""
-        values = -self.space.tile(rows, columns).astype(np.float64, copy=False)
+        values = minus(self.space.tile(rows, columns))
         if self.space.integers:
             values *= np.abs(values)
             values /= self.squares[0][rows][:, None] * self.squares[1][columns]
+        return values
+
+    def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Minus the cosine similarities of pairs."""
+        if not self.space.integers:
+            return super().values_of_pairs(rows, columns)
+        values = -inner_products(self.space.queries, self.space.items, rows, columns)
+        values *= np.abs(values)
+        values /= self.squares[0][rows] * self.squares[1][columns]
         return values
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from tieproof.distances.distance import Distance
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
 from tieproof.distances.space import Error, Resources, make_error
 from tieproof.exact import bounds, slices
@@ -77,16 +77,16 @@ class DotGauge(SpaceGauge):
         self.scale, self.unit = of_queries * of_items, Fraction(2) ** (2 * space.exact_rows.base)
         self.certain = space.integers
         if not space.integers:
-            error = space.product_error * bounds.SAFETY
+            error = max(space.product_error, space.pair_error) * bounds.SAFETY
             if space.relative:
                 self.relative = error / (1 - error)
             else:
                 largest, other = self.largest_norms()
                 self.absolute = error * largest * other + bounds.underflow(space.items.dimensions, FLOAT64)
 
-    def values(self, rows: slice, columns: slice) -> FloatArray:
+    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the products of divided rows."""
-        return -self.space.tile(rows, columns).astype(np.float64, copy=False)
+        return minus(self.space.tile(rows, columns))
 
 
 DOT = Distance(

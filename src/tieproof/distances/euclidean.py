@@ -101,7 +101,8 @@ class SquaredEuclideanGauge(SpaceGauge):
         self.certain = space.integers and largest <= bounds.EXACT_INTEGERS[FLOAT64]
         if not self.certain:
             # The product, the two squares, and the roundings of two sums of at most `largest` each.
-            error = 2 * space.product_error * first * second + space.square_error * (first**2 + second**2)
+            product_error = max(space.product_error, space.pair_error)
+            error = 2 * product_error * first * second + space.square_error * (first**2 + second**2)
             self.absolute = (error + 8 * bounds.UNIT_ROUNDOFF[FLOAT64] * largest) * bounds.SAFETY
             self.absolute += 4 * bounds.underflow(space.items.dimensions, FLOAT64)
 
@@ -110,12 +111,19 @@ class SquaredEuclideanGauge(SpaceGauge):
         """|x - y|^2 = |a|^2 + |b|^2 - 2 a.b."""
         return batch.sums(slices.dots(*batch), -2, slices.squares(batch.x), slices.squares(batch.y))
 
-    def values(self, rows: slice, columns: slice) -> FloatArray:
+    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """|x|^2 + |y|^2 - 2 x.y of divided rows."""
         values = self.space.tile(rows, columns).astype(np.float64, copy=False)
         values *= -2
         values += self.space.items.square[columns]
         values += self.space.queries.square[rows][:, None]
+        return values
+
+    def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The same sum for pairs."""
+        values = -2 * inner_products(self.space.queries, self.space.items, rows, columns)
+        values += self.space.items.square[columns]
+        values += self.space.queries.square[rows]
         return values
 
 

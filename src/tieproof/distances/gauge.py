@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.curves import LINEAR, Curve, curve
-from tieproof.distances.space import Resources, Space
+from tieproof.distances.space import Entries, Resources, Space
 from tieproof.exact import bounds, pair_keys
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.reals import Real, Rounding, rounded
@@ -153,6 +153,15 @@ class SpaceGauge(Gauge):
         self.symmetric = space.symmetric
         self.zero_vectors = space.zero_vectors
 
+    @abstractmethod
+    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
+        """A block of values, which is the caller's to change."""
+
+    def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The values of the pairs (rows[i], columns[i]), off by no more than those of a block: minus the keys."""
+        keys: FloatArray = self.space.keys(rows, columns)[0]
+        return np.negative(keys, out=keys)
+
     def near(self, key: Real) -> float:
         """The key in units of the divisors."""
         return rounded(key / self.scale)
@@ -183,3 +192,9 @@ class SpaceGauge(Gauge):
         """The largest norms of a query and of an item, rounded up."""
         first, second = (float(side.norm.max()) * bounds.SAFETY for side in (self.space.queries, self.space.items))
         return first, second
+
+
+def minus(tile: Entries) -> FloatArray:
+    """Minus the entries of a tile that nobody else reads, in float64."""
+    values: FloatArray = tile.astype(np.float64, copy=False)
+    return np.negative(values, out=values)

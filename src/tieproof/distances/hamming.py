@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.distance import Distance
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import (
     Entries,
     Error,
@@ -74,9 +74,9 @@ class HammingGauge(SpaceGauge):
 
     space: Hamming
 
-    def values(self, rows: slice, columns: slice) -> FloatArray:
+    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """The numbers of bits that differ."""
-        return -self.space.tile(rows, columns).astype(np.float64, copy=False)
+        return minus(self.space.tile(rows, columns))
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of pairs, which are their values."""

@@ -6,23 +6,24 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.gauge import resources_of_gauge
 from tieproof.distances.space import Space
 from tieproof.engine.collisions.kernels import paint
 from tieproof.engine.collisions.ties import FoundTies, collisions_of
-from tieproof.engine.dense import ties_by_function, ties_of_matrix
+from tieproof.engine.dense import last_ties, ties_by_function, ties_of_lists
 from tieproof.engine.levels import few_levels, ties_by_level
 from tieproof.engine.nearest import nearest_of
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.ranking import rank
 from tieproof.engine.resolve import count_partial
-from tieproof.engine.rounded.ties import rounded_ties
+from tieproof.engine.rounded.space import RoundedSpace
 from tieproof.engine.tiles import TileLoop
 from tieproof.engine.without_tiles import count_pairs
 from tieproof.exact.blas import check_products, single_threaded
-from tieproof.problem import GivenMatrix, Problem, Watch, unwatched
+from tieproof.problem import GivenLists, Problem, Watch, unwatched
 from tieproof.ties import IntArray, Parts, Ties
 
-__all__ = ["FoundTies", "TiesByPart", "collisions_of", "nearest_of", "paint", "ties_of"]
+__all__ = ["FoundTies", "TiesByPart", "collisions_of", "last_ties", "nearest_of", "paint", "ties_of"]
 
 
 class TiesByPart(NamedTuple):
@@ -36,19 +37,20 @@ class TiesByPart(NamedTuple):
     zero_vectors: int = 0
 
 
-def ties_of(problem: Problem | GivenMatrix, watch: Watch = unwatched) -> TiesByPart:
-    """The ties of all queries that hold a relevant item, in one of five ways."""
-    if isinstance(problem, GivenMatrix):
-        return TiesByPart(ties_of_matrix(problem))
-    if problem.format is not None:
-        gauge = problem.gauge()
-        return TiesByPart(rounded_ties(problem, problem.format, gauge, watch), gauge.zero_vectors)
+def ties_of(problem: Problem | GivenLists, watch: Watch = unwatched) -> TiesByPart:
+    """The ties of all queries that hold a relevant item, in one of four ways."""
+    if isinstance(problem, GivenLists):
+        return TiesByPart(ties_of_lists(problem))
     if not isinstance(problem.distance, Distance):
         return TiesByPart(ties_by_function(problem, watch))
-    if problem.distance.bits and few_levels(problem):
+    if problem.format is None and problem.distance.bits and few_levels(problem):
         return TiesByPart(ties_by_level(problem, watch))
     plan = Plan(problem.budget)
-    space = problem.space(plan.resources)
+    if problem.format is None:
+        space = problem.space(plan.resources)
+    else:
+        gauge = problem.distance.gauge(problem.space(resources_of_gauge(plan.resources.keep_bytes)))
+        space = RoundedSpace(gauge, problem.format, plan.undecided)
     return TiesByPart(ties_by_tiles(problem, space, plan, watch), space.zero_vectors)
 
 

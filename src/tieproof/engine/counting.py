@@ -11,8 +11,6 @@ from tieproof.engine.finding import lowest_entries
 from tieproof.engine.structures import (
     Columns,
     Counted,
-    Counts,
-    ExactRoom,
     Limits,
     NearEntries,
     Placed,
@@ -39,7 +37,7 @@ BUCKETS = 8
 SOME = 256
 """Buckets beside these, so that a few thresholds touch few of them."""
 
-RUN = 16
+RUN = 32
 """Entries of the table of buckets that are written together: so many may be written beyond the last."""
 
 MOST = 2**15 - 1
@@ -48,10 +46,10 @@ MOST = 2**15 - 1
 WHOLE_NUMBERS = 2**12
 """Whole numbers between the thresholds up to which each gets a count of its own."""
 
-DENSE = 0.4
+DENSE = 0.3
 """Items per threshold and row of a tile from which buckets pay (measured)."""
 
-FEW = 8
+FEW = 40
 """How many items of a row are placed one by one in any case."""
 
 
@@ -69,7 +67,7 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST)
     size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
     placed = max(min(PLACED, side**2), 2 * size)
-    tally = max(min(TALLY, len(thresholds.key) + len(thresholds.start)), most + 1)
+    tally = max(min(TALLY, 2 * (len(thresholds.key) + len(thresholds.start))), 2 * most + 2)
     return Room(
         listed=NearEntries(
             query=np.empty(size, dtype=np.int64),
@@ -79,17 +77,18 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
         ),
         placed=Placed(np.empty(placed, dtype=np.int64), np.empty(placed, dtype=np.int32)),
         crowded=np.empty(queries, dtype=np.int64),
-        tally=Counts(*(np.empty(tally, dtype=np.int32) for _ in Counts._fields)),
+        tally=np.empty(tally, dtype=np.int32),
         sorting=Sorting(
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),
             table=np.empty(BUCKETS * most + SOME + RUN, dtype=np.uint16),
-            slots=np.empty(WHOLE_NUMBERS + 2, dtype=np.int32),
+            slots=np.empty(MOST + 1 + max(2 * most + 2, WHOLE_NUMBERS + 2), dtype=np.int32),
             position=np.empty(wide, dtype=np.uint32),
             close=np.empty(wide, dtype=np.uint32),
+            open=np.empty(wide, dtype=np.uint32),
         ),
-        exact=ExactRoom(near=np.empty(wide), behind=np.empty(most, dtype=np.uint32)),
+        near=np.empty(wide),
     )
 
 

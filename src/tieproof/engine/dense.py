@@ -1,80 +1,149 @@
-"""Rankings given as numbers: each score is the exact nearness, and the same kernels count."""
+"""Rankings given as numbers: each number is the exact nearness, and items are counted, not sorted."""
 
 from collections.abc import Iterator
-from threading import Lock
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Form, make_error
-from tieproof.engine.counting import count_rows, limits_of, make_room
-from tieproof.engine.guide import guided
-from tieproof.engine.masks import masks_of
-from tieproof.engine.order import by_key
-from tieproof.engine.ranked import Ranked
+from tieproof.engine.rounded.kernels import nearness_of, target_of
 from tieproof.engine.stripes import stripes
-from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, Work, room_for_items
 from tieproof.inputs.relevance import RelevantBlock
-from tieproof.problem import GivenMatrix, Problem, Watch
+from tieproof.native.calls import native
+from tieproof.native.threads import in_order
+from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import FloatArray, IntArray, Ties
 
+ENTRIES = 2**18
+"""Numbers that a thread counts at a time."""
 
-def ties_of_matrix(given: GivenMatrix) -> Iterator[tuple[IntArray, Ties]]:
+Row = npt.NDArray[Any]
+
+
+class ListRoom(NamedTuple):
+    """Where a thread sorts and counts the items of one list after the other; kernels alone read it."""
+
+    key: Row
+    place: IntArray
+    grade: FloatArray
+    excluded: Row
+    counts: IntArray
+    slots: IntArray
+
+
+class CountedLists(NamedTuple):
+    """How many ties were written, and whether all numbers are finite."""
+
+    ties: int
+    finite: bool
+
+
+def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of given rankings, as one part."""
-    yield given.queries, ties_of_scores(given.nearness, given.relevant)
+    cuts = np.searchsorted(given.start, np.arange(0, given.start[-1], ENTRIES))
+    cuts = np.unique([0, *cuts, len(given.queries)])
+    spans = [slice(first, last) for first, last in pairwise(cuts.tolist())]
+    parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
+    columns = [ties for ties, _ in parts]
+    for span, ties in zip(spans, columns, strict=True):
+        ties[0] += span.start
+    pointer, excluded_pointer = given.relevant.pointer, given.relevant.excluded_pointer
+    query, k, n, l, m = np.concatenate(columns, axis=1)  # noqa: E741
+    yield (
+        given.queries,
+        Ties(
+            query=query,
+            k=k,
+            n=n,
+            l=l,
+            m=m,
+            n_relevant=np.diff(pointer),
+            n_items=np.diff(given.start) - np.diff(excluded_pointer),
+            grades=None if given.relevant.grades is None else np.concatenate([grades for _, grades in parts]),
+        ),
+    )
+
+
+def count_span(given: GivenLists, span: slice) -> tuple[IntArray, FloatArray]:
+    """The columns of the ties of some lists, their queries counted from 0, and the grades."""
+    start = given.start[span.start : span.stop + 1]
+    block = block_of_span(given.relevant, span)
+    relevant = int(block.pointer[-1] - block.pointer[0])
+    ties = np.empty((5, relevant), dtype=np.int64)
+    grades = np.empty(0 if block.grades is None else relevant)
+    room = list_room(block, given.numbers.dtype)
+    found = count_lists(given.numbers, start, block, given.small_is_near, room, ties, grades)
+    if not found.finite:
+        given.refuse()
+    return ties[:, : found.ties], grades
+
+
+def block_of_span(block: RelevantBlock, span: slice) -> RelevantBlock:
+    """The relevant and the excluded items of some lists."""
+    ends = slice(span.start, span.stop + 1)
+    return block._replace(pointer=block.pointer[ends], excluded_pointer=block.excluded_pointer[ends])
+
+
+def list_room(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
+    """Room for the list of the most relevant and of the most excluded items."""
+    most, excluded = (int(np.diff(pointer).max()) for pointer in (block.pointer, block.excluded_pointer))
+    graded = 0 if block.grades is None else most
+    return ListRoom(
+        key=np.empty((2, most), dtype=element),
+        place=np.empty((2, graded), dtype=np.int64),
+        grade=np.empty((2, graded)),
+        excluded=np.empty(excluded, dtype=element),
+        counts=np.empty((5, most), dtype=np.int64),
+        slots=np.empty(8 * (most + 1), dtype=np.int64),
+    )
+
+
+def last_ties(given: GivenLists) -> IntArray:
+    """k, n, l, m, as rows, of what is listed at the farthest number of each list; an excluded item may have it."""
+    last = np.empty((4, len(given.queries)), dtype=np.int64)
+    end_lists(given.numbers, given.start, given.relevant, given.small_is_near, last)
+    return last
+
+
+@native
+def count_lists(
+    number: Row,
+    start: IntArray,
+    relevant: RelevantBlock,
+    small_is_near: bool,
+    room: ListRoom,
+    ties: IntArray,
+    grades: FloatArray,
+) -> CountedLists:
+    """Write the ties of each list that hold a relevant item: query, k, n, l, m, the rows of `ties`.
+
+    The list of query q is start[q] … start[q+1]-1. The grades, if relevant items have any, are those of tie after
+    tie, falling within a tie.
+    """
+
+
+@native
+def end_lists(number: Row, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: IntArray) -> None:
+    """Write k, n, l, m, the rows of `last`, of what is listed at the farthest number of each list."""
 
 
 def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
     """Indices of queries and their ties under a function's distances, which are asked for in this thread."""
+    target = None if problem.format is None else target_of(problem.format)
     gauge, relevance = problem.gauge(), problem.relevance
     with watch(problem.pairs) as advance:
         for span in stripes(gauge, 0, relevance.at_most(), 0):
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
-            yield queries, ties_of_scores(-distances, relevance.block(queries))
+            nearness = -distances if target is None else nearness_of(distances, target)
+            yield queries, ties_of_scores(nearness, relevance.block(queries))
             advance(distances.size)
 
 
 def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     """The ties of a (q, n) matrix whose larger entries are nearer."""
     count, width = nearness.shape
-    lengths = block.pointer[1:] - block.pointer[:-1]
-    position = np.repeat(np.arange(count), lengths)
-    keys = nearness[position, block.items]
-    order = by_key(keys, position, block.pointer[:-1][lengths > 0])
-    keys = keys[order]
-    starts_tie = np.ones(len(keys), dtype=np.bool_)
-    starts_tie[1:] = (position[1:] != position[:-1]) | (keys[1:] != keys[:-1])
-    excluded = np.repeat(np.arange(count), np.diff(block.excluded_pointer)) * width + block.excluded
-    masked = np.sort(np.concatenate([position * width + block.items, excluded]))
-    grades = block.grades
-    if grades is not None:
-        tie = np.cumsum(starts_tie) - 1
-        grades = grades[order][np.lexsort((-grades[order], tie))]
-    exactly = np.zeros(count)
-    ranked = Ranked(
-        targets=Targets(np.arange(count), *masks_of(masked // width, masked % width, count)),
-        thresholds=guided(block.pointer[:-1], block.pointer[1:], keys, exactly, exactly),
-        counts=Counts(np.where(starts_tie, 0, CONTINUED).astype(np.int32), np.zeros(len(keys), dtype=np.int32)),
-        grades=grades,
-        partial=room_for_items(0),
-        n_items=width - np.diff(block.excluded_pointer),
-        item=block.items[order].astype(np.int32),
-        known=np.ones(count, dtype=np.bool_),
-        find_items=lambda queries: None,
-    )
-    count_matrix(nearness, ranked)
-    return ranked.ties()
-
-
-def count_matrix(nearness: npt.NDArray[np.float64], ranked: Ranked) -> None:
-    """Count a whole matrix; exact numbers leave nothing undecided."""
-    count, width = nearness.shape
-    ones = np.ones(width)
-    form = Form(ones, np.zeros(width), ones, False, False, np.ones(width, dtype=np.int32))
-    error = make_error(slice(0, count), slice(0, width))
-    room = make_room(width, count, ranked.thresholds, np.float64)
-    limits = limits_of(ranked.thresholds, form.ratio, np.float64)
-    work = Work(ranked.targets, ranked.thresholds, limits, ranked.counts, room_for_items(len(room.listed.query)))
-    undecided = list(count_rows(Tile(nearness, form, 0, 0), error, work, 0, count, room, Lock()))
-    assert not undecided
+    start = np.arange(count + 1) * width
+    [(_, ties)] = ties_of_lists(GivenLists(np.arange(count), np.ravel(nearness), start, block))
+    return ties

@@ -120,16 +120,10 @@ class Sorting(NamedTuple):
     low: Row  # bounds of the thresholds
     high: Row
     table: npt.NDArray[np.uint16]  # one entry per bucket
-    slots: SmallIntArray  # items at each whole number
-    position: Places  # the bucket of each item
-    close: Places  # items that remain to be placed
-
-
-class ExactRoom(NamedTuple):
-    """Room for comparing items whose nearness has no error."""
-
-    near: FloatArray  # nearness of the items that remain
-    behind: Places  # for each threshold the first of the next tie
+    slots: SmallIntArray  # items in each gap and at each tie, or at each whole number
+    position: Places  # the bucket of each item, and then its slot
+    close: Places  # items that are to be compared
+    open: Places  # items that are to be placed one by one
 
 
 class Room(NamedTuple):
@@ -138,9 +132,9 @@ class Room(NamedTuple):
     listed: NearEntries
     placed: Placed
     crowded: IntArray  # queries that have many items as near as their thresholds
-    tally: Counts  # what is counted for some of these
+    tally: SmallIntArray  # what is counted for some of these: before each threshold and, without errors, at each
     sorting: Sorting
-    exact: ExactRoom
+    near: FloatArray  # nearness of items that remain, where it has no error
 
 
 class Counted(NamedTuple):

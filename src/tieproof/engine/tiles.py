@@ -16,7 +16,7 @@ from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
 from tieproof.problem import Progress
 
-CROWDED = 0.07
+CROWDED = 0.03
 """Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
 
 

@@ -44,7 +44,7 @@ def single_threaded() -> Iterator[None]:
 
 
 def check_products(rows: int = 2 * HALF) -> None:
-    """Refuse products that are not true ones, where at most so many rows, or as many as tiles have, are multiplied."""
+    """Refuse products that are not true ones, of at most so many rows, or of as many as tiles have."""
     check_products_of(SMALL_HALF if rows <= 2 * SMALL_HALF else HALF)
 
 
@@ -92,7 +92,7 @@ def make_probe(dtype: np.dtype[Any], half: int = HALF) -> Probe:
 
 
 def random_integers(seed: int, rows: int, columns: int) -> IntArray:
-    """Integers of 63 bits, (rows, columns), by SplitMix64 (Steele, Lea and Flood 2014): NumPy's take 10 ms to load."""
+    """Integers of 63 bits, (rows, columns): SplitMix64 (Steele, Lea, Flood 2014), for NumPy's take 10 ms to load."""
     state = np.arange(1, rows * columns + 1, dtype=np.uint64).reshape(rows, columns)
     state = (state + np.uint64(seed << 32)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -1,15 +1,16 @@
-"""Who is relevant in rankings given as numbers, where labels say it: of the rows and of the columns of a matrix."""
+"""Who is relevant in rankings given as numbers: by labels of the rows and columns of a matrix, or by numbers."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_labels
 from tieproof.inputs.embeddings import by_labels, checked_labels
-from tieproof.inputs.relevance import Relevance, RelevantBlock, pointers
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.inputs.relevance import Relevance, RelevantBlock
+from tieproof.native.calls import native
+from tieproof.ties import Array, IntArray
 
 
 class LabelledRows:
@@ -63,15 +64,63 @@ def relevance_by_labels(
     return LabelledRows(by_labels(*checked_labels(own, gallery_labels, len(rows), n_items, (name, name))))
 
 
-def block_of_matrix(relevance: IntArray | FloatArray) -> RelevantBlock:
-    """A relevance matrix (q, n) as a block: above 0 relevant, 0 not, below 0 excluded."""
-    position, items = np.nonzero(relevance > 0)
-    grades = relevance[position, items].astype(np.float64)
-    excluded_position, excluded = np.nonzero(relevance < 0)
-    return RelevantBlock(
-        pointers(position, len(relevance)),
-        items,
-        None if (grades == 1).all() else grades,
-        pointers(excluded_position, len(relevance)),
-        excluded,
-    )
+class JudgedGrades(NamedTuple):
+    """Whether a grade is above 0 and not 1, and whether one is none that float64 holds exactly."""
+
+    graded: bool
+    wrong: bool
+
+
+class JudgedLists(NamedTuple):
+    """Relevance by numbers: those of all lists, one after the other, with what `count_judged` found of them.
+
+    numbers, start : the list of query q is start[q] … start[q+1]-1
+    pointer, excluded_pointer : (q + 1,) how many items are relevant, and excluded, in the lists before each
+    """
+
+    numbers: Array
+    start: IntArray
+    pointer: IntArray
+    excluded_pointer: IntArray
+    grades: JudgedGrades
+
+    @classmethod
+    def of(cls, values: Array, start: IntArray) -> "JudgedLists":
+        """The relevance of lists, counted."""
+        numbers = as_judged_type(values)
+        pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
+        grades = count_judged(numbers, start, pointer[1:], excluded_pointer[1:])
+        return cls(numbers, start, pointer.cumsum(), excluded_pointer.cumsum(), grades)
+
+    def block(self, graded: bool) -> RelevantBlock:
+        """Above 0 relevant, 0 not, below 0 excluded."""
+        found = RelevantBlock(
+            self.pointer,
+            np.empty(self.pointer[-1], dtype=np.int64),
+            np.empty(self.pointer[-1]) if graded else None,
+            self.excluded_pointer,
+            np.empty(self.excluded_pointer[-1], dtype=np.int64),
+        )
+        list_judged(self.numbers, self.start, found)
+        return found
+
+
+def as_judged_type(values: Array) -> Array:
+    """Grades of a type that kernels read; what float64 does not hold exactly stays beyond what it holds."""
+    if values.dtype.name in ("float64", "float32", "int64", "int32", "int8"):
+        return values
+    if values.dtype.kind == "b":
+        return values.view(np.int8)
+    if values.dtype.name == "uint64":
+        return np.minimum(values, np.uint64(2**53 + 1)).astype(np.int64)
+    return values.astype(np.float64)
+
+
+@native
+def count_judged(relevance: Array, start: IntArray, relevant: IntArray, excluded: IntArray) -> JudgedGrades:
+    """Count the relevant and the excluded items of each list; that of query q is start[q] … start[q+1]-1."""
+
+
+@native
+def list_judged(relevance: Array, start: IntArray, found: RelevantBlock) -> None:
+    """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted."""

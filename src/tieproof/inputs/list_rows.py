@@ -11,7 +11,7 @@ from tieproof.inputs.list_relevance import LabelledRows
 from tieproof.ties import Array, FloatArray
 
 BLOCK_ENTRIES = 2**22
-"""Entries of a matrix that are ranked together."""
+"""Entries of lists that are looked at, or ranked, together."""
 
 
 def as_rows(values: Any, name: str) -> Array | list[Array]:
@@ -41,6 +41,8 @@ def as_rows(values: Any, name: str) -> Array | list[Array]:
 
 def check_shapes(rows: Array | list[Array], judged: Array | list[Array], name: str) -> None:
     """Every item needs its relevance."""
+    if isinstance(rows, np.ndarray) and isinstance(judged, np.ndarray) and rows.shape == judged.shape:
+        return
     if len(rows) != len(judged):
         raise InputError(f"There are {name} for {len(rows)} queries and relevance for {len(judged)}.")
     for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):

@@ -1,7 +1,7 @@
 """The measures: each reads `Ties` and returns its value's lower, expected and upper estimate and variance.
 
 base.py has the protocol, the registry and the spelling; every other file with a capitalised name below is a
-family of measures. rank_weights.py and numbers.py are the arithmetic under them.
+family of measures. rank_weights.py and numbers.py are the arithmetic under them, kernels.py the passes over the ties.
 """
 
 from tieproof.measures.average_precision import AP, AP_TRAPEZOID

@@ -15,44 +15,12 @@ Within a tie the relevant items first is best and last is worst; in between, mea
 import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.numbers import add_by_query, blockwise
+from tieproof.measures.kernels import add_trapezoids, sum_precisions
+from tieproof.measures.numbers import blockwise
 from tieproof.measures.precision_of_hits import precision_of_hits
-from tieproof.measures.precision_sums import RANKS, TRAPEZOIDS, PrecisionSum, Terms
+from tieproof.measures.precision_sums import best, trapezoids_of_ties, worst
+from tieproof.measures.rank_weights import HARMONIC
 from tieproof.ties import FloatArray, IntArray, Ties
-
-
-def _terms_above(ties: Ties, rule: PrecisionSum, several: IntArray, places: IntArray) -> Terms:
-    """Return the terms of `several` ties, of which so many places count; those of whole ties may be known already."""
-    whole: Terms | None = ties.notes.get(rule)
-    k, n, l, m = (column[several] for column in (ties.k, ties.n, ties.l, ties.m))
-    if whole is None:
-        return rule.terms(k, n, l, m, places)
-    known = np.searchsorted(ties.several, several)
-    cut = np.flatnonzero(places < l)
-    terms = Terms(*(column[known] for column in whole))
-    for column, values in zip(terms, rule.terms(*(x[cut] for x in (k, n, l, m, places))), strict=True):
-        column[cut] = values
-    return terms
-
-
-def _sum(ties: Ties, rule: PrecisionSum, last: IntArray | None) -> Estimates:
-    """Return the sum of precisions of every query, down to its last rank."""
-    end = ties.last_ranks(last)
-    several = ties.above(last, ties.several)
-    query, l = ties.query[several], ties.l[several]
-    terms = _terms_above(ties, rule, several, np.minimum(end[query] - ties.k[several], l))
-    if last is None:
-        ties.notes[rule] = terms
-
-    def by_query(terms: FloatArray) -> FloatArray:
-        return rule.add(ties.starts, ties.k, ties.n, ties.l, end, terms)
-
-    ambiguous = np.flatnonzero(ties.m[several] < l)
-    if not ambiguous.size:
-        certain = by_query(terms.upper)
-        return Estimates(certain, certain, certain, np.zeros(ties.n_queries))
-    variance = add_by_query(query[ambiguous], terms.variance[ambiguous], ties.n_queries)
-    return Estimates(by_query(terms.lower), by_query(terms.expected), by_query(terms.upper), variance)
 
 
 def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
@@ -63,7 +31,7 @@ def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray
     >>> tie_widths(*(np.array([value]) for value in (0, 0, 2, 1)))
     array([0.5])
     """
-    (widths,) = blockwise(lambda k, n, l, m: ((RANKS.best(k, n, m, l) - RANKS.worst(k, n, l, m, l)).hi,), k, n, l, m)
+    (widths,) = blockwise(lambda k, n, l, m: ((best(k, n, m, l) - worst(k, n, l, m, l)).hi,), k, n, l, m)
     return widths
 
 
@@ -74,11 +42,18 @@ def _average_precision(ties: Ties, measure: Measure) -> Estimates:
     divisor = ties.n_relevant
     if measure["norm"] == "min" and last is not None:
         divisor = np.minimum(divisor, last)
-    return _sum(ties, RANKS, last).divided_by(np.maximum(divisor, 1.0))
+    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
+    tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
+    room = np.empty((3, ties.largest))
+    sum_precisions(ties.starts, ties.k, ties.n, ties.l, ties.m, ends, tables, room, estimates)
+    return Estimates(*estimates).divided_by(np.maximum(divisor, 1.0))
 
 
 def _trapezoid(ties: Ties, measure: Measure) -> Estimates:
-    return _sum(ties, TRAPEZOIDS, None).divided_by(np.maximum(ties.n_relevant, 1.0))
+    estimates, several = np.zeros((4, ties.n_queries)), ties.several
+    terms = trapezoids_of_ties(*(column[several] for column in (ties.k, ties.n, ties.l, ties.m)))
+    add_trapezoids(ties.starts, ties.k, ties.n, ties.l, terms, estimates)
+    return Estimates(*estimates).divided_by(np.maximum(ties.n_relevant, 1.0))
 
 
 AP = define(

@@ -34,8 +34,8 @@ class Estimates(NamedTuple):
 
     def divided_by(self, divisor: FloatArray) -> "Estimates":
         """Return the estimates of the value / `divisor` (Q,)."""
-        lower, expected, upper = (x / divisor for x in self[:3])
-        return Estimates(lower, expected, upper, self.variance / (divisor * divisor))
+        lower, expected, upper, variance = self
+        return Estimates(lower / divisor, expected / divisor, upper / divisor, variance / (divisor * divisor))
 
 
 @dataclass(frozen=True)

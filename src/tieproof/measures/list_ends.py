@@ -53,7 +53,7 @@ def cut_off(
                 "n_items",
             )
     others[others > MOST_OTHERS] = np.inf
-    known = {field.name: getattr(ties, field.name) for field in fields(ties)}
+    known = {field.name: getattr(ties, field.name) for field in fields(ties) if field.init}
     return CutOffTies(**known | {"n_relevant": n_relevant, "end": ListEnd(*end, others=others)})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tieproof.measures.base import Estimates
 from tieproof.measures.numbers import Pair, add_by_query, groups_of, sum_by_query, total
-from tieproof.measures.precision_sums import RANKS
+from tieproof.measures.precision_sums import best, mean, terms_of_ties, worst
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
@@ -47,15 +47,14 @@ def precision_of_hits(ties: Ties, last: IntArray) -> Estimates:
 
 def _tie_sums(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> tuple[Pair, Pair, Pair, FloatArray]:
     """Return lower, expected, upper and variance of the sum of precisions of whole ties."""
-    upper = RANKS.best(k, n, m, l)
+    upper = best(k, n, m, l)
     variance = np.zeros(len(k))
     rows = np.flatnonzero((m < l) & (m > 0))
     tie = (k[rows], n[rows], l[rows], m[rows], l[rows])
     lower, expected = (Pair(upper.hi.copy(), upper.lo.copy()) for _ in range(2))
-    worst, mean = RANKS.worst(*tie), RANKS.mean(*tie)
-    lower.hi[rows], lower.lo[rows] = worst.hi, worst.lo
-    expected.hi[rows], expected.lo[rows] = mean.hi, mean.lo
-    variance[rows] = RANKS.variance(*tie)
+    for whole, sums in ((lower, worst(*tie)), (expected, mean(*tie))):
+        whole.hi[rows], whole.lo[rows] = sums.hi, sums.lo
+    variance[rows] = terms_of_ties(*tie)[3]
     return lower, expected, upper, variance
 
 

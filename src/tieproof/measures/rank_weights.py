@@ -19,11 +19,9 @@ from weakref import WeakSet
 
 import numpy as np
 
+from tieproof.measures.kernels import LONG, SUMMED, WeightTables
 from tieproof.measures.numbers import Pair, atanh, blockwise, groups_of, running_sums, total
 from tieproof.ties import FloatArray, IntArray
-
-_LONG = 64  # runs up to this length are summed term by term; see `Tabled.spread`
-
 
 KEPT = 1 << 18
 """Entries of a table that stay when no evaluation goes on."""
@@ -112,26 +110,26 @@ _LOG2_OF_NEXT = RunningSums(lambda i: Pair(*blockwise(_log2_step, i)))
 
 
 class Weights(Protocol):
-    """Weights of the ranks 1, 2, …, none larger than the one before. Ranks are given as runs start+1 … stop."""
+    """Weights of the ranks 1, 2, …, none larger than the one before."""
 
-    def sum(self, start: IntArray, stop: IntArray) -> Pair:
-        """Return the sum of the weights over each run; 0 where it is empty."""
+    def tables(self, ranks: int, longest: int) -> WeightTables:
+        """Return what kernels need for runs down to this rank, none longer than the longest."""
 
-    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
-        """Return the sum of squared distances of the weights to their mean, over each run."""
+    def first(self, count: IntArray) -> FloatArray:
+        """Return the sums of the first `count` weights."""
 
 
 @dataclass(frozen=True)
 class Uniform:
     """Every rank weighs 1."""
 
-    def sum(self, start: IntArray, stop: IntArray) -> Pair:
-        """Return how many ranks each run has."""
-        return Pair.of(stop - start)
+    def tables(self, ranks: int, longest: int) -> WeightTables:
+        """Return no tables: a run weighs as much as it has ranks."""
+        return WeightTables(None, None, 0.0)
 
-    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
-        """Return 0: the weights are equal."""
-        return np.zeros(len(start))
+    def first(self, count: IntArray) -> FloatArray:
+        """Return the numbers themselves."""
+        return count.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -140,6 +138,14 @@ class Tabled:
 
     sums: RunningSums
     squares: RunningSums
+
+    def tables(self, ranks: int, longest: int) -> WeightTables:
+        """Return the tables; that of squares for long runs alone."""
+        return WeightTables(self.sums.up_to(ranks), self.squares.up_to(ranks if longest > LONG else 0), 0.0)
+
+    def first(self, count: IntArray) -> FloatArray:
+        """Return entries of the table."""
+        return np.asarray(self.sums.up_to(int(count.max(initial=0)))[0, count])
 
     def sum(self, start: IntArray, stop: IntArray) -> Pair:
         """Return the sum over each run, as a difference of two entries."""
@@ -153,10 +159,10 @@ class Tabled:
         """
         length = stop - start
         result = np.zeros(len(start))
-        long = np.flatnonzero(length > _LONG)
+        long = np.flatnonzero(length > SUMMED)
         if long.size:
             (result[long],) = blockwise(self._long_spread, start[long], stop[long])
-        short = np.flatnonzero((length > 1) & (length <= _LONG))
+        short = np.flatnonzero((length > 1) & (length <= SUMMED))
         for size, group in groups_of(length[short]):
             rows = short[group]
             ranks = start[rows] + np.arange(1, size + 1)[:, None]
@@ -196,18 +202,14 @@ class Geometric:
 
     p: float
 
-    def sum(self, start: IntArray, stop: IntArray) -> Pair:
-        """Return p^start (1 - p^length) of each run."""
-        return self._power(start) * self._first.sums.at(stop - start)
+    def tables(self, ranks: int, longest: int) -> WeightTables:
+        """Return the tables of the first weights, as many as the longest run has."""
+        tables = _geometric_tables(self.p).tables(min(ranks, longest), longest)
+        return tables._replace(persistence=self.p)
 
-    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
-        """Return p^(2 start) times the spread of the first weights."""
-        (scale,) = blockwise(lambda start: (_square(self._power(start)).hi,), start)
-        return scale * self._first.spread(np.zeros_like(start), stop - start)
-
-    @property
-    def _first(self) -> Tabled:
-        return _geometric_tables(self.p)
+    def first(self, count: IntArray) -> FloatArray:
+        """Return 1 - p^count."""
+        return _geometric_tables(self.p).first(count)
 
     def _power(self, exponent: IntArray) -> Pair:
         """Return p^exponent, by repeated squaring."""
@@ -231,26 +233,9 @@ def _geometric_tables(p: float) -> Tabled:
     return Tabled(RunningSums(term), RunningSums(lambda i: _square(term(i))))
 
 
-def sums_of_runs(weights: Weights, start: IntArray, stop: IntArray, *share: IntArray) -> Pair:
-    """Return the sums of the weights, times share[0] / share[1] where a share is given."""
-
-    def compute(start: IntArray, stop: IntArray, *share: IntArray) -> tuple[FloatArray, FloatArray]:
-        result = weights.sum(start, stop)
-        if share:
-            result = result * share[0] / share[1]
-        return result.hi, result.lo
-
-    return Pair(*blockwise(compute, start, stop, *share))
-
-
-def spread_in_tie(weights: Weights, k: IntArray, l: IntArray, end: IntArray) -> FloatArray:
+def spread_in_tie(weights: Tabled, k: IntArray, l: IntArray, end: IntArray) -> FloatArray:
     """Return the sum of squared distances of a tie's l weights to their mean; beyond rank `end` they are 0."""
     s = end - k
-    share = sums_of_runs(weights, k, end).hi
+    share = weights.sum(k, end).hi
     missing: FloatArray = (l - s) / (s * l.astype(np.float64))
     return weights.spread(k, end) + share * share * missing
-
-
-def one_of(weights: Weights, k: IntArray, l: IntArray, s: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of the weight of one item, anywhere among l; beyond the first s places it is 0."""
-    return (weights.sum(k, k + s) / l).hi, spread_in_tie(weights, k, l, k + s) / l

@@ -16,53 +16,24 @@ from collections.abc import Callable
 import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.numbers import Pair, add_by_query, sum_by_query
-from tieproof.measures.rank_weights import UNIFORM, Geometric, Weights, spread_in_tie, sums_of_runs
+from tieproof.measures.kernels import sum_weights
+from tieproof.measures.numbers import add_by_query
+from tieproof.measures.rank_weights import UNIFORM, Geometric, Weights
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
 def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimates:
     """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query."""
-    some = ties.above(last, ties.ambiguous)
-    bound = ideal_sum(ties.n_relevant, weights, last)
-    if weights is UNIFORM:  # whole numbers need no digits beyond float64
-        from tieproof.measures.sums_by_query import certain_hits
-
-        hits = np.zeros(len(ties.starts) - 1, dtype=np.int64)
-        certain_hits(ties.starts, ties.k, ties.l, ties.m, ties.last_ranks(last), hits)
-        base = Pair.of(hits)
-    else:
-        rows = ties.above(last)
-        rows = rows[ties.m[rows] == ties.l[rows]] if some.size else rows
-        query, k, l, _, end = columns(ties, rows, last)
-        base = sum_by_query(query, sums_of_runs(weights, k, end), bound)
-    if not some.size:
-        return Estimates(base.hi, base.hi, base.hi, np.zeros(ties.n_queries))
-
-    query, k, l, m, end = columns(ties, some, last)
-    worst, mean, best = (
-        (base + sum_by_query(query, terms, bound)).hi
-        for terms in (
-            sums_of_runs(weights, np.minimum(k + l - m, end), end),
-            sums_of_runs(weights, k, end, m, l),
-            sums_of_runs(weights, k, np.minimum(k + m, end)),
-        )
-    )
-    share = m / l * ((l - m) / (l - 1))
-    variance = share * spread_in_tie(weights, k, l, end)
-    return Estimates(worst, mean, best, add_by_query(query, variance, ties.n_queries))
-
-
-def columns(ties: Ties, rows: IntArray, last: IntArray | None) -> tuple[IntArray, ...]:
-    """query, k, l and m of some ties, and the last of their ranks that counts."""
-    query, k, l = ties.query[rows], ties.k[rows], ties.l[rows]
-    return query, k, l, ties.m[rows], k + l if last is None else np.minimum(last[query], k + l)
+    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
+    tables = weights.tables(min(int(ends.max(initial=0)), ties.depth), ties.largest)
+    bounds = ideal_sum(ties.n_relevant, weights, last)
+    sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, estimates)
+    return Estimates(*estimates)
 
 
 def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray | None) -> FloatArray:
     """Return the sum of the first weights, as many as there are relevant items (and ranks), shape (Q,)."""
-    hits = relevant if last is None else np.minimum(relevant, last)
-    return weights.sum(np.zeros_like(hits), hits).hi
+    return weights.first(relevant if last is None else np.minimum(relevant, last))
 
 
 def hits_over(divisor: Callable[[FloatArray, FloatArray], FloatArray]) -> Callable[[Ties, Measure], Estimates]:

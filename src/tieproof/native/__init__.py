@@ -1,1 +1,1 @@
-"""How kernels become machine code, and the threads that run it."""
+"""The kernels in C, how they are compiled and called, and the threads that run them."""

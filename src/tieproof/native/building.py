@@ -24,7 +24,6 @@ FLAGS = (
     "-fno-math-errno",  # changes no value; roots are single instructions
     "-fno-trapping-math",  # changes no value; loops with conditions become vectors
     "-fPIC",
-    "-shared",
     "-fvisibility=hidden",
 )
 STRICT = ("-Wall", "-Wextra", "-Werror")
@@ -120,7 +119,7 @@ def can_compile(command: Sequence[str]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "tried.c"
         source.write_text("#include <math.h>\n#include <stdint.h>\ndouble tried(double x) { return sqrt(x); }\n")
-        made = [*command, *FLAGS, *march(this_machine().levels[-1]), str(source), "-o", f"{folder}/tried"]
+        made = [*command, *FLAGS, "-shared", *march(this_machine().levels[-1]), str(source), "-o", f"{folder}/tried"]
         return subprocess.run(made, capture_output=True, check=False).returncode == 0
 
 
@@ -142,27 +141,39 @@ def march(level: str, zig: bool = False) -> list[str]:
 
 
 def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> list[Path]:
-    """Make the libraries of a target in `folder`, all at the same time, with `more` flags; return their files.
+    """Make the libraries of a target in `folder`, all at the same time, with `more` flags; return their files."""
+    from concurrent.futures import ThreadPoolExecutor
 
-    A library that processes run is not written to: a new file takes its place.
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda level: compile_level(folder, target, level, more), target.levels))
+
+
+def compile_level(folder: Path, target: Target, level: str, more: Sequence[str]) -> Path:
+    """Make one library. One that processes run is not written to: a new file takes its place.
+
+    It is linked apart: zig makes what it links to, which takes longer than ours, only once for all levels.
     """
+    import tempfile
+
+    command, file = compiler(target), library_file(level, target.suffix, folder)
+    flags = [*FLAGS, *march(level, zig="ziglang" in command), *more]
+    known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
+    with tempfile.TemporaryDirectory(dir=folder, prefix=file.name) as made:
+        machine_code, new = f"{made}/kernels.o", f"{made}/{file.name}"
+        run([*command, *flags, *known, "-c", str(SOURCES / "kernels.c"), "-o", machine_code])
+        run([*command, *FLAGS, "-shared", *more, machine_code, "-lm", "-o", new])
+        os.replace(new, file)
+    return file
+
+
+def run(command: Sequence[str]) -> None:
+    """Run a compiler; what it says of an error is the error's message."""
+    import shlex
     import subprocess
 
-    command, made = compiler(target), []
-    for level in target.levels:
-        file = library_file(level, target.suffix, folder)
-        new = file.with_name(f"{file.name}.{os.getpid()}")
-        flags = [*FLAGS, *march(level, zig="ziglang" in command), *more]
-        known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
-        run = [*command, *flags, *known, str(SOURCES / "kernels.c"), "-lm", "-o", str(new)]
-        made.append((file, new, subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
-    said = {new: process.communicate()[0] for _, new, process in made}
-    for file, new, process in made:
-        if process.returncode:
-            new.unlink(missing_ok=True)
-            raise RuntimeError(f"{' '.join(process.args)}\n{said[new]}")  # type: ignore[arg-type]
-        new.replace(file)
-    return [file for file, _, _ in made]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{shlex.join(command)}\n{done.stdout}")
 
 
 def main(sanitized: str = "") -> None:

@@ -33,7 +33,7 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(threads) as pool:
-            waiting: deque["Future[Found]"] = deque()
+            waiting: deque[Future[Found]] = deque()
             try:
                 for item in chain(first, remaining):
                     waiting.append(pool.submit(function, item))
@@ -48,10 +48,22 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
 
 
 def for_each(function: Callable[[Item], None], items: Iterable[Item], threads: int) -> None:
-    """function(item) for each item, as `in_order` does it; when this ends, in whatever way, no thread is at work."""
-    with closing(in_order(function, items, threads)) as done:
-        for _ in done:
-            pass
+    """function(item) for each item, as `in_order` does it; when this ends, in whatever way, no thread is at work.
+
+    A single item is done here, for which no thread is started.
+    """
+    try:
+        waiting = iter(items)
+        first = list(islice(waiting, 2))
+        if len(first) < 2:
+            for item in first:
+                function(item)
+            return
+        with closing(in_order(function, chain(first, waiting), threads)) as done:
+            for _ in done:
+                pass
+    finally:
+        close(items)
 
 
 def close(items: Iterable[Any]) -> None:

@@ -33,12 +33,11 @@ class TieSummary:
 def count_by_query(ties: Ties) -> IntArray:
     """Ties, ambiguous ties, items in the largest tie, and whether the last one may go on: (4, Q)."""
     counts = np.zeros((4, ties.n_queries), dtype=np.int64)
-    counts[0] = np.bincount(ties.query[ties.several], minlength=ties.n_queries)
-    counts[1] = np.bincount(ties.query[ties.ambiguous], minlength=ties.n_queries)
-    query = ties.query[ties.several]
-    first = np.flatnonzero(np.diff(query, prepend=-1))
-    if len(first):
-        counts[2, query[first]] = np.maximum.reduceat(ties.l[ties.several], first)
+    several = ties.several
+    query, items = ties.query[several], ties.l[several]
+    counts[0] = np.bincount(query, minlength=ties.n_queries)
+    counts[1] = np.bincount(query[ties.m[several] < items], minlength=ties.n_queries)
+    np.maximum.at(counts[2], query, items)
     counts[3] = ties.open_ends
     return counts
 

@@ -3,7 +3,6 @@
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -54,23 +53,3 @@ def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -
     double = single * ((m - 1) / others) * ((l - m - 1) / (l - 3 if l > 3 else 1))
     variance: float = single * linear + double * pairs
     return variance
-
-
-def trapezoid_variances(
-    k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray, room: FloatArray, variance: FloatArray
-) -> None:
-    """Var Z of each tie for a_i = (n u_i + w_i)/2 and b_i = u_i/2, w_i = 1/(k+i), u_i = w_(i-1) + w_i.
-
-    At rank 1 the precision before is 1 and no pair ends there, so that b is of no account.
-    """
-    a, b, row = room[0], room[1], room[2]
-    for t in range(k.shape[0]):
-        last = k[t] + s[t]
-        for j in range(s[t]):
-            rank = k[t] + j + 1
-            before = rank - 1 if rank > 1 else 1
-            w = (last - rank) / (rank * np.float64(last))
-            w_before = (last - 1 - before) / (before * np.float64(last - 1 if last > 1 else 1))
-            b[j] = (w_before + w) / 2.0
-            a[j] = n[t] * b[j] + w / 2.0 + (0.5 if rank == 1 else 0.0)
-        variance[t] = variance_of(a[: s[t]], b[: s[t]], row[: s[t]], l[t], m[t])

@@ -24,7 +24,7 @@ def meeting(key: FloatArray, reach: float, low: float, high: float) -> tuple[int
 
 
 def count_item(counts: Counts, span: slice, weight: int, first: int, last: int, exact: bool) -> bool:
-    """Count an item that may meet the thresholds first … last-1 of a query with that span, if these are none or equal.
+    """Count an item that may meet the thresholds first … last-1 of a query with that span, if none or equal.
 
     Then it is before `last`, and with its tie, if there is one.
     """
@@ -72,7 +72,7 @@ def count_tile(
     tile: Tile, error: Error, targets: Targets, thresholds: Thresholds, counts: Counts
 ) -> list[tuple[int, ...]]:
     """Count each item of a tile for each query; returns query, item, weight, first and last of those undecided."""
-    undecided = []
+    undecided: list[tuple[int, ...]] = []
     items = np.arange(tile.entries.shape[1])
     for q, row in enumerate((targets.row - tile.row).tolist()):
         span = slice(int(thresholds.start[q]), int(thresholds.stop[q]))

@@ -1,16 +1,14 @@
 """What one tie adds to a sum of precisions, in pairs of floats (Dekker 1971), as loops."""
 
-from typing import TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 
 from kernels.arrangements import variance_of, variance_of_one
+from kernels.pair_parts import Pair, between, exactly, minus, over, plus, times
+from kernels.weighted_sums import WeightTables
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
-SPLITTER = 134217729.0  # 2^27 + 1
 
 LONG, FAR = 32, 200
 """Variances over s places below k items go by closed form where s > LONG and k <= FAR · s. Their cancellation grows
@@ -19,64 +17,6 @@ as (k/s)^5; at these limits leaves some 1e-14 of the pairs' 1e-30."""
 SHORT = 64
 """Places up to which one relevant item is followed through all of them; beyond, running sums are quicker."""
 
-Pair: TypeAlias = tuple[float, float]
-
-
-def exactly(number: int) -> Pair:
-    """A whole number as a pair."""
-    hi = np.float64(number)
-    return hi, np.float64(number - np.int64(hi))
-
-
-def plus(a: Pair, b: Pair) -> Pair:
-    """Return a + b."""
-    hi = a[0] + b[0]
-    rest = hi - a[0]
-    lo = (a[0] - (hi - rest)) + (b[0] - rest)
-    low_hi = a[1] + b[1]
-    rest = low_hi - a[1]
-    low_lo = (a[1] - (low_hi - rest)) + (b[1] - rest)
-    lo += low_hi
-    total = hi + lo
-    lo = lo - (total - hi) + low_lo
-    both = total + lo
-    return both, lo - (both - total)
-
-
-def minus(a: Pair, b: Pair) -> Pair:
-    """Return a - b."""
-    return plus(a, (-b[0], -b[1]))
-
-
-def times(a: Pair, b: Pair) -> Pair:
-    """Return the product of a and b."""
-    product = a[0] * b[0]
-    t = SPLITTER * a[0]
-    a_high = t - (t - a[0])
-    a_low = a[0] - a_high
-    t = SPLITTER * b[0]
-    b_high = t - (t - b[0])
-    b_low = b[0] - b_high
-    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    rest += a[0] * b[1] + a[1] * b[0]
-    total = product + rest
-    return total, rest - (total - product)
-
-
-def over(a: Pair, b: Pair) -> Pair:
-    """Return a / b."""
-    first = a[0] / b[0]
-    rest = minus(a, times(b, (first, 0.0)))
-    second = rest[0] / b[0]
-    rest = minus(rest, times(b, (second, 0.0)))
-    total = first + second
-    return plus((total, second - (total - first)), (rest[0] / b[0], 0.0))
-
-
-def between(sums: FloatArray, start: int, stop: int) -> Pair:
-    """Return the difference of two entries of a table of running sums, shape (2, ranks): hi and lo."""
-    return minus((sums[0, stop], sums[1, stop]), (sums[0, start], sums[1, start]))
-
 
 def precision_terms(
     k: IntArray,
@@ -84,16 +24,18 @@ def precision_terms(
     l: IntArray,
     m: IntArray,
     s: IntArray,
-    sums: FloatArray,
-    squares: FloatArray,
+    harmonic: WeightTables,
     room: FloatArray,
     terms: FloatArray,
 ) -> None:
     """Write lower, expected, upper and variance, the rows of `terms`, of ties of which s places count.
 
-    sums, squares : (2, ranks) running sums of 1/r and of 1/r², hi and lo; the latter for s > LONG
+    harmonic : the weights 1/r
     room : (3, the largest s that has no closed form)
     """
+    sums, squares, _ = harmonic
+    assert sums is not None
+    assert squares is not None
     a, b, row = room[0], room[1], room[2]
     for t in range(k.shape[0]):
         before, length, places = k[t], l[t], s[t]

@@ -9,12 +9,24 @@ from tieproof.engine.rounded.kernels import FARTHEST, SLACK
 from tieproof.inputs.formats import Format
 
 
-def nearest_between(value: float, error: float, curve: Curve, wanted: Format) -> float:
-    """The number nearest to the distance, if all values within the error have the same; else NaN."""
+def nearness(value: float, error: float, curve: Curve, wanted: Format) -> float:
+    """Minus the place of the nearest number, if all values within the error have the same; else NaN."""
     if error > 0.0:
         error += SLACK * (abs(value) + error)
     low = min(max(distance_of(value - error, curve), -FARTHEST), FARTHEST)
     high = min(max(distance_of(value + error, curve), -FARTHEST), FARTHEST)
     low, high = low - curve.error * abs(low), high + curve.error * abs(high)
     first, last = wanted.rounded(Fraction(low)), wanted.rounded(Fraction(high))
-    return first if first == last else math.nan
+    return -place(first, wanted) if first == last else math.nan
+
+
+def place(number: float, wanted: Format) -> int:
+    """The place of a number among all, zero being 0: there are as many in each binade, and below the normal ones."""
+    mantissa, exponent = math.frexp(abs(number))
+    in_binade = 2 ** (wanted.precision - 1)
+    binade = exponent - 1 - wanted.smallest_exponent
+    if number == 0.0 or binade < 0:
+        found = int(abs(number) / wanted.quantum)
+    else:
+        found = in_binade * (binade + 1) + int((2 * mantissa - 1) * in_binade)
+    return -found if number < 0 else found

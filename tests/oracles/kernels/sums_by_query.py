@@ -1,48 +1,50 @@
-"""Sums over the ties of each query, as loops."""
+"""Sums of precisions over the ties of each query, as loops."""
 
 import numpy as np
 import numpy.typing as npt
+
+from kernels.precision_terms import precision_terms
+from kernels.weighted_sums import WeightTables
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
-def add_precisions(
-    trapezoid: bool,
+def sum_precisions(
     starts: IntArray,
     k: IntArray,
     n: IntArray,
     l: IntArray,
+    m: IntArray,
     last: IntArray,
-    several: FloatArray,
-    sums: FloatArray,
+    harmonic: WeightTables,
+    room: FloatArray,
+    estimates: FloatArray,
 ) -> None:
-    """Add up the precisions at single items, and what is given for each tie of several that begins above `last`.
-
-    trapezoid: the mean of the precision before an item, 1 at the first rank, and at it, instead of that at it.
-    """
-    place = 0
-    for q in range(last.shape[0]):
+    """Estimate the sum of the precisions at the relevant items of each query, down to rank `last`."""
+    for q in range(len(last)):
         for t in range(starts[q], starts[q + 1]):
             if k[t] >= last[q]:
                 break
+            if l[t] == 1:
+                estimates[:3, q] += (n[t] + 1.0) / (k[t] + 1.0)
+                continue
+            terms, one = np.zeros((4, 1)), slice(t, t + 1)
+            places = np.minimum(l[one], last[q] - k[one])
+            precision_terms(k[one], n[one], l[one], m[one], places, harmonic, room, terms)
+            estimates[:, q] += terms[:, 0]
+
+
+def add_trapezoids(
+    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: FloatArray
+) -> None:
+    """Add up what is given for each tie of several items, and the mean precision before and at single items."""
+    place = 0
+    for q in range(len(starts) - 1):
+        for t in range(starts[q], starts[q + 1]):
             if l[t] > 1:
-                sums[q] += several[place]
+                estimates[:, q] += several[:, place]
                 place += 1
                 continue
-            precision = (n[t] + 1.0) / (k[t] + 1.0)
-            if trapezoid:
-                before = n[t] / k[t] if k[t] else 1.0
-                precision = (before + precision) / 2.0
-            sums[q] += precision
-
-
-def certain_hits(starts: IntArray, k: IntArray, l: IntArray, m: IntArray, last: IntArray, hits: IntArray) -> None:
-    """Count the places down to rank `last` that ties of relevant items only take."""
-    for q in range(last.shape[0]):
-        for t in range(starts[q], starts[q + 1]):
-            if k[t] >= last[q]:
-                break
-            if m[t] == l[t]:
-                places = last[q] - k[t]
-                hits[q] += places if places < l[t] else l[t]
+            before = n[t] / k[t] if k[t] else 1.0
+            estimates[:3, q] += (before + (n[t] + 1.0) / (k[t] + 1.0)) / 2.0

@@ -10,6 +10,7 @@ from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 States = npt.NDArray[np.int8]
+WordArray = npt.NDArray[np.uint64]
 
 APART, CLOSE, OPEN = 0, 1, 2
 """What is known of the gap behind an item."""
@@ -32,9 +33,56 @@ class Scale(NamedTuple):
     certain: bool  # values have exactly the order and the ties of distances
 
 
+class Listing(NamedTuple):
+    """Columns of items, some several times: those of ranking q are items[pointer[q]] … items[pointer[q+1]-1]."""
+
+    pointer: IntArray
+    items: IntArray
+
+
+class Items(NamedTuple):
+    """What is ranked: how many items each column stands for, and which of them are excluded and relevant."""
+
+    weight: SmallIntArray
+    excluded: Listing
+    relevant: Listing
+
+
+class Rankings(NamedTuple):
+    """Columns of which some item is present, in order.
+
+    order : (q, w) columns, of which the first ranked[q] are ranked
+    states : (q, w) of the gap behind each
+    ranked : (q,)
+    open : (q,) how many gaps of each are open
+    """
+
+    order: SmallIntArray
+    states: States
+    ranked: IntArray
+    open: IntArray
+
+
+class RowRoom(NamedTuple):
+    """Room for a row of w values."""
+
+    values: FloatArray
+    columns: SmallIntArray
+    keys: WordArray  # (2, w)
+    present: SmallIntArray
+    relevant: SmallIntArray
+
+
+class Written(NamedTuple):
+    """How far ties are written down: the ranking to go on with, and how many there are."""
+
+    next: int
+    found: int
+
+
 @native
-def judge_gaps(values: FloatArray, count: IntArray, scale: Scale, states: States) -> int:
-    """Judge the gap behind each item of rankings whose first count[q] values are rising; return how many are open.
+def rank_rows(values: FloatArray, items: Items, scale: Scale, rankings: Rankings, room: RowRoom) -> int:
+    """Sort rows of values and judge the gap behind each; return how many are open.
 
     The i-th smallest of the true distances lies between the i-th smallest lower and upper bounds, whatever their
     order, so bounds of neighbouring places bound the gap between these places.
@@ -53,29 +101,13 @@ def judge_each(low: FloatArray, high: FloatArray, epsilon: float, states: States
     """The states of the gaps between numbers with rising bounds, of which there is one more."""
 
 
-class OrderedItems(NamedTuple):
-    """Distinct items in order, the gap behind each, and of how many items they consist.
-
-    order : (q, w) columns, of which the first ranked[q] are ranked
-    states : (q, w) of the gap behind each
-    ranked : (q,)
-    present, relevant : (q, w) ranked and relevant items of each column, in the order of columns
-    """
-
-    order: IntArray
-    states: States
-    ranked: IntArray
-    present: SmallIntArray
-    relevant: SmallIntArray
-
-
 @native
-def ties_of_rankings(
-    rankings: OrderedItems, k: IntArray, n: IntArray, l: IntArray, m: IntArray, query: IntArray
-) -> int:
-    """Write down all ties of at least two items, nearest first; return how many there are.
+def write_ties(rankings: Rankings, items: Items, first: int, single: bool, room: RowRoom, ties: IntArray) -> Written:
+    """Write down the ties of at least two items, nearest first, as rows query, k, n, l and m.
 
-    The arrays may be too short: what does not fit is only counted.
+    It begins with ranking `first`, and ends where there is no room for all that the next one may have.
+
+    single : no column stands for several items
     """
 
 

@@ -5,19 +5,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances.gauge import Gauge
 from tieproof.engine.collisions.exact import decide
 from tieproof.engine.collisions.kernels import (
-    OrderedItems,
+    Items,
+    Listing,
+    Rankings,
+    RowRoom,
     Scale,
-    judge_gaps,
-    ties_of_rankings,
+    rank_rows,
+    write_ties,
 )
 from tieproof.engine.stripes import stripe_by_stripe
 from tieproof.problem import Problem, Watch
-from tieproof.ties import IntArray, SmallIntArray
+from tieproof.ties import FloatArray, IntArray
 
-BYTES_PER_ITEM, BYTES_PER_RELEVANT = 128, 64
+BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 64
 """What a ranked item, and a relevant one besides, take at most while a ranking is looked at."""
+
+TIES = 2**14
+"""Ties that there is room for at a time."""
 
 
 class FoundTies(NamedTuple):
@@ -46,43 +53,62 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
     """
     gauge = problem.gauge()
     scale = Scale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
-    columns = slice(0, len(gauge.weight[1]))
+    weight = gauge.weight[1].astype(np.int32)
+    columns = slice(0, len(weight))
 
     def ties_of(queries: IntArray, rows: IntArray) -> FoundTies:
         block = problem.relevance.block(queries)
-        position = np.repeat(np.arange(len(queries)), np.diff(block.pointer))
-        excluded = np.repeat(np.arange(len(queries)), np.diff(block.excluded_pointer))
-        present = np.repeat(gauge.weight[1].astype(np.int32)[None], len(queries), axis=0)
-        present -= counted(excluded, gauge.identity[1][block.excluded], present.shape)
-        relevant = counted(position, gauge.identity[1][block.items], present.shape)
-        values = gauge.wide_values(slice(int(rows[0]), int(rows[-1]) + 1), columns)[rows - rows[0]]
-        values[present == 0] = np.inf
-        ranking = np.argsort(values, axis=1)
-        values = np.take_along_axis(values, ranking, axis=1)
-        rankings = OrderedItems(
-            ranking, np.zeros(values.shape, dtype=np.int8), np.count_nonzero(present, axis=1), present, relevant
+        items = Items(
+            weight,
+            Listing(block.excluded_pointer, gauge.identity[1][block.excluded]),
+            Listing(block.pointer, gauge.identity[1][block.items]),
         )
-        if judge_gaps(values, rankings.ranked, scale, rankings.states):
-            decide(gauge, rows, values, ranking, rankings.states, epsilon)
-        found = FoundTies(queries, np.diff(block.pointer), *written_down(rankings))
+        values = gauge.wide_values(slice(int(rows[0]), int(rows[-1]) + 1), columns)
+        if len(rows) > len(values):
+            values = values[rows - rows[0]]
+        rankings, room = make_rankings(values.shape), make_room(len(weight))
+        if rank_rows(values, items, scale, rankings, room):
+            decide_open(gauge, rows, values, rankings, epsilon)
         advance(values.size)
-        return found
+        del values
+        return FoundTies(queries, np.diff(block.pointer), *written_down(rankings, items, room))
 
     with watch(problem.pairs) as advance:
         yield from stripe_by_stripe(problem, gauge, BYTES_PER_ITEM, BYTES_PER_RELEVANT, ties_of)
 
 
-def counted(rows: IntArray, columns: IntArray, shape: tuple[int, ...]) -> SmallIntArray:
-    """How often each place of a matrix is named."""
-    counts = np.zeros(shape, dtype=np.int32)
-    np.add.at(counts.reshape(-1), rows * shape[1] + columns, 1)
-    return counts
+def make_rankings(shape: tuple[int, ...]) -> Rankings:
+    """Rankings of so many rows and columns."""
+    return Rankings(
+        np.empty(shape, dtype=np.int32), np.zeros(shape, dtype=np.int8), *np.zeros((2, shape[0]), dtype=np.int64)
+    )
 
 
-def written_down(rankings: OrderedItems) -> tuple[IntArray, ...]:
-    """The ties of rankings: query, k, n, l and m."""
-    room = np.empty((5, 0), dtype=np.int64)
-    room = np.empty((5, ties_of_rankings(rankings, *room)), dtype=np.int64)
-    ties_of_rankings(rankings, *room)
-    k, n, l, m, query = room
-    return query, k, n, l, m
+def make_room(width: int) -> RowRoom:
+    """Room for rows of so many columns."""
+    return RowRoom(
+        np.empty(width),
+        np.empty(width, dtype=np.int32),
+        np.empty((2, width), dtype=np.uint64),
+        *np.empty((2, width), dtype=np.int32),
+    )
+
+
+def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: Rankings, epsilon: float) -> None:
+    """Decide the open gaps, in rankings that have some."""
+    some = np.flatnonzero(rankings.open)
+    order, states = rankings.order[some].astype(np.int64), rankings.states[some]
+    decide(gauge, rows[some], values[some], order, states, epsilon)
+    rankings.order[some], rankings.states[some] = order, states
+
+
+def written_down(rankings: Rankings, items: Items, room: RowRoom) -> IntArray:
+    """The ties of rankings, as rows query, k, n, l and m."""
+    count, width = rankings.order.shape
+    single = bool(items.weight.max() == 1)
+    ties = np.empty((5, max(width, TIES)), dtype=np.int64)
+    parts, query = [ties[:, :0]], 0
+    while query < count:
+        query, found = write_ties(rankings, items, query, single, room, ties)
+        parts.append(ties[:, :found].copy())
+    return np.concatenate(parts, axis=1)

@@ -1,8 +1,15 @@
-"""Numbers of a format from float64 values that are off by a known error; NaN where the error leaves it open."""
+"""Numbers of a format, by their place among all, from float64 values that are off by a known error.
 
-from typing import NamedTuple
+Places are whole numbers: 0 is that of zero, 1 that of the smallest number, and so on to infinity; those of negative
+numbers are negative. Kernels write minus the place, which is nearness, and NaN where the error leaves it open.
+"""
 
-from tieproof.distances.curves import Curve
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.inputs.formats import Format
 from tieproof.native.calls import native
 from tieproof.ties import FloatArray
@@ -18,23 +25,34 @@ class Target(NamedTuple):
     """A format as the kernels read it."""
 
     shift: int  # bits that float64 has more
+    offset: int  # of the bits of normal numbers, without those, to their places
+    infinity: int  # its place
     smallest: float  # normal number
     magic: float  # 2^52 times the smallest subnormal number: what is added to it is rounded to multiples of that
-    infinity: float
 
 
 def target_of(wanted: Format) -> Target:
     """A format for the kernels."""
-    return Target(53 - wanted.precision, 2.0**wanted.smallest_exponent, 2.0**52 * wanted.quantum, wanted.infinity)
+    shift, smallest = 53 - wanted.precision, 2.0**wanted.smallest_exponent
+    first, last = (int(np.float64(number).view(np.int64)) >> shift for number in (smallest, wanted.infinity))
+    offset = first - 2 ** (wanted.precision - 1)
+    return Target(shift, offset, last - offset, smallest, 2.0**52 * wanted.quantum)
+
+
+def nearness_of(distances: FloatArray, target: Target) -> FloatArray:
+    """Nearness of distances (q, n) that have no error."""
+    nearness = np.empty_like(distances)
+    round_tile(distances, 0.0, 0.0, curve(LINEAR), target, nearness)
+    return nearness
 
 
 @native
-def round_block(
-    values: FloatArray, absolute: float, relative: float, curve: Curve, target: Target, out: FloatArray
+def round_tile(
+    values: FloatArray, absolute: float, relative: float, curve: Curve, target: Target, nearness: npt.NDArray[Any]
 ) -> int:
     """Round a matrix of values, each off by absolute + relative |value|; return how many are open."""
 
 
 @native
-def round_pairs(values: FloatArray, errors: FloatArray, curve: Curve, target: Target, out: FloatArray) -> None:
+def round_pairs(values: FloatArray, errors: FloatArray, curve: Curve, target: Target, nearness: FloatArray) -> None:
     """Round values that each have an error of their own."""

@@ -1,4 +1,19 @@
-/* The variance of a sum over the places of a tie and over the pairs of its places: measures/arrangements.py. */
+/* The variance of a sum over the places of a tie and over the pairs of its places.
+
+   The measures of the average-precision family are, within a tie of l items of which m are relevant,
+
+       Z = sum_i X_i a_i + sum_{i<j} X_i X_j b_j,
+
+   X_i = 1 where place i holds a relevant item, every arrangement equally likely. The textbook route, E[Z²] - E[Z]²,
+   cancels. Here Z is split into orthogonal parts (Hoeffding's decomposition for sampling without replacement), and
+   only squares are added:
+
+       Var Z = m (l-m) / (l (l-1)) · sum_i (g_i - mean g)²
+             + m (m-1) (l-m) (l-m-1) / (l (l-1) (l-2) (l-3)) · sum_{i<j} B_ij²
+
+   with r_i = (i-1) b_i + sum_{j>i} b_j the sum of row i of the matrix of pairs (b_max(i,j), 0 on the diagonal),
+   g_i = a_i + (m-1)/(l-2) r_i, and B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r / ((l-1)(l-2)) the matrix with
+   its rows and columns centred. Adding a constant to all a or to all b changes nothing. */
 
 #ifndef TIEPROOF_ARRANGEMENTS_H
 #define TIEPROOF_ARRANGEMENTS_H
@@ -52,23 +67,6 @@ static inline double variance_of(Doubles a, Doubles b, Doubles row, int64_t l, i
     double one = relevant / n * ((n - relevant) / (n - 1));
     double two = one * ((relevant - 1) / others) * ((n - relevant - 1) / (l > 3 ? l - 3 : 1));
     return one * linear + two * pairs;
-}
-
-KERNEL void trapezoid_variances(
-    Longs k, Longs n, Longs l, Longs m, Longs s, Doubles room, Doubles variance)
-{
-    for (int64_t t = 0; t < k.length; t++) {
-        int64_t places = AT(s, t), last = AT(k, t) + places;
-        Doubles a = PART(ROW(room, 0), 0, places), b = PART(ROW(room, 1), 0, places);
-        for (int64_t j = 0; j < places; j++) {
-            int64_t rank = AT(k, t) + j + 1, before = rank > 1 ? rank - 1 : 1;
-            double w = (last - rank) / (rank * (double)last);
-            double w_before = (last - 1 - before) / (before * (double)(last > 1 ? last - 1 : 1));
-            AT(b, j) = (w_before + w) / 2.0;
-            AT(a, j) = AT(n, t) * AT(b, j) + w / 2.0 + (rank == 1 ? 0.5 : 0.0);
-        }
-        AT(variance, t) = variance_of(a, b, PART(ROW(room, 2), 0, places), AT(l, t), AT(m, t));
-    }
 }
 
 #endif

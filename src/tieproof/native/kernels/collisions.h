@@ -5,6 +5,7 @@
 #define TIEPROOF_COLLISIONS_H
 
 #include "rounding.h"
+#include "sorting.h"
 
 /* What is known of the gap behind an item. */
 enum { APART, CLOSE, OPEN };
@@ -55,34 +56,137 @@ static inline int8_t judge_bounds(Bounds near, Bounds far, double epsilon)
     return (far.low - near.high) * (1.0 - SLACK) >= epsilon ? APART : OPEN + unordered;
 }
 
-static inline Bounds bounds_on(double value, const Scale *scale)
+/* The bounds of some values. */
+static inline __attribute__((always_inline)) void bounds_of_some(
+    const double *value, int64_t count, Scale scale, double *low, double *high)
 {
-    return bounds_of(value, scale->absolute + scale->relative * fabs(value), scale->epsilon, &scale->curve);
+    for (int64_t i = 0; i < count; i++) {
+        double error = scale.absolute + scale.relative * fabs(value[i]);
+        Bounds bounds = bounds_of(value[i], error, scale.epsilon, &scale.curve);
+        low[i] = bounds.low;
+        high[i] = bounds.high;
+    }
 }
 
-KERNEL int64_t judge_gaps(Doubles values, Longs count, const Scale *scale, Chars states)
+#define BOUNDS_AS(name)                                        \
+    case name:                                                 \
+        scale.curve.shape = name;                              \
+        bounds_of_some(value, count, scale, low, high);        \
+        return
+
+/* The same by a loop for each shape: without a choice inside, it becomes vectors. */
+static void bounds_by_shape(const double *value, int64_t count, Scale scale, double *low, double *high)
 {
-    int64_t found = 0;
-    for (int64_t q = 0; q < values.length; q++) {
-        Doubles row = ROW(values, q);
-        Chars state = ROW(states, q);
-        memset(state.at, APART, (size_t)state.length);
-        if (scale->epsilon == 0.0 && scale->certain) {
-            for (int64_t i = 0; i + 1 < AT(count, q); i++)
-                AT(state, i) = AT(row, i) == AT(row, i + 1) ? CLOSE : APART;
-            continue;
+    if (scale.epsilon == 0.0) {
+        scale.epsilon = 0.0; /* a constant from here on */
+        bounds_of_some(value, count, scale, low, high);
+        return;
+    }
+    switch (scale.curve.shape) {
+        BOUNDS_AS(ROOT);
+        BOUNDS_AS(SIMILARITY);
+        BOUNDS_AS(SIGNED_SQUARE);
+        BOUNDS_AS(SINE);
+    }
+    scale.curve.shape = LINEAR;
+    bounds_of_some(value, count, scale, low, high);
+}
+
+/* Judge the gap behind each of `count` rising values but the last, behind which there is none; how many are open. */
+static inline int64_t judge_row(const double *value, int64_t count, const Scale *scale, int8_t *state)
+{
+    int64_t open = 0;
+    if (count > 0)
+        state[count - 1] = APART;
+    if (scale->epsilon == 0.0 && scale->certain) {
+        for (int64_t i = 0; i + 1 < count; i++)
+            state[i] = value[i] == value[i + 1] ? CLOSE : APART;
+        return 0;
+    }
+    double low[CHUNK + 1], high[CHUNK + 1];
+    for (int64_t start = 0; start + 1 < count; start += CHUNK) {
+        int64_t gaps = count - 1 - start < CHUNK ? count - 1 - start : CHUNK;
+        bounds_by_shape(value + start, gaps + 1, *scale, low, high);
+        for (int64_t i = 0; i < gaps; i++) {
+            Bounds near = {low[i], high[i]}, far = {low[i + 1], high[i + 1]};
+            state[start + i] = judge_bounds(near, far, scale->epsilon);
         }
-        if (AT(count, q) == 0)
+        for (int64_t i = 0; i < gaps; i++)
+            open += (state[start + i] & OPEN) != 0;
+    }
+    return open;
+}
+
+/* Columns of items, some several times: those of ranking q are items[pointer[q]] ... items[pointer[q + 1] - 1]. */
+typedef struct {
+    Longs pointer, items;
+} Listing;
+
+typedef struct {
+    Ints weight;
+    Listing excluded, relevant;
+} Items;
+
+typedef struct {
+    Ints order;
+    Chars states;
+    Longs ranked, open;
+} Rankings;
+
+typedef struct {
+    Doubles values;
+    Ints columns;
+    Words keys;
+    Ints present, relevant;
+} RowRoom;
+
+/* Add to the counts of columns what is listed for a ranking. */
+static inline void add_listed(const Listing *listing, int64_t q, int32_t what, Ints counts)
+{
+    for (int64_t i = AT(listing->pointer, q); i < AT(listing->pointer, q + 1); i++)
+        AT(counts, AT(listing->items, i)) += what;
+}
+
+/* Let the last columns take the places of those of which no item is present; how many are left. */
+static inline int64_t without_absent(Doubles row, Ints order, const Listing *excluded, int64_t q, Ints present)
+{
+    int64_t count = row.length;
+    for (int64_t i = AT(excluded->pointer, q); i < AT(excluded->pointer, q + 1); i++) {
+        int64_t column = AT(excluded->items, i);
+        if (AT(present, column) > 0)
             continue;
-        Bounds near = bounds_on(AT(row, 0), scale);
-        for (int64_t i = 0; i + 1 < AT(count, q); i++) {
-            Bounds far = bounds_on(AT(row, i + 1), scale);
-            AT(state, i) = judge_bounds(near, far, scale->epsilon);
-            found += (AT(state, i) & OPEN) != 0;
-            near = far;
+        while (count > 0 && AT(present, AT(order, count - 1)) == 0)
+            count--;
+        if (column < count && AT(order, column) == column) {
+            count--;
+            AT(row, column) = AT(row, count);
+            AT(order, column) = AT(order, count);
         }
     }
-    return found;
+    return count;
+}
+
+KERNEL int64_t rank_rows(
+    Doubles values, const Items *items, const Scale *scale, const Rankings *rankings, const RowRoom *room)
+{
+    Ints present = room->present;
+    int64_t all_open = 0;
+    SortRoom sorting = {room->values.at, room->columns.at, ROW(room->keys, 0).at, ROW(room->keys, 1).at};
+    memcpy(present.at, items->weight.at, (size_t)present.length * sizeof *present.at);
+    for (int64_t q = 0; q < values.length; q++) {
+        Doubles row = ROW(values, q);
+        Ints order = ROW(rankings->order, q);
+        for (int64_t j = 0; j < order.length; j++)
+            AT(order, j) = (int32_t)j;
+        add_listed(&items->excluded, q, -1, present);
+        int64_t count = without_absent(row, order, &items->excluded, q, present);
+        add_listed(&items->excluded, q, 1, present);
+        sort_row(row.at, order.at, count, sorting, 0);
+        AT(rankings->ranked, q) = count;
+        AT(rankings->open, q) = judge_row(row.at, count, scale, ROW(rankings->states, q).at);
+        all_open += AT(rankings->open, q);
+    }
+    return all_open;
 }
 
 KERNEL void bounds_of_each(
@@ -102,43 +206,57 @@ KERNEL void judge_each(Doubles low, Doubles high, double epsilon, Chars states)
             (Bounds){AT(low, i), AT(high, i)}, (Bounds){AT(low, i + 1), AT(high, i + 1)}, epsilon);
 }
 
-typedef struct {
-    Longs order;
-    Chars states;
-    Longs ranked;
-    Ints present, relevant;
-} OrderedItems;
-
-KERNEL int64_t ties_of_rankings(const OrderedItems *rankings, Longs k, Longs n, Longs l, Longs m, Longs query)
+/* Whether a ranking has ties of several columns. */
+static inline bool is_linked(const int8_t *state, int64_t count)
 {
-    int64_t found = 0;
-    for (int64_t q = 0; q < rankings->order.length; q++) {
-        Longs order = ROW(rankings->order, q);
+    int64_t linked = 0;
+    for (int64_t i = 0; i < count; i++)
+        linked += state[i] != APART;
+    return linked > 0;
+}
+
+typedef struct {
+    int64_t next, found;
+} Written;
+
+KERNEL Written write_ties(
+    const Rankings *rankings, const Items *items, int64_t first, bool single, const RowRoom *room, Longs ties)
+{
+    Ints present = room->present, relevant = room->relevant;
+    int64_t found = 0, q = first;
+    memcpy(present.at, items->weight.at, (size_t)present.length * sizeof *present.at);
+    memset(relevant.at, 0, (size_t)relevant.length * sizeof *relevant.at);
+    for (; q < rankings->order.length; q++) {
+        Ints order = ROW(rankings->order, q);
         Chars states = ROW(rankings->states, q);
-        Ints present = ROW(rankings->present, q), relevant = ROW(rankings->relevant, q);
-        int64_t before = 0, relevant_before = 0, items = 0, hits = 0;
-        for (int64_t i = 0; i < AT(rankings->ranked, q); i++) {
-            int64_t column = AT(order, i);
-            items += AT(present, column);
+        int64_t count = AT(rankings->ranked, q), before = 0, relevant_before = 0, size = 0, hits = 0;
+        if (single && !is_linked(states.at, count))
+            continue;
+        if (found + count > ties.columns)
+            break;
+        add_listed(&items->excluded, q, -1, present);
+        add_listed(&items->relevant, q, 1, relevant);
+        for (int64_t i = 0; i < count; i++) {
+            int32_t column = AT(order, i);
+            size += AT(present, column);
             hits += AT(relevant, column);
             if (AT(states, i) != APART)
                 continue;
-            if (items > 1) {
-                if (found < k.length) {
-                    AT(query, found) = q;
-                    AT(k, found) = before;
-                    AT(n, found) = relevant_before;
-                    AT(l, found) = items;
-                    AT(m, found) = hits;
-                }
-                found++;
+            if (size > 1) {
+                AT2(ties, 0, found) = q;
+                AT2(ties, 1, found) = before;
+                AT2(ties, 2, found) = relevant_before;
+                AT2(ties, 3, found) = size;
+                AT2(ties, 4, found++) = hits;
             }
-            before += items;
+            before += size;
             relevant_before += hits;
-            items = hits = 0;
+            size = hits = 0;
         }
+        add_listed(&items->excluded, q, 1, present);
+        add_listed(&items->relevant, q, -1, relevant);
     }
-    return found;
+    return (Written){q, found};
 }
 
 KERNEL void paint(Longs row, Longs start, Longs stop, Longs column_of, Longs edges, Longs cells)

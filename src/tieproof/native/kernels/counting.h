@@ -34,7 +34,7 @@ KERNEL Counted OF(count_in_rows)(
     const OF(Room) *room)
 {
     Ints run = work->targets.run;
-    Places close = room->sorting.close;
+    Places open = room->sorting.open;
     int64_t width = tile->entries.columns, found = 0, used = 0, q = query;
     Counted so_far = {query, 0, 0, undecided};
     for (; q < stop; q++) {
@@ -53,24 +53,27 @@ KERNEL Counted OF(count_in_rows)(
         }
         int64_t row = AT(work->targets.row, q) - tile->row;
         Reals raw = ROW(tile->entries, row);
+        if (row + 1 < tile->entries.length)
+            fetch(raw.at + tile->entries.stride, (size_t)width * sizeof(REAL));
         REAL lowest = AT(work->limits.lowest, q);
         if (OF(is_crowded)(tile, raw.at, lowest, few, left, right, &reaching)) {
-            int64_t end = used + AT(work->thresholds.stop, q) - AT(work->thresholds.start, q) + 1;
-            if (end > room->tally.gap.length)
+            int64_t slots = AT(work->thresholds.stop, q) - AT(work->thresholds.start, q) + 1;
+            int64_t end = used + (error->certain ? 2 * slots : slots);
+            if (end > room->tally.length)
                 break;
-            Ints slots = PART(room->tally.gap, used, end), equal = PART(room->tally.equal, used, end);
-            kept = error->certain ? OF(count_exactly)(tile, work, q, &room->sorting, &room->exact, slots, equal)
-                                  : OF(count_crowded)(tile, work, q, &room->sorting, slots);
+            Ints tally = PART(room->tally, used, end);
+            kept = error->certain ? OF(count_exactly)(tile, work, q, &room->sorting, room->near, tally)
+                                  : OF(count_crowded)(tile, work, q, &room->sorting, tally);
             AT(room->crowded, so_far.tallied++) = q;
             used = end;
         } else if (reaching) {
             const REAL *factor = tile->form.factor.at, *shift = tile->form.shift.at;
-            kept = OF(list_reaching)(raw.at, factor, shift, lowest, left, right, close.at);
-            kept = leave_out(run, first, last, tile->column, kept, close);
+            kept = OF(list_reaching)(raw.at, factor, shift, lowest, left, right, open.at);
+            kept = leave_out(run, first, last, tile->column, kept, open);
         } else {
             continue;
         }
-        found = OF(list_items)(&room->listed, close, kept, raw, q, row, found);
+        found = OF(list_items)(&room->listed, open, kept, raw, q, row, found);
     }
     OF(place_listed)(&room->listed, found, tile, error, work, &room->placed, &so_far);
     so_far.next = q;
@@ -132,13 +135,15 @@ KERNEL void OF(add_up)(const OF(Work) *work, const OF(Room) *room, int64_t talli
         int64_t q = AT(room->crowded, i), start = AT(work->thresholds.start, q);
         int64_t count = AT(work->thresholds.stop, q) - start;
         int32_t *restrict gap = counts.gap.at + start, *restrict equal = counts.equal.at + start;
-        const int32_t *restrict nearer = room->tally.gap.at + used, *restrict as_near = room->tally.equal.at + used;
+        const int32_t *restrict tally = room->tally.at + used;
         for (int64_t t = 0; t < count; t++)
-            gap[t] += nearer[t];
-        if (exact)
-            for (int64_t t = 0; t < count; t++)
-                equal[t] += as_near[t];
+            gap[t] += tally[t];
         used += count + 1;
+        if (exact) {
+            for (int64_t t = 0; t < count; t++)
+                equal[t] += tally[count + 1 + t];
+            used += count + 1;
+        }
     }
     for (int64_t i = 0; i < placed; i++) {
         int64_t place = AT(room->placed.place, i);

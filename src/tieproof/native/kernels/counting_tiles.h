@@ -4,6 +4,7 @@
 #include "tiles.h"
 
 #include "finding.h"
+#include "transposing.h"
 #include "placing.h"
 #include "hiding.h"
 #include "buckets.h"

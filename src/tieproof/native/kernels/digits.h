@@ -101,8 +101,8 @@ static inline bool subtract_multiple(Longs dividend, Longs divisor, int64_t plac
     return true;
 }
 
-/* Divide, the lowest digits first, where the divisor's top digit is large (Knuth, 4.3.1, algorithm D); the quotient has
-   its most significant digit first, and no room for more than zeros before that. */
+/* Divide, the lowest digits first, where the divisor's top digit is large (Knuth, 4.3.1, algorithm D). The quotient has
+   its most significant digit first; there is nothing but zeros before what it has room for. */
 static inline void divide_by(Longs dividend, Longs divisor, Longs quotient)
 {
     int64_t used = divisor.length, top = AT(divisor, used - 1), second = used > 1 ? AT(divisor, used - 2) : 0;

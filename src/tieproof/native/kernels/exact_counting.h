@@ -12,77 +12,61 @@ static inline void OF(count_whole)(
 {
     int64_t count = keys.length;
     REAL lowest = AT(keys, count - 1), top = AT(keys, 0) - lowest + (REAL)2;
-    int64_t level = (int64_t)top;
-    uint32_t *restrict position = sorting->position.at;
-    int32_t *restrict slots = sorting->slots.at;
-    const int32_t *restrict weight = weights.at;
+    uint32_t *position = sorting->position.at;
+    int32_t *slots = sorting->slots.at;
     OF(buckets_of)(value.at, value.length, lowest, (REAL)1, top, position);
-    memset(slots, 0, (size_t)(level + 1) * sizeof *slots);
-    for (int64_t c = 0; c < value.length; c++)
-        slots[position[c]] += weight[c];
-    int32_t before = 0;
-    for (int64_t t = 0; t < count; t++) {
-        if (AT(gap, t) == CONTINUED)
-            continue;
-        int64_t here = (int64_t)(AT(keys, t) - lowest) + 1;
-        for (int64_t other = here + 1; other <= level; other++)
-            before += slots[other];
-        AT(nearer, t) = before;
-        AT(equal, t) = before = slots[here];
-        level = here - 1;
-    }
+    count_from_above(position, value.length, (int64_t)top + 1, weights.at, slots);
+    OF(buckets_of)(keys.at, count, lowest, (REAL)1, top, sorting->close.at);
+    part_by_level(sorting->close.at, gap.at, count, slots, nearer.at, equal.at);
 }
 
 /* Nearness of the listed items, which has no error. */
-static inline void OF(nearness_of)(
-    int64_t touched, Reals raw, const OF(Form) *form, Reals value, Places close, Doubles near)
+APART void OF(nearness_of)(
+    int64_t touched,
+    const REAL *restrict raw,
+    const double *restrict square,
+    bool ratio,
+    const REAL *restrict value,
+    const uint32_t *restrict close,
+    double *restrict near)
 {
-    if (form->ratio)
+    if (ratio)
         for (int64_t j = 0; j < touched; j++) {
-            double entry = AT(raw, AT(close, j));
-            AT(near, j) = entry * fabs(entry) / AT(form->square, AT(close, j));
+            double entry = raw[close[j]];
+            near[j] = entry * fabs(entry) / square[close[j]];
         }
     else
         for (int64_t j = 0; j < touched; j++)
-            AT(near, j) = AT(value, AT(close, j));
+            near[j] = value[close[j]];
 }
 
-/* Compare the items in touched buckets with the keys next to them, and count them. */
-static inline void OF(count_compared)(
+/* Compare the listed items with the keys next to them: where they are to be counted, in place of their buckets. Those
+   at a tie have a slot there, behind those between. */
+APART void OF(compare)(
     int64_t touched,
-    Doubles keys,
-    Ints weights,
-    const OF(Sorting) *sorting,
-    const ExactRoom *exact,
-    Ints slots,
-    Ints equal)
+    const double *restrict key,
+    int64_t count,
+    const double *restrict near,
+    const uint16_t *restrict table,
+    const uint32_t *restrict close,
+    uint32_t *restrict position)
 {
-    int64_t count = keys.length;
     for (int64_t j = 0; j < touched; j++) {
-        uint32_t c = AT(sorting->close, j);
-        int32_t weight = AT(weights, c);
-        int64_t base = AT(sorting->table, AT(sorting->position, c)) & NUMBER;
-        int64_t at = first_at_most_double(keys, AT(exact->near, j), base);
-        /* Counted at its tie and as nearer than the next, or between two ties: without a branch, which nobody could
-           guess. */
-        int64_t place = at < count ? at : count - 1;
-        bool is_equal = AT(keys, place) == AT(exact->near, j);
-        AT(slots, base) -= weight;
-        AT(slots, is_equal ? (int64_t)AT(exact->behind, place) : at) += weight;
-        AT(equal, place) += is_equal ? weight : 0;
+        int64_t t = first_at_most_double(key, count, near[j], table[position[close[j]]] & NUMBER);
+        int64_t place = t - (t == count), is_equal = key[place] == near[j];
+        position[j] = (uint32_t)(t + is_equal * (count + 1));
     }
 }
 
-/* Count all items of a row for a crowded query, in `slots` and `equal`; list them only where thresholds are beyond the
+/* Count all items of a row for a crowded query, in `tally`, and behind these those at ties; list them only where thresholds are beyond the
    tile's type, and return how many. */
 static inline int64_t OF(count_exactly)(
     const OF(Tile) *tile,
     const OF(Work) *work,
     int64_t q,
     const OF(Sorting) *sorting,
-    const ExactRoom *exact,
-    Ints slots,
-    Ints equal)
+    Doubles near,
+    Ints tally)
 {
     const OF(Form) *form = &tile->form;
     const Thresholds *thresholds = &work->thresholds;
@@ -92,20 +76,26 @@ static inline int64_t OF(count_exactly)(
     Reals low = PART(sorting->low, 0, count), high = PART(sorting->high, 0, count);
     Doubles key = PART(thresholds->key, start, stop);
     Ints gap = PART(work->counts.gap, start, stop);
-    OF(show)(tile, &work->targets, q, raw.at, value);
+    OF(show_counted)(tile, &work->targets, q, raw.at, value);
     OF(widen)(key.at, count, AT(thresholds->reach, q), AT(thresholds->margin, q), form->ratio, low.at, high.at);
     REAL lowest = AT(low, count - 1), highest = AT(high, 0);
-    memset(slots.at, 0, (size_t)slots.length * sizeof *slots.at);
-    memset(equal.at, 0, (size_t)equal.length * sizeof *equal.at);
+    memset(tally.at, 0, (size_t)tally.length * sizeof *tally.at);
+    Ints equal = PART(tally, count + 1, 2 * count + 2);
     if (form->whole && highest - lowest < WHOLE_NUMBERS) {
-        OF(count_whole)(low, value, form->weight, sorting, gap, slots, equal);
+        OF(count_whole)(low, value, form->weight, sorting, gap, tally, equal);
         return 0;
     }
     if (!(-(REAL)INFINITY < lowest && highest < (REAL)INFINITY))
-        return OF(list_counted)(value, sorting->close);
-    int64_t touched = OF(sort_into_buckets)(low, high, value, form->weight, sorting, slots);
-    OF(nearness_of)(touched, raw, form, value, sorting->close, exact->near);
-    ties_behind(gap, exact->behind);
-    OF(count_compared)(touched, key, form->weight, sorting, exact, slots, equal);
+        return OF(list_counted)(value, sorting->open);
+    int64_t touched = OF(sort_into_buckets)(low, high, value, form->weight, sorting);
+    OF(nearness_of)(
+        touched, raw.at, form->square.at, form->ratio, value.at, sorting->close.at, near.at);
+    OF(compare)(
+        touched, key.at, count, near.at, sorting->table.at, sorting->close.at, sorting->position.at);
+    int32_t *slots = sorting->slots.at;
+    memset(slots + count + 1, 0, (size_t)(count + 1) * sizeof *slots);
+    add_to_slots(sorting->position.at, sorting->close.at, touched, form->weight.at, slots);
+    memcpy(tally.at, slots, (size_t)(2 * count + 1) * sizeof *slots);
+    count_at_ties(gap.at, count, equal.at, tally.at);
     return 0;
 }

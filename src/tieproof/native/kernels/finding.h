@@ -9,7 +9,7 @@
 #endif
 
 /* How many of `width` items reach `lowest`. */
-static inline int64_t OF(reaching)(
+APART int64_t OF(reaching)(
     const REAL *restrict raw, const REAL *restrict factor, const REAL *restrict shift, REAL lowest, int64_t width)
 {
     OF(Whole) count = 0;
@@ -19,7 +19,7 @@ static inline int64_t OF(reaching)(
 }
 
 /* List those places from `left` to `right` whose items reach `lowest`; `close` has room for a multiple of 8. */
-static inline int64_t OF(list_reaching)(
+APART int64_t OF(list_reaching)(
     const REAL *restrict raw,
     const REAL *restrict factor,
     const REAL *restrict shift,
@@ -55,7 +55,7 @@ static inline bool OF(is_crowded)(
 }
 
 /* List those of the queries' rows that an item is near to. */
-static inline int64_t OF(list_rows)(
+APART int64_t OF(list_rows)(
     const REAL *restrict raw, REAL factor, REAL shift, const REAL *restrict lowest, int64_t width, uint32_t *close)
 {
     int64_t found = 0;
@@ -69,17 +69,4 @@ static inline int64_t OF(list_rows)(
         found = list_flags(flag, (uint32_t)start, close, found);
     }
     return found;
-}
-
-KERNEL void OF(transpose)(Reals entries, Reals out)
-{
-    for (int64_t left = 0; left < entries.columns; left += GROUP) {
-        int64_t right = left + GROUP < entries.columns ? left + GROUP : entries.columns;
-        for (int64_t top = 0; top < entries.length; top += GROUP) {
-            int64_t bottom = top + GROUP < entries.length ? top + GROUP : entries.length;
-            for (int64_t j = left; j < right; j++)
-                for (int64_t i = top; i < bottom; i++)
-                    AT2(out, j, i) = AT2(entries, i, j);
-        }
-    }
 }

@@ -9,10 +9,6 @@
 #define CODES 256
 #define CODE_WORDS 16
 
-typedef struct {
-    _Alignas(64) uint64_t at[CODE_WORDS][CODES];
-} CodeStrip;
-
 /* Add two bits at each place to `low`; return what is carried. */
 static inline uint64_t add_bits(uint64_t *low, uint64_t a, uint64_t b)
 {
@@ -22,11 +18,11 @@ static inline uint64_t add_bits(uint64_t *low, uint64_t a, uint64_t b)
 }
 
 /* Bits that differ between `code` and code j of a strip, in each byte, for CODE_WORDS words: bits of the same place are
-   added up first (Harley and Seal). */
-static inline uint64_t differing_by_byte(const uint64_t *code, const CodeStrip *strip, int64_t j)
+   added up first (Harley and Seal). A strip has one word of all codes after the other. */
+static inline uint64_t differing_by_byte(const uint64_t *code, uint64_t (*strip)[CODES], int64_t j)
 {
     uint64_t one = 0, two = 0, four = 0, eight = 0;
-#define DIFFERING(w) (code[w] ^ strip->at[w][j])
+#define DIFFERING(w) (code[w] ^ strip[w][j])
 #define TWOS(w) add_bits(&one, DIFFERING(w), DIFFERING(w + 1))
 #define FOURS(w) add_bits(&two, TWOS(w), TWOS(w + 2))
 #define EIGHTS(w) add_bits(&four, FOURS(w), FOURS(w + 4))
@@ -36,7 +32,7 @@ static inline uint64_t differing_by_byte(const uint64_t *code, const CodeStrip *
 }
 
 /* counts[j] = bits that differ between `code` and the codes of a strip, so many words of them. */
-static inline void count_differing(const uint64_t *code, const CodeStrip *strip, int64_t words, int32_t *counts)
+static inline void count_differing(const uint64_t *code, uint64_t (*strip)[CODES], int64_t words, int32_t *counts)
 {
     _Alignas(64) uint64_t by_byte[CODES] = {0};
     if (words == CODE_WORDS) {
@@ -46,7 +42,7 @@ static inline void count_differing(const uint64_t *code, const CodeStrip *strip,
     }
     for (int64_t w = 0; w < words; w++)
         for (int64_t j = 0; j < CODES; j++)
-            by_byte[j] += ones_by_byte(code[w] ^ strip->at[w][j]);
+            by_byte[j] += ones_by_byte(code[w] ^ strip[w][j]);
     for (int64_t j = 0; j < CODES; j++)
         counts[j] = (int32_t)sum_of_bytes(by_byte[j]);
 }
@@ -56,7 +52,7 @@ static inline void count_differing(const uint64_t *code, const CodeStrip *strip,
 /* out[i, j] = - bits that differ between x[i] and y[j]. */
 KERNEL void OF(hamming_tile)(Words x, Words y, Reals out)
 {
-    CodeStrip strip;
+    _Alignas(64) uint64_t strip[CODE_WORDS][CODES] = {{0}};
     int32_t counts[CODES];
     for (int64_t start = 0; start < out.columns; start += CODES) {
         int64_t count = out.columns - start < CODES ? out.columns - start : CODES;
@@ -64,10 +60,10 @@ KERNEL void OF(hamming_tile)(Words x, Words y, Reals out)
             int64_t words = x.columns - first < CODE_WORDS ? x.columns - first : CODE_WORDS;
             for (int64_t j = 0; j < count; j++)
                 for (int64_t w = 0; w < words; w++)
-                    strip.at[w][j] = AT2(y, start + j, first + w);
+                    strip[w][j] = AT2(y, start + j, first + w);
             for (int64_t i = 0; i < out.length; i++) {
                 REAL *row = &AT2(out, i, start);
-                count_differing(&AT2(x, i, first), &strip, words, counts);
+                count_differing(&AT2(x, i, first), strip, words, counts);
                 for (int64_t j = 0; j < count; j++)
                     row[j] = (first ? row[j] : -(REAL)0.0) - (REAL)counts[j];
             }

@@ -3,39 +3,80 @@
 #ifndef TIEPROOF_LEVELS_H
 #define TIEPROOF_LEVELS_H
 
-#include "array.h"
+#include "processor.h"
+#include "structures.h"
 
 /* Items that are gone through for one query after the other while they are in a cache. */
 #define BLOCK 4096
 
-/* The distances of items start … stop-1 from a query. */
+/* The distances of items from a query. */
 static inline void distances_from(
-    const uint64_t *restrict query, Words items, int64_t start, int64_t stop, uint32_t *restrict distance)
+    const uint64_t *restrict query,
+    const uint64_t *restrict item,
+    int64_t count,
+    int64_t words,
+    uint32_t *restrict distance)
 {
-    int64_t words = items.columns;
-    const uint64_t *restrict item = items.at + start * items.stride;
     if (words == 1) {
         uint64_t own = query[0];
-        for (int64_t i = 0; i < stop - start; i++)
+        for (int64_t i = 0; i < count; i++)
             distance[i] = (uint32_t)__builtin_popcountll(own ^ item[i]);
         return;
     }
-    for (int64_t i = 0; i < stop - start; i++) {
+    if (words == 2) {
+        uint64_t first = query[0], second = query[1];
+        for (int64_t i = 0; i < count; i++)
+            distance[i] = (uint32_t)(__builtin_popcountll(first ^ item[2 * i]) + __builtin_popcountll(second ^ item[2 * i + 1]));
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
         uint64_t differing = 0;
         for (int64_t w = 0; w < words; w++)
-            differing += (uint64_t)__builtin_popcountll(query[w] ^ item[i * items.stride + w]);
+            differing += (uint64_t)__builtin_popcountll(query[w] ^ item[i * words + w]);
         distance[i] = (uint32_t)differing;
     }
 }
 
+typedef void Distances(const uint64_t *, const uint64_t *, int64_t, int64_t, uint32_t *);
+
+APART void distances(const uint64_t *query, const uint64_t *item, int64_t count, int64_t words, uint32_t *distance)
+{
+    distances_from(query, item, count, words, distance);
+}
+
+#ifdef __AVX512F__
+/* The same where the processor counts the bits of eight words at once, as most do that have the highest level. */
+__attribute__((target("avx512vpopcntdq"), noinline)) static void distances_by_eight(
+    const uint64_t *query, const uint64_t *item, int64_t count, int64_t words, uint32_t *distance)
+{
+    distances_from(query, item, count, words, distance);
+}
+#endif
+
+static inline Distances *fastest_distances(void)
+{
+#ifdef __AVX512F__
+    if (counts_bits_by_eight())
+        return distances_by_eight;
+#endif
+    return distances;
+}
+
 /* Add the items at each distance; four counts side by side, since neighbours are often equally far. */
 static inline void add_levels(
-    const uint64_t *query, Words items, int64_t start, int64_t stop, Places position, Longs lanes, Longs counts)
+    Distances *distances_of,
+    const uint64_t *query,
+    Words items,
+    int64_t start,
+    int64_t stop,
+    Places position,
+    Longs lanes,
+    Longs counts)
 {
     if (start >= stop)
         return;
     uint32_t *distance = position.at;
-    distances_from(query, items, start, stop, distance);
+    distances_of(query, items.at + start * items.columns, stop - start, items.columns, distance);
     int64_t length = stop - start, whole = length / 4 * 4, levels = counts.length;
     int64_t *restrict a = &AT2(lanes, 0, 0), *restrict b = &AT2(lanes, 1, 0);
     int64_t *restrict c = &AT2(lanes, 2, 0), *restrict d = &AT2(lanes, 3, 0);
@@ -63,15 +104,16 @@ static inline int64_t within(int64_t place, int64_t first, int64_t last)
 KERNEL void count_levels(Words queries, Words items, Longs start, Longs stop, Places position, Longs lanes, Longs counts)
 {
     int64_t count = queries.length;
+    Distances *distances_of = fastest_distances();
     for (int64_t first = 0; first < items.length; first += BLOCK) {
         int64_t last = first + BLOCK < items.length ? first + BLOCK : items.length;
         for (int64_t q = 0; q < count; q++) {
             const uint64_t *query = &AT2(queries, q, 0);
             int64_t middle = within(AT(start, q), first, last), end = within(AT(stop, q), first, last);
             Longs relevant = ROW(counts, q), others = ROW(counts, count + q);
-            add_levels(query, items, middle, end, position, lanes, relevant);
-            add_levels(query, items, first, middle, position, lanes, others);
-            add_levels(query, items, end, last, position, lanes, others);
+            add_levels(distances_of, query, items, middle, end, position, lanes, relevant);
+            add_levels(distances_of, query, items, first, middle, position, lanes, others);
+            add_levels(distances_of, query, items, end, last, position, lanes, others);
         }
     }
 }

@@ -36,4 +36,11 @@ static inline int64_t list_flags(const uint8_t *flag, uint32_t start, uint32_t *
     return found;
 }
 
+/* Have some bytes in a cache before they are asked for. */
+static inline void fetch(const void *start, size_t bytes)
+{
+    for (size_t place = 0; place < bytes; place += 64)
+        __builtin_prefetch((const char *)start + place);
+}
+
 #endif

@@ -5,12 +5,6 @@
 
 #include "array.h"
 
-/* The number of bits set. */
-static inline int64_t ones(uint64_t word)
-{
-    return __builtin_popcountll(word);
-}
-
 /* The number of bits set in each byte, written so that many words are counted side by side. */
 static inline uint64_t ones_by_byte(uint64_t word)
 {
@@ -19,7 +13,7 @@ static inline uint64_t ones_by_byte(uint64_t word)
     return (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
 }
 
-/* The sum of the bytes of a word, whatever it is modulo 2^16. */
+/* The sum of the bytes of a word. */
 static inline uint64_t sum_of_bytes(uint64_t word)
 {
     word = (word & 0x00FF00FF00FF00FF) + (word >> 8 & 0x00FF00FF00FF00FF);

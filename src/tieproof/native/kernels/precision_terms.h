@@ -1,11 +1,11 @@
 /* What one tie adds to a sum of precisions at worst, on average and at best, and the variance:
-   measures/precision_terms.py. */
+   measures/kernels.py. */
 
 #ifndef TIEPROOF_PRECISION_TERMS_H
 #define TIEPROOF_PRECISION_TERMS_H
 
 #include "arrangements.h"
-#include "pair_parts.h"
+#include "weighted_sums.h"
 
 /* Variances over s places below k items go by closed form where s > LONG and k <= FAR · s. Their cancellation grows as
    (k/s)^5; at these limits it leaves some 1e-14 of the pairs' 1e-30. */
@@ -16,9 +16,18 @@
 #define SHORT 64
 
 /* The sum of the precisions at `count` relevant items from rank k+1 on. */
-static inline double precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
+static inline Pair precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
 {
-    return plus(times(between(sums, k, k + count), pair((double)(n - k))), pair((double)count)).hi;
+    return plus(times(between(sums, k, k + count), pair((double)(n - k))), pair((double)count));
+}
+
+/* (m/l) sum_{i=0..s-1} (first + i rho)/(rank + i), rho = (m-1)/(l-1), given the sum of 1/(rank + i). */
+static inline Pair mean_precisions(int64_t first, Pair inverses, int64_t rank, int64_t l, int64_t m, int64_t s)
+{
+    int64_t others = l > 1 ? l - 1 : 1;
+    Pair sum = times(exactly(first * others - (m - 1) * rank), inverses);
+    sum = times(plus(sum, exactly((m - 1) * s)), exactly(m));
+    return over(sum, exactly(l * others));
 }
 
 /* Var Z in constant time: every sum in terms of w = sum 1/r and ww = sum 1/r² over the ranks of the places. */
@@ -70,37 +79,50 @@ static inline double variance_of_few(int64_t k, int64_t n, int64_t l, int64_t m,
     return m == 1 ? variance_of_one(a, l) : variance_of(a, b, row, l, m);
 }
 
+/* What a tie adds to a sum of precisions. */
+typedef struct {
+    double lower, expected, upper, variance;
+} Terms;
+
+/* The terms of a tie of which so many places count. */
+static inline Terms terms_of_tie(
+    int64_t before, int64_t ahead, int64_t length, int64_t relevant, int64_t places,
+    const WeightTables *harmonic, Doubles room)
+{
+    Doubles sums = harmonic->sums, squares = harmonic->squares;
+    double upper = precisions(sums, before, ahead, relevant < places ? relevant : places).hi;
+    Terms terms = {upper, upper, upper, 0.0};
+    if (relevant == length)
+        return terms;
+
+    /* At worst the relevant items are last: those that do not fit below the cutoff come at it. */
+    int64_t hits = places - (length - relevant);
+    hits = hits > 0 ? hits : 0;
+    terms.lower = precisions(sums, before + places - hits, ahead, hits).hi;
+
+    Pair weights = between(sums, before, before + places);
+    terms.expected = mean_precisions(ahead + 1, weights, before + 1, length, relevant, places).hi;
+
+    if (places > LONG && before <= FAR * places)
+        terms.variance = variance_of_many(
+            weights, between(squares, before, before + places), before, ahead, length, relevant, places);
+    else if (relevant == 1 && places > SHORT)
+        terms.variance = variance_of_single(
+            weights, between(squares, before, before + places), ahead, length, places);
+    else
+        terms.variance = variance_of_few(before, ahead, length, relevant, places, room);
+    return terms;
+}
+
 KERNEL void precision_terms(
-    Longs k, Longs n, Longs l, Longs m, Longs s, Doubles sums, Doubles squares, Doubles room, Doubles terms)
+    Longs k, Longs n, Longs l, Longs m, Longs s, const WeightTables *harmonic, Doubles room, Doubles terms)
 {
     for (int64_t t = 0; t < k.length; t++) {
-        int64_t before = AT(k, t), ahead = AT(n, t), length = AT(l, t), relevant = AT(m, t), places = AT(s, t);
-        double upper = precisions(sums, before, ahead, relevant < places ? relevant : places);
-        double *lower = &AT2(terms, 0, t), *mean = &AT2(terms, 1, t), *variance = &AT2(terms, 3, t);
-        *lower = *mean = AT2(terms, 2, t) = upper;
-        *variance = 0.0;
-        if (relevant == length)
-            continue;
-
-        /* At worst the relevant items are last: those that do not fit below the cutoff come at it. */
-        int64_t hits = places - (length - relevant);
-        hits = hits > 0 ? hits : 0;
-        *lower = precisions(sums, before + places - hits, ahead, hits);
-
-        Pair weights = between(sums, before, before + places);
-        int64_t others = length > 1 ? length - 1 : 1;
-        Pair sum = times(exactly((ahead + 1) * others - (relevant - 1) * (before + 1)), weights);
-        sum = times(plus(sum, exactly((relevant - 1) * places)), exactly(relevant));
-        *mean = over(sum, exactly(length * others)).hi;
-
-        if (places > LONG && before <= FAR * places)
-            *variance = variance_of_many(
-                weights, between(squares, before, before + places), before, ahead, length, relevant, places);
-        else if (relevant == 1 && places > SHORT)
-            *variance = variance_of_single(
-                weights, between(squares, before, before + places), ahead, length, places);
-        else
-            *variance = variance_of_few(before, ahead, length, relevant, places, room);
+        Terms found = terms_of_tie(AT(k, t), AT(n, t), AT(l, t), AT(m, t), AT(s, t), harmonic, room);
+        AT2(terms, 0, t) = found.lower;
+        AT2(terms, 1, t) = found.expected;
+        AT2(terms, 2, t) = found.upper;
+        AT2(terms, 3, t) = found.variance;
     }
 }
 

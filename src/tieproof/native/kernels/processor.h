@@ -21,6 +21,14 @@ static inline bool has(uint32_t found, uint32_t wanted)
     return (found & wanted) == wanted;
 }
 
+/* Whether the bits of eight words are counted by one instruction; it is beyond all levels. */
+static inline bool counts_bits_by_eight(void)
+{
+    uint32_t a, b, c = 0, d;
+    __get_cpuid_count(7, 0, &a, &b, &c, &d);
+    return has(c, bit_AVX512VPOPCNTDQ);
+}
+
 /* The levels of the x86-64 psABI, section 3.1.1: 2, 3 or 4; 1 for older processors. */
 KERNEL int64_t processor_level(void)
 {

@@ -43,9 +43,10 @@ KERNEL void leading(Longs keys, Longs base, Longs common, Longs lead)
 {
     for (int64_t i = 0; i < keys.length; i++)
         AT(common, i) = keys.columns;
+    int64_t most = (int64_t)1 << (62 - DIGIT);
     for (int64_t i = 0; i < keys.length; i++) {
         int64_t one = AT(base, i), first = 0, digit = 0;
-        while (digit < AT(common, one) && first > -((int64_t)1 << (62 - DIGIT)) && first < (int64_t)1 << (62 - DIGIT)) {
+        while (digit < AT(common, one) && -most < first && first < most) {
             first = first * BASE + AT2(keys, i, digit) - AT2(keys, one, digit);
             digit++;
         }

@@ -1,9 +1,9 @@
-/* Numbers of a format from values that are off by a known error; NaN where the error leaves it open:
-   precision/kernels.py. */
+/* Numbers of a format, by their place among all, from values that are off by a known error: engine/rounded/kernels.py. */
 
 #ifndef TIEPROOF_ROUNDING_H
 #define TIEPROOF_ROUNDING_H
 
+#include "bits.h"
 #include "curves.h"
 
 /* The relative error of adding an error to a value, and of the error itself. */
@@ -12,9 +12,12 @@
 /* Beyond every format; farther distances are taken for this, so that none is infinite. */
 #define FARTHEST 0x1p1000
 
+/* What is added to small whole numbers so that their bits are those of this number and theirs. */
+#define WHOLE 0x1.8p52
+
 typedef struct {
-    int64_t shift;
-    double smallest, magic, infinity;
+    int64_t shift, offset, infinity;
+    double smallest, magic;
 } Target;
 
 static inline double not_beyond(double number, double limit)
@@ -28,57 +31,37 @@ static inline double with_slack(double value, double error)
     return error > 0.0 ? error + SLACK * (fabs(value) + error) : error;
 }
 
-/* The nearest number of the format, ties to even. */
-static inline double nearest(double number, const Target *target)
+/* The place of the nearest number of the format, ties to even. */
+static inline int64_t place_in_format(double number, Target target)
 {
-    double magnitude = fabs(number), subnormal = (magnitude + target->magic) - target->magic, normal;
+    double magnitude = fabs(number);
+    /* The sum is rounded to multiples of the smallest subnormal number, and its last bits count these. */
+    int64_t subnormal = (int64_t)(bits_of(magnitude + target.magic) - bits_of(target.magic));
     /* Just below half a unit more, and just half of one where the last bit kept is odd; then cut. */
-    uint64_t bits, half = (uint64_t)1 << (target->shift - 1);
-    memcpy(&bits, &magnitude, sizeof bits);
-    bits += half - 1 + ((bits >> target->shift) & 1);
-    bits = bits >> target->shift << target->shift;
-    memcpy(&normal, &bits, sizeof bits);
-    magnitude = magnitude >= target->infinity ? target->infinity : magnitude < target->smallest ? subnormal : normal;
-    return number > 0.0 ? magnitude : 0.0 - magnitude;
+    uint64_t bits = bits_of(magnitude), half = (uint64_t)1 << (target.shift - 1);
+    int64_t normal = (int64_t)((bits + (half - 1) + ((bits >> target.shift) & 1)) >> target.shift) - target.offset;
+    int64_t place = magnitude < target.smallest ? subnormal : normal;
+    place = place < target.infinity ? place : target.infinity;
+    return number < 0.0 ? -place : place;
 }
 
-/* The number nearest to the distance, if all values within the error have the same. */
-static inline double nearest_between(double value, double error, const Curve *curve, const Target *target)
+/* Minus the place of the number nearest to the distance, if all values within the error have the same; else NaN. */
+static inline double rounded(double value, double error, Curve curve, Target target)
 {
     error = with_slack(value, error);
-    double low = not_beyond(distance_of(value - error, curve), FARTHEST);
-    double high = not_beyond(distance_of(value + error, curve), FARTHEST);
-    low = nearest(low - curve->error * fabs(low), target);
-    high = nearest(high + curve->error * fabs(high), target);
-    return low == high ? low : (double)NAN;
+    double low = not_beyond(distance_of(value - error, &curve), FARTHEST);
+    double high = not_beyond(distance_of(value + error, &curve), FARTHEST);
+    low = low - curve.error * fabs(low);
+    high = high + curve.error * fabs(high);
+    int64_t first = place_in_format(low, target), last = place_in_format(high, target);
+    double found = number_of(bits_of(WHOLE) - (uint64_t)first) - WHOLE;
+    return first == last && low <= high ? found : (double)NAN;
 }
 
-static inline int64_t round_row(
-    Doubles values, double absolute, double relative, const Curve *curve, const Target *target, Doubles out)
-{
-    int64_t open = 0;
-    for (int64_t j = 0; j < values.length; j++) {
-        double value = AT(values, j);
-        double found = nearest_between(value, absolute + relative * fabs(value), curve, target);
-        AT(out, j) = found;
-        open += found != found;
-    }
-    return open;
-}
-
-KERNEL int64_t round_block(
-    Doubles values, double absolute, double relative, const Curve *curve, const Target *target, Doubles out)
-{
-    int64_t open = 0;
-    for (int64_t i = 0; i < values.length; i++)
-        open += round_row(ROW(values, i), absolute, relative, curve, target, ROW(out, i));
-    return open;
-}
-
-KERNEL void round_pairs(Doubles values, Doubles errors, const Curve *curve, const Target *target, Doubles out)
+KERNEL void round_pairs(Doubles values, Doubles errors, const Curve *curve, const Target *target, Doubles nearness)
 {
     for (int64_t i = 0; i < values.length; i++)
-        AT(out, i) = nearest_between(AT(values, i), AT(errors, i), curve, target);
+        AT(nearness, i) = rounded(AT(values, i), AT(errors, i), *curve, *target);
 }
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TIEPROOF_SCAN_H
 #define TIEPROOF_SCAN_H
 
-#include "array.h"
+#include "bits.h"
 
 #define MAGNITUDE (UINT64_MAX >> 1)          /* all bits but the sign */
 #define INFINITE ((uint64_t)0x7FF << 52)     /* those of infinity; more are NaN */
@@ -14,20 +14,6 @@ typedef struct {
     Bytes negative;
     Words checksum;
 } Statistics;
-
-static inline uint64_t bits_of(double number)
-{
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static inline double number_of(uint64_t bits)
-{
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
 
 /* Bits of the largest magnitude, of the smallest but zero, less one, and all bits of numbers other than zero.
    Magnitudes are ordered as their bits are; that of zero, less one, is the largest of all. */
@@ -48,8 +34,8 @@ static inline Extremes extremes_of(Doubles row)
 }
 
 /* Sum of squares of a row divided by 2^exponent: eight sums side by side, then one of them.
-   Division by half of the power at a time, so that its inverse is a number, too. What is rounded there is so small that
-   its square is zero. */
+   Division by half of the power at a time, so that its inverse is a number, too. What is rounded there is so small
+   that its square is zero. */
 static inline double sum_of_squares(Doubles row, int exponent)
 {
     double half = ldexp(1.0, -(exponent >> 1)), rest = ldexp(1.0, -(exponent - (exponent >> 1)));

@@ -31,15 +31,13 @@ typedef struct {
 } Placed;
 
 typedef struct {
-    Doubles near;
-    Places behind;
-} ExactRoom;
-
-typedef struct {
     double relative;
     Doubles row, column, constant;
     bool certain;
 } Error;
+
+/* A loop by itself: among others in one large function it would have too few registers. */
+#define APART static __attribute__((noinline))
 
 /* In `Counts.gap`: the entry belongs to the same tie as the one before. */
 #define CONTINUED INT32_MIN

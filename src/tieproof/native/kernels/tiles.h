@@ -35,16 +35,16 @@ typedef struct {
     Reals value, low, high;
     Shorts table;
     Ints slots;
-    Places position, close;
+    Places position, close, open;
 } OF(Sorting);
 
 typedef struct {
     OF(NearEntries) listed;
     Placed placed;
     Longs crowded;
-    Counts tally;
+    Ints tally;
     OF(Sorting) sorting;
-    ExactRoom exact;
+    Doubles near;
 } OF(Room);
 
 typedef struct {

@@ -1,0 +1,125 @@
+"""From rankings given as numbers to ties, some lists at a time."""
+
+from collections.abc import Iterator
+from itertools import accumulate, groupby
+
+import numpy as np
+
+from tieproof.inputs.list_relevance import JudgedLists, LabelledRows
+from tieproof.inputs.list_rows import BLOCK_ENTRIES, in_float64
+from tieproof.inputs.options import parse_threads
+from tieproof.inputs.relevance import RelevantBlock
+from tieproof.measures.list_ends import cut_off
+from tieproof.problem import GivenLists
+from tieproof.ties import Array, IntArray, Parts
+
+Rows = Array | list[Array]
+
+
+def list_parts(
+    rows: Rows,
+    judged: Rows | LabelledRows,
+    limits: tuple[IntArray, IntArray | None] | None,
+    name: str,
+    small_is_near: bool,
+) -> Parts:
+    """The ties of all lists, block after block."""
+    from tieproof.engine import last_ties, ties_of
+
+    spans = list(spans_of(rows, judged))
+    graded = len(spans) > 1 and any_grade(judged, spans)
+    for span in spans:
+
+        def refuse(span: slice = span) -> None:
+            refuse_numbers(rows, judged, span, name)
+
+        queries = np.arange(span.start, span.stop)
+        relevant = judged_block(judged, span, graded)
+        if relevant is None:
+            refuse()
+        assert relevant is not None
+        numbers = as_counted_type(joined(rows, span))
+        given = GivenLists(
+            queries, numbers, starts_of(rows, span), relevant, small_is_near, parse_threads(None), refuse
+        )
+        [(_, ties)] = ties_of(given).parts
+        if limits is not None:
+            n_relevant, n_items = (None if limit is None else limit[queries] for limit in limits)
+            assert n_relevant is not None
+            k, n, l, m = last_ties(given)  # noqa: E741
+            ties = cut_off(ties, (k, n, l, m), n_relevant, n_items, queries)
+        yield queries, ties
+
+
+def spans_of(rows: Rows, judged: Rows | LabelledRows) -> Iterator[slice]:
+    """Lists whose numbers can stand in one array, as their relevance can: without a change of type that rounds."""
+    if not isinstance(rows, list) and not isinstance(judged, list):
+        size = max(1, BLOCK_ENTRIES // max(1, rows.shape[1]))
+        yield from (slice(start, min(start + size, len(rows))) for start in range(0, len(rows), size))
+        return
+    start = entries = 0
+    for query, row in enumerate(rows):
+        if query > start and (entries >= BLOCK_ENTRIES or not alike(rows, judged, query)):
+            yield slice(start, query)
+            start, entries = query, 0
+        entries += len(row)
+    yield slice(start, len(rows))
+
+
+def alike(rows: Rows, judged: Rows | LabelledRows, query: int) -> bool:
+    """Whether a list has the types of the one before."""
+    if isinstance(rows, list) and rows[query].dtype != rows[query - 1].dtype:
+        return False
+    if not isinstance(judged, list):
+        return True
+    types = judged[query].dtype, judged[query - 1].dtype
+    return types[0] == types[1] or "f" not in {each.kind for each in types}
+
+
+def any_grade(judged: Rows | LabelledRows, spans: list[slice]) -> bool:
+    """Whether any list has a grade above 0 that is not 1: then all have grades."""
+    if isinstance(judged, LabelledRows):
+        return False
+    return any(JudgedLists.of(joined(judged, span), starts_of(judged, span)).grades.graded for span in spans)
+
+
+def judged_block(judged: Rows | LabelledRows, span: slice, graded: bool) -> RelevantBlock | None:
+    """The relevant and the excluded items of some lists; None where a grade is to be refused."""
+    if isinstance(judged, LabelledRows):
+        return judged.relevance.block(np.arange(span.start, span.stop))
+    lists = JudgedLists.of(joined(judged, span), starts_of(judged, span))
+    return None if lists.grades.wrong else lists.block(graded or lists.grades.graded)
+
+
+def joined(rows: Rows, span: slice) -> Array:
+    """The numbers of some lists, one after the other."""
+    if isinstance(rows, list):
+        return np.concatenate(rows[span])
+    return np.require(rows[span], requirements=["C", "A"]).reshape(-1)
+
+
+def starts_of(rows: Rows, span: slice) -> IntArray:
+    """Where each of some lists begins among the numbers of all, and the end."""
+    count = span.stop - span.start
+    if isinstance(rows, list):
+        return np.fromiter(accumulate(map(len, rows[span]), initial=0), np.int64, count + 1)
+    starts: IntArray = np.arange(count + 1) * rows.shape[1]
+    return starts
+
+
+def as_counted_type(numbers: Array) -> Array:
+    """Numbers of a type that kernels count, in the same order."""
+    if numbers.dtype.name in ("float64", "float32", "int64", "int32"):
+        return numbers
+    if numbers.dtype.name == "uint64":
+        return (numbers ^ np.uint64(2**63)).view(np.int64)
+    return numbers.astype(np.int64 if numbers.dtype.name == "uint32" else np.float32)
+
+
+def refuse_numbers(rows: Rows, judged: Rows | LabelledRows, span: slice, name: str) -> None:
+    """Refuse lists of which some number is not finite, or some grade; equally long ones are looked at together."""
+    for _, queries in groupby(range(span.start, span.stop), lambda query: len(rows[query])):
+        together = list(queries)
+        in_float64(np.asarray([rows[query] for query in together]), name, together[0])
+        if not isinstance(judged, LabelledRows):
+            in_float64(np.asarray([judged[query] for query in together]), "relevance", together[0])

@@ -1,0 +1,109 @@
+"""Rounded distances: by float64 where its error leaves no doubt, else by sharper keys, else by exact ones.
+
+| step | decides | by |
+|---|---|---|
+| 1 values | where all distances within the error of a value round alike | `Gauge.values`, a float64 matrix product |
+| 2 sharp | pairs that are close to each other | `Gauge.sharp`: exact sums, rounded to float64 |
+| 3 exact | everything | `Gauge.exact`: integers and fractions of Python |
+
+A distance that lies half way between two numbers of the format comes down to step 3. Where many pairs do, as with
+codes, values have exactly the ties of distances, and one pair of each tie is decided for all.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.space import Entries, Error, Space, make_error
+from tieproof.engine.rounded.kernels import nearness_of, round_pairs, round_tile, target_of
+from tieproof.inputs.formats import Format
+from tieproof.ties import FloatArray, IntArray
+
+LARGEST_FLOAT32 = 2**24
+"""Whole numbers up to here are float32."""
+
+
+class RoundedSpace(Space):
+    """Nearness is minus the place of the rounded distance among the numbers of a format: whole, and without an error.
+
+    pairs_at_a_time : how many pairs that their values leave open are decided together
+    """
+
+    integers = True
+
+    def __init__(self, gauge: SpaceGauge, wanted: Format, pairs_at_a_time: int) -> None:
+        self.gauge, self.format, self.pairs_at_a_time = gauge, wanted, pairs_at_a_time
+        self.queries, self.items = gauge.space.queries, gauge.space.items
+        self.resources = gauge.space.resources
+        self.target = target_of(wanted)
+        self.absolute, self.relative = gauge.errors()
+        self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
+        self.describe_tiles()
+
+    @property
+    def zero_vectors(self) -> int:
+        """Those of the distance that is rounded: a code of zeros is a code like any other."""
+        return self.gauge.zero_vectors
+
+    @property
+    def tile_type(self) -> np.dtype[Any]:
+        """Float32, but for a format of more numbers than that has whole ones."""
+        return np.dtype(np.float32 if self.target.infinity <= LARGEST_FLOAT32 else np.float64)
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """No error: places are whole numbers."""
+        return make_error(rows, columns)
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
+        """Minus the places."""
+        values = self.gauge.values(rows, columns)
+        nearness = np.empty(values.shape, dtype=self.tile_type)
+        if self.round(values, nearness):
+            of_row, of_column = np.arange(len(self.queries))[rows], np.arange(len(self.items))[columns]
+            for row, column in self.open_pairs(nearness):
+                nearness[row, column] = self.of_pairs(values[row, column], of_row[row], of_column[column])
+        return nearness
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Minus the places of pairs."""
+        values = self.gauge.values_of_pairs(rows, columns)
+        nearness = np.empty_like(values)
+        if self.round(values[None], nearness[None]):
+            for _, place in self.open_pairs(nearness[None]):
+                nearness[place] = self.of_pairs(values[place], rows[place], columns[place])
+        return nearness, np.zeros(len(nearness))
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Minus the places, as whole numbers."""
+        return self.keys(rows, columns)[0][:, None].astype(np.int64)
+
+    def round(self, values: FloatArray, nearness: Entries) -> int:
+        """Step 1: how many pairs of a tile it leaves open."""
+        return round_tile(values, self.absolute, self.relative, self.curve, self.target, nearness)
+
+    def open_pairs(self, nearness: Entries) -> Iterator[tuple[IntArray, IntArray]]:
+        """Rows and columns within a tile of what is left open, some at a time."""
+        places = np.flatnonzero(np.isnan(nearness))
+        for start in range(0, len(places), self.pairs_at_a_time):
+            yield np.divmod(places[start : start + self.pairs_at_a_time], nearness.shape[1])
+
+    def of_pairs(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Minus the places of pairs that their values leave open."""
+        if not self.gauge.certain:
+            return self.of_each(values, rows, columns)
+        _, place, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return self.of_each(values[place], rows[place], columns[place])[inverse]
+
+    def of_each(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Steps 2 and 3 for each pair by itself."""
+        nearness = np.full(len(values), np.nan)
+        sharp = self.gauge.sharp(rows, columns)
+        if sharp is not None:
+            round_pairs(*sharp, self.sharp_curve, self.target, nearness)
+        left = np.flatnonzero(np.isnan(nearness))
+        for some, keys in self.gauge.exact_by_part(values[left], rows[left], columns[left]):
+            distances = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
+            nearness[left[some]] = nearness_of(np.array([distances]), self.target)[0]
+        return nearness

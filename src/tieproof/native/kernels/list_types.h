@@ -1,0 +1,32 @@
+/* What the kernels of rankings given as numbers are told and tell, whatever the type of the numbers. */
+
+#ifndef TIEPROOF_LIST_TYPES_H
+#define TIEPROOF_LIST_TYPES_H
+
+#include "array.h"
+
+/* inputs/relevance.py */
+typedef struct {
+    Longs pointer, items;
+    Doubles grades;
+    Longs excluded_pointer, excluded;
+} RelevantBlock;
+
+/* inputs/list_relevance.py */
+typedef struct {
+    bool graded, wrong;
+} JudgedGrades;
+
+/* engine/dense.py */
+typedef struct {
+    int64_t ties;
+    bool finite;
+} CountedLists;
+
+/* Thresholds of a list up to which every item is compared with each of them. */
+#define FEW_THRESHOLDS 32
+
+/* Items that stay in the nearest cache while they are compared with one group of thresholds after the other. */
+#define NEAR_ITEMS 2048
+
+#endif

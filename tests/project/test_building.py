@@ -1,0 +1,83 @@
+"""How the kernels are compiled, for this machine and for others, with a compiler and without."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tieproof.native import building
+from tieproof.native.building import TARGETS, Target, compile_kernels, compiler, march, system_compiler
+
+ROOT = Path(__file__).parents[2]
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture(autouse=True)
+def asked_anew() -> Iterator[None]:
+    """What compiler there is depends on the environment, which tests change."""
+    system_compiler.cache_clear()
+    yield
+    system_compiler.cache_clear()
+
+
+def test_a_compiler_that_cannot_do_it_is_none(monkeypatch: Patch) -> None:
+    monkeypatch.setenv("CC", sys.executable)
+    assert system_compiler() is None
+
+
+def test_no_compiler_at_all(monkeypatch: Patch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert system_compiler() is None
+    monkeypatch.setattr(building, "find_spec", lambda name: None)
+    with pytest.raises(RuntimeError, match=r"no C compiler here\. Install gcc, clang, or the package ziglang\."):
+        compiler(building.this_machine())
+
+
+def test_zig_compiles_for_others(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(building, "find_spec", lambda name: name)
+    for target in TARGETS.values():
+        assert compiler(target) == [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
+    assert march("x86-64-v3", zig=True) == ["-mcpu=x86_64_v3"]
+    assert march("aarch64", zig=True) == ["-mcpu=baseline"]
+
+
+def test_what_a_compiler_says_is_in_the_error(tmp_path: Path) -> None:
+    (tmp_path / "kept").touch()
+    with pytest.raises(RuntimeError, match=r"kernels\.c(.|\n)*no-such-flag"):
+        compile_kernels(tmp_path, building.this_machine(), ["--no-such-flag"])
+    assert [file.name for file in tmp_path.iterdir()] == ["kept"]
+
+
+def test_libraries_take_the_place_of_old_ones(tmp_path: Path) -> None:
+    here = building.this_machine()
+    one = Target(here.levels[:1], here.suffix, None, here.tag)
+    for _ in range(2):
+        assert [file.name for file in compile_kernels(tmp_path, one)] == [f"kernels-{here.levels[0]}{here.suffix}"]
+        assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_wheels_are_made_for_the_platforms_that_there_are() -> None:
+    named = re.search(r"^PLATFORMS = (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert named is not None
+    assert named[1].split() == list(TARGETS)
+
+
+def test_it_runs_before_anything_is_installed() -> None:
+    """Neither tieproof nor NumPy is there when a wheel is made."""
+    program = "import building, sys; print(not {'numpy', 'tieproof'} & set(sys.modules))"
+    folder = ROOT / "src" / "tieproof" / "native"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True\n"
+
+
+def test_wheels_leave_out_the_sources_of_kernels() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wheel = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["exclude"] == ["src/tieproof/native/kernels"]
