@@ -2,10 +2,10 @@
 
     python benchmarks/startup.py
 
-Everything is measured in fresh processes, in milliseconds of processor time. Targets: `import tieproof` takes at most
-50 beside `import numpy`; a first evaluation of 50 items 100 after that, and 150 where Python has not compiled tieproof
-before, as in a fresh environment; and the same again 1. The table is printed, and its numbers are written to
-startup.json.
+Everything is measured in fresh processes, in milliseconds of processor time. Targets: `import tieproof` takes at
+most 50 beside `import numpy`; a first evaluation of 50 items 100 after that, and 150 where Python has not compiled
+tieproof before, as in a fresh environment; and the same again 1. The table is printed, and its numbers are written
+to startup.json.
 """
 
 import argparse
@@ -54,7 +54,7 @@ DISTANCES = ("cosine", "euclidean", "cityblock")
 
 
 def printed(code: str, compiled: str) -> list[float]:
-    """What `code` prints in a fresh process, which reads from a folder what Python has compiled, or writes it there."""
+    """What `code` prints in a fresh process; a folder holds what Python has compiled."""
     known = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     options = {"capture_output": True, "text": True, "check": True, "env": known | {"PYTHONPYCACHEPREFIX": compiled}}
     done = subprocess.run([sys.executable, "-c", code], **options)

@@ -223,7 +223,9 @@ def grouped(code: IntArray, with_index: bool) -> tuple[IntArray, IntArray, IntAr
         distinct, inverse, counts = np.unique(code, return_inverse=True, return_counts=True)
         return distinct, inverse, counts
     code = np.sort(code)
-    bounds = np.flatnonzero(np.concatenate([[True], code[1:] != code[:-1], [True]])) if len(code) else np.zeros(1, int)
+    bounds = (
+        np.flatnonzero(np.concatenate([[True], code[1:] != code[:-1], [True]])) if len(code) else np.zeros(1, int)
+    )
     return code[bounds[:-1]], code[:0], bounds[1:] - bounds[:-1]
 
 
