@@ -2,8 +2,6 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 
@@ -27,8 +25,7 @@ class CountError(InputError):
     """An argument has not one entry for each item of another one."""
 
 
-@contextmanager
-def about(argument: str | tuple[str, ...], *counted: str) -> Iterator[None]:
+class about:  # noqa: N801 (it is used as a function would be, and is entered in a tenth of the time of one)
     """Let an `InputError` from within carry the argument that it is about, where it carries none.
 
     counted : the arguments whose items it must have one entry for
@@ -38,14 +35,19 @@ def about(argument: str | tuple[str, ...], *counted: str) -> Iterator[None]:
     Traceback (most recent call last):
     tieproof.errors.CountError: There are 2 labels for 3 embeddings. Pass exactly one for each.
     """
-    try:
-        yield
-    except InputError as error:
-        if error.argument is None:
-            named = (argument,) if isinstance(argument, str) else argument
-            several = named + counted if isinstance(error, CountError) else named
+
+    def __init__(self, argument: str | tuple[str, ...], *counted: str) -> None:
+        self.argument, self.counted = argument, counted
+
+    def __enter__(self) -> None:
+        """Nothing is done before."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Complete the error, and let it pass."""
+        if isinstance(error, InputError) and error.argument is None:
+            named = (self.argument,) if isinstance(self.argument, str) else self.argument
+            several = named + self.counted if isinstance(error, CountError) else named
             error.argument = several if len(several) > 1 else several[0]
-        raise
 
 
 class AbsentMeasureError(InputError, KeyError):

@@ -116,7 +116,7 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
 @pytest.mark.parametrize(("name", "has_tiles"), [("gaussian float32", True), ("one ulp apart float32", False)])
 def test_tiles_are_left_out_where_they_decide_nothing(name: str, has_tiles: bool, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
-    task = leave_one_out(HARD_SETS[name](random, (130, 5)), random)
+    task = leave_one_out(HARD_SETS[name](random, (200, 5)), random)
     by_tiles = counted(monkeypatch, tiles, "room_for_items")
     by_pairs = counted(monkeypatch, without_tiles, "open_pairs")
     tp.evaluate(**task)

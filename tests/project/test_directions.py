@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "confidence": "later errors ties inputs exact measures",
     "results": "errors ties inputs measures confidence",
     "problem": "ties inputs distances",
-    "engine": "ties inputs native exact distances problem",
+    "engine": "later ties inputs native exact distances problem",
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
     "calls": "errors ties inputs native exact distances problem engine pooled measures confidence results",

@@ -69,7 +69,8 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
     """Room for tiles of at most so many rows or columns and for so many queries of a stripe."""
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST)
     size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
-    placed = max(PLACED, 2 * size)
+    placed = max(min(PLACED, side**2), 2 * size)
+    tally = max(min(TALLY, 2 * (len(thresholds.key) + len(thresholds.start))), 2 * most + 2)
     return Room(
         listed=NearEntries(
             query=np.empty(size, dtype=np.int64),
@@ -79,7 +80,7 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
         ),
         placed=Placed(np.empty(placed, dtype=np.int64), np.empty(placed, dtype=np.int32)),
         crowded=np.empty(queries, dtype=np.int64),
-        tally=np.empty(max(TALLY, 2 * most + 2), dtype=np.int32),
+        tally=np.empty(tally, dtype=np.int32),
         sorting=Sorting(
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),

@@ -24,15 +24,21 @@ def runs_of(items: IntArray) -> SmallIntArray:
 
 def masks_of(query: IntArray, item: IntArray, count: int) -> Masks:
     """The masks of `count` queries, from pairs (query, item) in ascending order."""
-    starts = np.flatnonzero((np.diff(item, prepend=-2) != 1) | (np.diff(query, prepend=-1) != 0))
-    ends = np.append(starts, len(item))[1:] - 1
-    run = np.stack([item[starts], item[ends] + 1], axis=1).astype(np.int32)
-    last = np.cumsum(np.bincount(query[starts], minlength=count))
-    return Masks(np.append(0, last[:-1]), last, run)
+    breaks = np.ones(len(item) + 1, dtype=np.bool_)  # also where the last one ends
+    breaks[1:-1] = (item[1:] != item[:-1] + 1) | (query[1:] != query[:-1])
+    bounds = np.flatnonzero(breaks) if len(item) else np.zeros(1, dtype=np.int64)
+    starts, ends = bounds[:-1], bounds[1:] - 1
+    run = np.empty((len(starts), 2), dtype=np.int32)
+    run[:, 0], run[:, 1] = item[starts], item[ends] + 1
+    number = np.bincount(query[starts], minlength=count)
+    last = number.cumsum()
+    return Masks(last - number, last, run)
 
 
 def join(parts: list[Masks]) -> Masks:
     """The masks of consecutive queries as one."""
+    if len(parts) == 1:
+        return parts[0]
     before = np.cumsum([0, *(len(part.run) for part in parts)])
     return Masks(
         np.concatenate([part.first + shift for part, shift in zip(parts, before, strict=False)]),

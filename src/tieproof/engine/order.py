@@ -25,14 +25,15 @@ def exact_order(
 
     Returns the order, whether a new tie starts at each place of it, and the interval of nearness of each tie.
     """
+    starts_query = np.ones(len(query), dtype=np.bool_)
+    np.not_equal(query[1:], query[:-1], out=starts_query[1:])
+    starts = starts_query.nonzero()[0]
     keys, errors = space.keys(rows[query], item)
-    order = by_key(keys, query)
+    order = by_key(keys, query, starts)
     keys, errors = keys[order], errors[order]
-    starts_query = np.concatenate([[True], query[1:] != query[:-1]]) if len(query) else np.zeros(0, dtype=bool)
-    starts = np.flatnonzero(starts_query)
     # One error for all items of a query, so that two which are farther apart separate all before from all after.
     largest = np.maximum.reduceat(errors, starts) if len(starts) else errors
-    reach = 2 * NARROW * np.repeat(largest, np.diff(np.append(starts, len(query))))
+    reach = (2 * NARROW * largest)[starts_query.cumsum() - 1]
     touches = np.zeros(len(query), dtype=np.bool_)
     touches[1:] = ~starts_query[1:] & (keys[:-1] - keys[1:] <= reach[1:])
     starts_tie = ~touches
@@ -55,6 +56,8 @@ def rank_runs(
     starts_tie: BoolArray,
 ) -> None:
     """Rank the pairs of each run, which touch, by exact keys, unless nothing in it has an error."""
+    if starts_tie.all():
+        return
     run = np.flatnonzero(starts_tie)
     length = np.diff(np.append(run, len(query)))
     is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0) if len(run) else length > 1
@@ -102,9 +105,8 @@ def spans_of_runs(number: IntArray) -> Iterator[slice]:
         start = stop
 
 
-def by_key(keys: FloatArray, query: IntArray) -> IntArray:
-    """Indices that sort falling keys within each query; `query` is ascending."""
-    starts = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])) if len(query) else query
+def by_key(keys: FloatArray, query: IntArray, starts: IntArray) -> IntArray:
+    """Indices that sort falling keys within each query; `query` is ascending, and starts anew at `starts`."""
     if len(query) <= 16 * len(starts):
         return np.lexsort((-keys, query))
     order = np.empty(len(query), dtype=np.int64)

@@ -60,13 +60,14 @@ class Plan:
     @property
     def undecided(self) -> int:
         """Undecided items of a thread: all threads together take a tenth of the budget for them."""
-        return int(np.clip(self.memory // 10 // self.threads // BYTES_PER_UNDECIDED, *UNDECIDED))
+        fewest, most = UNDECIDED
+        return min(max(self.memory // 10 // self.threads // BYTES_PER_UNDECIDED, fewest), most)
 
     @property
     def side(self) -> int:
         """Rows and columns of a tile: all threads together take a ninth of the budget for tiles."""
         entries = self.memory / 9 / self.threads / 24
-        return int(np.clip(int(entries**0.5), SMALLEST_SIDE, LARGEST_SIDE))
+        return min(max(int(entries**0.5), SMALLEST_SIDE), LARGEST_SIDE)
 
     @property
     def resources(self) -> Resources:

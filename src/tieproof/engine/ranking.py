@@ -150,10 +150,12 @@ def reverse(
 def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[RankedItems, Masks, Undecided]:
     """Rank the relevant items of queries whose distinct rows are `rows`; what they mask; partial items."""
     count, distinct = len(rows), len(space.items)
+    lengths = block.pointer[1:] - block.pointer[:-1]
     identity, weight = space.items.identity, space.items.weight
-    position = np.repeat(np.arange(count), np.diff(block.pointer))
+    position = np.repeat(np.arange(count), lengths)
     code, of_item, relevant = grouped(position * distinct + identity[block.items], block.grades is not None)
-    excluded_position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
+    left_out = block.excluded_pointer[1:] - block.excluded_pointer[:-1]
+    excluded_position = np.repeat(np.arange(count), left_out)
     excluded_code, _, excluded = grouped(excluded_position * distinct + identity[block.excluded], False)
     query, item = code // distinct, code % distinct
 
@@ -186,14 +188,14 @@ def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Rank
         equal=entry_equal,
         item=np.repeat(item[order], relevant[order]).astype(np.int32),
         grades=grades_by_tie(block.grades, of_item, order, starts_tie),
-        n_items=len(identity) - np.diff(block.excluded_pointer),
+        n_items=len(identity) - left_out,
     )
 
     # 4. What the tiles must not count, and what only pairs can.
     rest_code = excluded_code[~at_relevant]
     rest_weight = weight[rest_code % distinct] - excluded[~at_relevant]
     rest_query = rest_code // distinct
-    length = np.diff(block.pointer)[rest_query]
+    length = lengths[rest_query]
     part = (rest_weight > 0) & (length > 0)
     partial = Undecided(
         rest_query[part], rest_code[part] % distinct, rest_weight[part], np.zeros_like(length[part]), length[part]
@@ -221,8 +223,10 @@ def grouped(code: IntArray, with_index: bool) -> tuple[IntArray, IntArray, IntAr
         distinct, inverse, counts = np.unique(code, return_inverse=True, return_counts=True)
         return distinct, inverse, counts
     code = np.sort(code)
-    first = np.flatnonzero(np.concatenate([[True], code[1:] != code[:-1]])) if len(code) else code
-    return code[first], code[:0], np.diff(np.append(first, len(code)))
+    bounds = (
+        np.flatnonzero(np.concatenate([[True], code[1:] != code[:-1], [True]])) if len(code) else np.zeros(1, int)
+    )
+    return code[bounds[:-1]], code[:0], bounds[1:] - bounds[:-1]
 
 
 def grades_by_tie(

@@ -42,7 +42,8 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
 
 def count_partial(space: Space, ranked: Ranked) -> None:
     """Count the distinct items of which a query excludes only some: no tile can weigh them."""
-    resolve(space, ranked, ranked.partial, Lock())
+    if len(ranked.partial.query):
+        resolve(space, ranked, ranked.partial, Lock())
 
 
 def take(items: Undecided, chosen: slice) -> Undecided:

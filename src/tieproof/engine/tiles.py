@@ -42,7 +42,8 @@ class TileLoop:
 
     def __init__(self, space: Space, ranked: Ranked, plan: Plan, progress: Progress) -> None:
         self.space, self.ranked, self.progress = space, ranked, progress
-        self.side, self.undecided, self.threads = plan.side, plan.undecided, plan.threads
+        self.side = min(plan.side, max(len(space.queries), len(space.items)))
+        self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
         self.desks: SimpleQueue[Desk] = SimpleQueue()
@@ -142,5 +143,5 @@ class TileLoop:
         """Room for a thread."""
         ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
         room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
-        undecided = room_for_items(max(self.undecided, len(room.listed.query)))
+        undecided = room_for_items(len(room.listed.query) + self.undecided)
         return Desk(Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided), room)

@@ -45,8 +45,10 @@ def of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray, bili
     bilinear: inner products, or else city-block distances.
     """
     out = np.empty(len(rows))
-    per_row = len(rows) / (1 + np.count_nonzero(np.diff(rows)))
-    size = int(np.clip(per_row**2, SMALLEST_CHUNK, LARGEST_CHUNK))
+    size = SMALLEST_CHUNK
+    if len(rows) > size:
+        per_row = len(rows) / (1 + np.count_nonzero(rows[1:] != rows[:-1]))
+        size = min(max(int(per_row**2), size), LARGEST_CHUNK)
     for start in range(0, len(rows), size):
         span = slice(start, start + size)
         chunk(queries, items, rows[span], columns[span], bilinear, out[span])

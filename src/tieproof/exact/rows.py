@@ -120,21 +120,18 @@ def distinct_rows(embeddings: Embeddings, name: str, up_to_factor: bool, order: 
     """
     statistics = scan(embeddings, name, up_to_factor, threads)
     leaders = identities(embeddings, statistics.checksum, up_to_factor)
-    first, appearance, inverse, weight = np.unique(
-        leaders[order], return_index=True, return_inverse=True, return_counts=True
-    )
-    by_appearance = np.argsort(appearance, kind="stable")
-    number = np.empty_like(by_appearance)
-    number[by_appearance] = np.arange(len(first))
-    identity = np.empty(len(embeddings), dtype=np.int64)
-    identity[order] = number[inverse]
-    first = first[by_appearance]
+    in_order, places = leaders[order], np.arange(len(order))
+    appearance, number = np.empty_like(places), np.empty_like(places)
+    appearance[in_order[::-1]] = places[::-1]  # of several the one that is written last: the first of its row
+    first = in_order[appearance[in_order] == places]
+    number[first] = places[: len(first)]
+    identity = number[leaders]
     largest = statistics.largest[first]
     return Rows(
         embeddings=embeddings,
         identity=identity,
         first=first,
-        weight=weight[by_appearance],
+        weight=np.bincount(identity),
         largest=largest,
         smallest=statistics.smallest[first],
         divisor=power_of_two_below(largest),
@@ -210,11 +207,10 @@ def identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool)
     first = np.arange(len(embeddings))
     unsettled = first
     for _ in range(ROUNDS):
-        _, earliest, inverse, counts = np.unique(
-            checksums[unsettled], return_index=True, return_inverse=True, return_counts=True
-        )
-        if (counts == 1).all():
+        rising = np.sort(checksums[unsettled])
+        if not (rising[1:] == rising[:-1]).any():
             break
+        _, earliest, inverse = np.unique(checksums[unsettled], return_index=True, return_inverse=True)
         leader = unsettled[earliest[inverse]]
         others = unsettled != leader
         members, leaders = unsettled[others], leader[others]

@@ -80,7 +80,7 @@ def with_arrays(values: Any, name: str) -> Any:
 def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
     """`values` as an array of real numbers of at most 64 bits, in the machine's byte order."""
     array = as_array(values, name)
-    if array.dtype.name == "bfloat16":
+    if is_bfloat16(array):
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiub":
         found, advice = type_name(array.dtype), "Convert them to floats first."
@@ -100,6 +100,11 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def is_bfloat16(array: npt.NDArray[Any]) -> bool:
+    """Whether the numbers are of that type, which is none of NumPy's own."""
+    return array.dtype.kind == "V" and array.dtype.name == "bfloat16"
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
@@ -202,10 +207,10 @@ def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
         limit = limits_of(array)
         array = from_objects(array, name)
-    stored = stored_type(values, array)
-    if array.dtype.name == "bfloat16":
-        array = array.astype(np.float32)
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" or is_bfloat16(array):
+        stored = stored_type(values, array)
+        if is_bfloat16(array):
+            array = array.astype(np.float32)
         check_whole(array, exact_below(stored) if limit is None else limit, name)
         return array.astype(np.int64)
     if array.dtype.kind not in "iubUS":

@@ -97,7 +97,9 @@ class Relevance(ABC):
         keep = ~out if grade is None else ~out & (grade > 0)
         where = np.concatenate([pair[0] for pair in excluded])
         what = np.concatenate([pair[1] for pair in excluded])
-        code = np.unique(where * self.n_items + what)
+        code = np.sort(where * self.n_items + what)
+        if len(code):
+            code = code[np.concatenate([[True], code[1:] != code[:-1]])]
         return RelevantBlock(
             pointers(position[keep], len(queries)),
             item[keep],
@@ -137,8 +139,8 @@ class Labels(Relevance):
         items = query_labels if item_labels is None else item_labels
         members = stable_order(items)
         ordered = items[members]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        known, sizes = ordered[starts], np.diff(np.append(starts, len(items)))
+        bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
+        known, sizes = ordered[bounds[:-1]], bounds[1:] - bounds[:-1]
         item_class = np.empty(len(items), dtype=np.int64)
         item_class[members] = np.repeat(np.arange(len(known)), sizes)
         place = np.minimum(np.searchsorted(known, query_labels), len(known) - 1)
@@ -151,8 +153,8 @@ class Labels(Relevance):
             query_class=np.where(known[place] == query_labels, place, len(known)),
             item_class=item_class,
             members=members,
-            start=np.append(starts, len(items)),
-            size=np.append(sizes, 0),
+            start=bounds,
+            size=np.concatenate([sizes, [0]]),
         )
 
     @property
@@ -171,6 +173,8 @@ class Labels(Relevance):
         if not self.plain:
             return
         good = self.size >= at_least
+        if not good.any():
+            return
         good &= np.bincount(self.item_class, ~usable, len(self.size)) == 0
         of_query = self.query_class[queries]
         places = np.flatnonzero(good[of_query])
@@ -288,7 +292,9 @@ class Judgments(Relevance):
 
 def pointers(position: IntArray, count: int) -> IntArray:
     """Where each of `count` runs of an ascending `position` starts, and the end."""
-    return np.concatenate([[0], np.cumsum(np.bincount(position, minlength=count))]).astype(np.int64)
+    found = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(position, minlength=count), out=found[1:])
+    return found
 
 
 def ranges(start: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:

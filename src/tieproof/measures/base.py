@@ -8,6 +8,7 @@ texts and documentation need. It is called with `Ties` and returns `Estimates`.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -244,13 +245,19 @@ def parse_list(text: str) -> list[Measure]:
     >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
     ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
     """
+    return list(_parse_list(text, len(REGISTRY)))
+
+
+@lru_cache(maxsize=256)
+def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
+    """The same, remembered until another measure is defined."""
     spellings: list[str] = []
     for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
         if re.fullmatch("[0-9]+", part) and spellings and re.search("[0-9]$", spellings[-1]):
             spellings.append(re.sub("[0-9]+$", part, spellings[-1]))
         elif part:
             spellings.append(part)
-    return [parse(spelling) for spelling in spellings or [text]]
+    return tuple(parse(spelling) for spelling in spellings or [text])
 
 
 def _alias(text: str) -> str:

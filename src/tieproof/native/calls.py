@@ -91,19 +91,19 @@ def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[A
     path = next(paths_to_generic(tuple(hints.values())), None)
     if path is None:
         return prototype(of[name], hints, returned, None)
-    kernels = {
-        element: prototype(of[f"{name}_{ending}"], hints, returned, element)
-        for element, ending in NAMES.items()
-        if hasattr(of, f"{name}_{ending}")
-    }
+    known = {element: ending for element, ending in NAMES.items() if hasattr(of, f"{name}_{ending}")}
+    kernels: dict[Element, Callable[[tuple[Any, ...]], Any]] = {}
 
     def choose(arguments: tuple[Any, ...]) -> Any:
         array: Any = arguments
         for place in path:
             array = array[place]
-        if array.dtype not in kernels:
-            raise TypeError(f"{name} is there for {', '.join(map(str, kernels))}, not for {array.dtype}.")
-        return kernels[array.dtype](arguments)
+        element = array.dtype
+        if element not in kernels:
+            if element not in known:
+                raise TypeError(f"{name} is there for {', '.join(map(str, known))}, not for {element}.")
+            kernels[element] = prototype(of[f"{name}_{known[element]}"], hints, returned, element)
+        return kernels[element](arguments)
 
     return choose
 
@@ -114,7 +114,7 @@ def paths_to_generic(hints: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
         if typing.get_origin(hint) is np.ndarray and element_of(hint) is None:
             yield (place,)
         elif is_named_tuple(hint):
-            for path in paths_to_generic(tuple(typing.get_type_hints(hint).values())):
+            for path in paths_to_generic(tuple(fields_of(hint).values())):
                 yield (place, *path)
 
 
@@ -159,7 +159,7 @@ def reader(hint: Any, where: str, element: Element | None) -> Callable[[Any], An
     if hint in NUMBERS:
         return lambda value: (value,)
     if is_named_tuple(hint):
-        parts = [reader(part, f"{where}.{name}", element) for name, part in typing.get_type_hints(hint).items()]
+        parts = [reader(part, f"{where}.{name}", element) for name, part in fields_of(hint).items()]
 
         def fields_of_all(value: Any) -> list[Any]:
             fields: list[Any] = []
@@ -203,9 +203,16 @@ def fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
     return at, array.shape[0], columns, stride
 
 
+@cache
+def fields_of(hint: Any) -> dict[str, Any]:
+    """The fields of a named tuple, and their types."""
+    return typing.get_type_hints(hint)
+
+
+@cache
 def layout(hint: Any) -> type[ctypes.Structure]:
     """The struct of a named tuple, or of a tuple of results."""
-    parts = typing.get_type_hints(hint).items() if is_named_tuple(hint) else enumerate(typing.get_args(hint))
+    parts = fields_of(hint).items() if is_named_tuple(hint) else enumerate(typing.get_args(hint))
     fields = [(str(name), kind(without_none(part)[0])) for name, part in parts]
     return type(getattr(hint, "__name__", "tuple"), (ctypes.Structure,), {"_fields_": fields})
 
@@ -217,6 +224,7 @@ def kind(hint: Any) -> Any:
     return layout(hint) if is_named_tuple(hint) else Array
 
 
+@cache
 def packing(of: type[ctypes.Structure]) -> struct.Struct:
     """What packs the fields of a struct, and of those within it, given in a row."""
     code, end = "<", 0
