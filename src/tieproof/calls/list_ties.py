@@ -109,7 +109,7 @@ def starts_of(rows: Rows, span: slice) -> IntArray:
     count = span.stop - span.start
     if isinstance(rows, list):
         return np.cumsum([0, *map(len, rows[span])])
-    return np.arange(count + 1) * rows.shape[1]
+    return np.arange(count + 1) * int(rows.shape[1])
 
 
 def as_counted_type(numbers: Row) -> Row:

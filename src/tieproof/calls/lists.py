@@ -167,7 +167,7 @@ def evaluate_lists(values: Any, truth: Truth, options: Options, name: str, sign:
         distance=name,
         leave_one_out=False,
         queries=len(rows),
-        gallery=max(map(len, rows)),
+        gallery=rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows)),
         dimensions=None,
         empty=options.empty,
         average=options.average,

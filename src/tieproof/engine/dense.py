@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.engine.stripes import stripes
+from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import native
 from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import FloatArray, IntArray, Ties
 
-ENTRIES = 2**18
+ENTRIES = 2**19
 """Numbers that a thread counts at a time."""
 
 Row = npt.NDArray[Any]
@@ -28,7 +29,7 @@ class ListRoom(NamedTuple):
     grade: FloatArray
     excluded: Row
     counts: IntArray
-    slots: IntArray
+    buckets: CountRoom
 
 
 class CountedLists(NamedTuple):
@@ -44,16 +45,19 @@ def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     cuts = np.unique([0, *cuts, len(given.queries)])
     spans = [slice(first, last) for first, last in pairwise(cuts.tolist())]
     parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
-    columns = [ties for ties, _ in parts]
-    for span, ties in zip(spans, columns, strict=True):
+    for span, (ties, _) in zip(spans, parts, strict=True):
         ties[0] += span.start
-    pointer, excluded_pointer = given.relevant.pointer, given.relevant.excluded_pointer
+    query, k, n, l, m = np.concatenate([ties for ties, _ in parts], axis=1)  # noqa: E741
     yield (
         given.queries,
         Ties(
-            *np.concatenate(columns, axis=1),
-            n_relevant=np.diff(pointer),
-            n_items=np.diff(given.start) - np.diff(excluded_pointer),
+            query,
+            k,
+            n,
+            l,
+            m,
+            n_relevant=np.diff(given.relevant.pointer),
+            n_items=np.diff(given.start) - np.diff(given.relevant.excluded_pointer),
             grades=None if given.relevant.grades is None else np.concatenate([grades for _, grades in parts]),
         ),
     )
@@ -89,12 +93,12 @@ def list_room(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
         grade=np.empty((2, graded)),
         excluded=np.empty(excluded, dtype=element),
         counts=np.empty((5, most), dtype=np.int64),
-        slots=np.empty(8 * (most + 1), dtype=np.int64),
+        buckets=CountRoom.of(most),
     )
 
 
 def last_ties(given: GivenLists) -> IntArray:
-    """k, n, l, m, the rows, of what is listed at the farthest number of each list, which an excluded item may have."""
+    """Rows k, n, l, m of what is listed at the farthest number of each list, which an excluded item may have."""
     last = np.empty((4, len(given.queries)), dtype=np.int64)
     end_lists(given.numbers, given.start, given.relevant, given.small_is_near, last)
     return last

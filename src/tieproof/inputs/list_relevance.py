@@ -1,4 +1,4 @@
-"""Who is relevant in rankings given as numbers: where labels of the rows and columns of a matrix say it, and numbers."""
+"""Who is relevant in rankings given as numbers: by labels of the rows and columns of a matrix, or by numbers too."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -99,10 +99,10 @@ class JudgedLists(NamedTuple):
         """Above 0 relevant, 0 not, below 0 excluded."""
         found = RelevantBlock(
             self.pointer,
-            np.empty(self.pointer[-1], dtype=np.int64),
-            np.empty(self.pointer[-1]) if graded else None,
+            np.empty(self.pointer[-1] + 1, dtype=np.int64),
+            np.empty(self.pointer[-1] + 1) if graded else None,
             self.excluded_pointer,
-            np.empty(self.excluded_pointer[-1], dtype=np.int64),
+            np.empty(self.excluded_pointer[-1] + 1, dtype=np.int64),
         )
         list_judged(self.numbers, self.start, found)
         return found
@@ -126,4 +126,7 @@ def count_judged(relevance: Row, start: IntArray, relevant: IntArray, excluded: 
 
 @native
 def list_judged(relevance: Row, start: IntArray, found: RelevantBlock) -> None:
-    """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted."""
+    """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted.
+
+    The last place of their arrays is room.
+    """
