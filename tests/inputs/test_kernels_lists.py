@@ -28,7 +28,7 @@ def values_of(random: np.random.Generator, kind: int, count: int, element: np.dt
     if kind == 1:
         return random.integers(-4, 5, count).astype(element)
     if kind == 2:
-        return np.zeros(count, element) * random.choice([-1, 1], count).astype(element)
+        return np.where(random.random(count) < 0.5, 0, -np.zeros(1, element)).astype(element)
     if whole:
         info = np.iinfo(element)
         ends = [info.min, info.min + 1, info.max - 1, info.max, -1, 0, 1]
@@ -52,7 +52,7 @@ def grades_of(random: np.random.Generator, count: int, element: np.dtype[Any]) -
     if random.random() < 0.5:
         found *= random.integers(1, 4, count) if element.kind == "i" else random.choice([0.25, 1.0, 3.5], count)
     found[random.random(count) < random.choice([0.0, 0.02, 0.5])] = -1
-    return found.astype(element)
+    return np.asarray(found, dtype=element)
 
 
 def cases(element: np.dtype[Any], grades: np.dtype[Any]) -> Iterator[Lists]:
