@@ -9,7 +9,7 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import list_counts
-from tieproof.engine.dense import block_of_span, count_lists, end_lists, list_room
+from tieproof.engine.dense import ListRoom, block_of, count_lists, end_lists, list_room
 from tieproof.inputs.list_relevance import JudgedLists, count_judged, list_judged
 from tieproof.inputs.relevance import RelevantBlock
 
@@ -86,6 +86,12 @@ def judged(level: str, lists: Lists, graded: bool) -> tuple[JudgedLists, Relevan
     return found, block
 
 
+def room_of(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
+    """Room for these lists, and none to spare."""
+    most, excluded = (int(np.diff(pointer).max()) for pointer in (block.pointer, block.excluded_pointer))
+    return list_room(most, excluded, block.grades is not None, element)
+
+
 @pytest.mark.parametrize("grades", GRADES)
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_relevant_and_the_excluded_are_listed(level: str, grades: str) -> None:
@@ -99,8 +105,8 @@ def test_the_relevant_and_the_excluded_are_listed(level: str, grades: str) -> No
             assert block.grades[here].tolist() == [float(relevance[i]) for i in relevant]
             there = slice(block.excluded_pointer[q], block.excluded_pointer[q + 1])
             assert block.excluded[there].tolist() == excluded
-        assert found.grades.graded == any(value > 0 and value != 1 for value in found.numbers.tolist())
-        assert not found.grades.wrong
+        assert found.found.graded == any(value > 0 and value != 1 for value in found.numbers.tolist())
+        assert not found.found.wrong
 
 
 @pytest.mark.parametrize(
@@ -132,11 +138,11 @@ def test_ties_of_lists(level: str, element: str, small_is_near: bool) -> None:
         numbers = np.concatenate([values for values, _ in lists])
         found, block = judged(level, lists, graded)
         span = slice(number % len(lists), len(lists))  # as a thread counts some of the lists
-        part = block_of_span(block, span)
+        part = block_of(block, span)
         relevant = int(part.pointer[-1] - part.pointer[0])
         ties, grades = np.empty((5, relevant), dtype=np.int64), np.empty(relevant if graded else 0)
         start = found.start[span.start :]
-        room = list_room(part, numbers.dtype)
+        room = room_of(part, numbers.dtype)
         counted = at(level, count_lists)(numbers, start, part, small_is_near, room, ties, grades)
         last = np.empty((4, len(lists)), dtype=np.int64)
         at(level, end_lists)(numbers, found.start, block, small_is_near, last)
@@ -164,6 +170,6 @@ def test_numbers_that_are_not_finite_are_seen(level: str, element: str, value: f
             pointer, none = np.array([0, relevant]), np.zeros(0, dtype=np.int64)
             block = RelevantBlock(pointer, np.arange(relevant), None, np.zeros(2, dtype=np.int64), none)
             ties = np.empty((5, relevant), dtype=np.int64)
-            room = list_room(block, numbers.dtype)
+            room = room_of(block, numbers.dtype)
             start = np.array([0, 3000])
             assert not at(level, count_lists)(numbers, start, block, False, room, ties, np.empty(0)).finite

@@ -39,59 +39,61 @@ class CountedLists(NamedTuple):
     finite: bool
 
 
+class CountedSpan(NamedTuple):
+    """What a thread found of some lists.
+
+    ties : query, k, n, l, m, the rows, with queries counted from 0
+    grades : of the relevant items, tie after tie
+    relevant, excluded : how many items are, of each list
+    """
+
+    ties: IntArray
+    grades: FloatArray | None
+    relevant: IntArray
+    excluded: IntArray
+
+
 def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of given rankings, as one part."""
     cuts = np.searchsorted(given.start, np.arange(0, given.start[-1], ENTRIES))
     cuts = np.unique([0, *cuts, len(given.queries)])
     spans = [slice(first, last) for first, last in pairwise(cuts.tolist())]
     parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
-    for span, (ties, _) in zip(spans, parts, strict=True):
-        ties[0] += span.start
-    query, k, n, l, m = np.concatenate([ties for ties, _ in parts], axis=1)  # noqa: E741
-    yield (
-        given.queries,
-        Ties(
-            query,
-            k,
-            n,
-            l,
-            m,
-            n_relevant=np.diff(given.relevant.pointer),
-            n_items=np.diff(given.start) - np.diff(given.relevant.excluded_pointer),
-            grades=None if given.relevant.grades is None else np.concatenate([grades for _, grades in parts]),
-        ),
-    )
+    for span, part in zip(spans, parts, strict=True):
+        part.ties[0] += span.start
+    query, k, n, l, m = np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
+    n_relevant = np.concatenate([part.relevant for part in parts])
+    n_items = np.diff(given.start) - np.concatenate([part.excluded for part in parts])
+    grades = None
+    if any(part.grades is not None for part in parts):
+        grades = np.concatenate(
+            [np.ones(part.relevant.sum()) if part.grades is None else part.grades for part in parts]
+        )
+    yield given.queries, Ties(query, k, n, l, m, n_relevant=n_relevant, n_items=n_items, grades=grades)
 
 
-def count_span(given: GivenLists, span: slice) -> tuple[IntArray, FloatArray]:
-    """The columns of the ties of some lists, their queries counted from 0, and the grades."""
+def count_span(given: GivenLists, span: slice) -> CountedSpan:
+    """The ties of some lists."""
+    block = given.relevant(span)
+    relevant, excluded = np.diff(block.pointer), np.diff(block.excluded_pointer)
+    ties = np.empty((5, relevant.sum()), dtype=np.int64)
+    grades = np.empty(0 if block.grades is None else relevant.sum())
+    room = list_room(int(relevant.max()), int(excluded.max()), block.grades is not None, given.numbers.dtype)
     start = given.start[span.start : span.stop + 1]
-    block = block_of_span(given.relevant, span)
-    relevant = int(block.pointer[-1] - block.pointer[0])
-    ties = np.empty((5, relevant), dtype=np.int64)
-    grades = np.empty(0 if block.grades is None else relevant)
-    room = list_room(block, given.numbers.dtype)
     found = count_lists(given.numbers, start, block, given.small_is_near, room, ties, grades)
     if not found.finite:
         given.refuse()
-    return ties[:, : found.ties], grades
+    return CountedSpan(ties[:, : found.ties], None if block.grades is None else grades, relevant, excluded)
 
 
-def block_of_span(block: RelevantBlock, span: slice) -> RelevantBlock:
-    """The relevant and the excluded items of some lists."""
-    ends = slice(span.start, span.stop + 1)
-    return block._replace(pointer=block.pointer[ends], excluded_pointer=block.excluded_pointer[ends])
-
-
-def list_room(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
+def list_room(most: int, most_excluded: int, graded: bool, element: np.dtype[Any]) -> ListRoom:
     """Room for the list of the most relevant and of the most excluded items."""
-    most, excluded = (int(np.diff(pointer).max()) for pointer in (block.pointer, block.excluded_pointer))
-    graded = 0 if block.grades is None else most
+    with_grades = most if graded else 0
     return ListRoom(
         key=np.empty((2, most), dtype=element),
-        place=np.empty((2, graded), dtype=np.int64),
-        grade=np.empty((2, graded)),
-        excluded=np.empty(excluded, dtype=element),
+        place=np.empty((2, with_grades), dtype=np.int64),
+        grade=np.empty((2, with_grades)),
+        excluded=np.empty(most_excluded, dtype=element),
         counts=np.empty((5, most), dtype=np.int64),
         buckets=CountRoom.of(most),
     )
@@ -100,7 +102,8 @@ def list_room(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
 def last_ties(given: GivenLists) -> IntArray:
     """Rows k, n, l, m of what is listed at the farthest number of each list, which an excluded item may have."""
     last = np.empty((4, len(given.queries)), dtype=np.int64)
-    end_lists(given.numbers, given.start, given.relevant, given.small_is_near, last)
+    block = given.relevant(slice(0, len(given.queries)))
+    end_lists(given.numbers, given.start, block, given.small_is_near, last)
     return last
 
 
@@ -141,5 +144,13 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     """The ties of a (q, n) matrix whose larger entries are nearer."""
     count, width = nearness.shape
     start = np.arange(count + 1) * width
-    [(_, ties)] = ties_of_lists(GivenLists(np.arange(count), np.ravel(nearness), start, block))
+    [(_, ties)] = ties_of_lists(
+        GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
+    )
     return ties
+
+
+def block_of(block: RelevantBlock, span: slice) -> RelevantBlock:
+    """The relevant and the excluded items of some queries of a block."""
+    ends = slice(span.start, span.stop + 1)
+    return block._replace(pointer=block.pointer[ends], excluded_pointer=block.excluded_pointer[ends])

@@ -85,15 +85,14 @@ class JudgedLists(NamedTuple):
     start: IntArray
     pointer: IntArray
     excluded_pointer: IntArray
-    grades: JudgedGrades
+    found: JudgedGrades
 
     @classmethod
-    def of(cls, values: Row, start: IntArray) -> "JudgedLists":
+    def of(cls, numbers: Row, start: IntArray) -> "JudgedLists":
         """The relevance of lists, counted."""
-        numbers = as_judged_type(values)
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
-        grades = count_judged(numbers, start, pointer[1:], excluded_pointer[1:])
-        return cls(numbers, start, pointer.cumsum(), excluded_pointer.cumsum(), grades)
+        found = count_judged(numbers, start, pointer[1:], excluded_pointer[1:])
+        return cls(numbers, start, pointer.cumsum(), excluded_pointer.cumsum(), found)
 
     def block(self, graded: bool) -> RelevantBlock:
         """Above 0 relevant, 0 not, below 0 excluded."""

@@ -20,14 +20,15 @@ typedef __typeof__(_Generic((REAL)0, double: INT64_C(0), int64_t: INT64_C(0), de
 /* Steps from one bucket to the next. */
 typedef __typeof__(_Generic((REAL)0, float: 0.0f, default: 0.0)) OF(Step);
 
-/* The bucket of each number, 0 … last. It never falls as numbers grow: every operation rounds monotonically. */
+/* The bucket of each number, 0 … top. It never falls as numbers grow: every operation rounds monotonically. */
 static inline void OF(find_buckets)(
-    const REAL *value, int64_t count, OF(Step) origin, OF(Step) scale, OF(Step) last, int32_t *bucket)
+    const REAL *value, int64_t count, OF(Step) origin, OF(Step) scale, int64_t top, int32_t *bucket)
 {
+    OF(Step) last = (OF(Step))top;
     for (int64_t i = 0; i < count; i++) {
         OF(Step) place = ((OF(Step))value[i] - origin) * scale + 1;
         place = place > 0 ? place : 0;
-        bucket[i] = (int32_t)(place < last ? place : last);
+        bucket[i] = place < last ? (int32_t)place : (int32_t)top;
     }
 }
 
@@ -99,7 +100,7 @@ static inline int OF(sort_falling)(
     REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places, Ints table)
 {
     enum { MANY = 24, CROWD = 64 };
-    if (count <= MANY)
+    if (count <= MANY || count > MOST_IN_BUCKETS)
         return OF(merge_falling)(key, place, count, with_places);
     REAL low = key[0][0], high = key[0][0];
     for (int64_t i = 1; i < count; i++) {
@@ -107,13 +108,12 @@ static inline int OF(sort_falling)(
         high = key[0][i] > high ? key[0][i] : high;
     }
     int32_t bucket[NEAR_ITEMS], crowd = 0;
-    OF(Step) origin = (OF(Step))low, last = (OF(Step))(count - 1);
-    OF(Step) scale = OF(scale_of)(last, (OF(Step))high - origin);
+    OF(Step) origin = (OF(Step))low, scale = OF(scale_of)((OF(Step))(count - 1), (OF(Step))high - origin);
     int32_t *next = PART(table, 0, count).at;
     memset(next, 0, (size_t)count * sizeof *next);
     for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
         int64_t some = count - first < NEAR_ITEMS ? count - first : NEAR_ITEMS;
-        OF(find_buckets)(key[0] + first, some, origin, scale, last, bucket);
+        OF(find_buckets)(key[0] + first, some, origin, scale, count - 1, bucket);
         for (int64_t i = 0; i < some; i++)
             next[bucket[i]]++;
     }
@@ -128,7 +128,7 @@ static inline int OF(sort_falling)(
         return OF(merge_falling)(key, place, count, with_places);
     for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
         int64_t some = count - first < NEAR_ITEMS ? count - first : NEAR_ITEMS;
-        OF(find_buckets)(key[0] + first, some, origin, scale, last, bucket);
+        OF(find_buckets)(key[0] + first, some, origin, scale, count - 1, bucket);
         for (int64_t i = 0; i < some; i++) {
             int32_t to = next[bucket[i]]++;
             key[1][to] = key[0][first + i];
@@ -220,7 +220,7 @@ static inline void OF(count_by_buckets)(
 {
     int32_t bucket[NEAR_ITEMS], close[NEAR_ITEMS];
     int64_t size = 8 * count + 256;
-    OF(Step) origin = (OF(Step))threshold[count - 1], last = (OF(Step))(size - 1);
+    OF(Step) origin = (OF(Step))threshold[count - 1];
     OF(Step) scale = OF(scale_of)((OF(Step))(size - 3), (OF(Step))threshold[0] - origin);
     int32_t *table = PART(room->table, 0, size).at;
     int64_t *slots = PART(room->slots, 0, 4 * (count + 1)).at;
@@ -228,7 +228,7 @@ static inline void OF(count_by_buckets)(
     memset(slots, 0, (size_t)(4 * (count + 1)) * sizeof *slots);
     for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
         int64_t some = count - first < NEAR_ITEMS ? count - first : NEAR_ITEMS;
-        OF(find_buckets)(threshold + first, some, origin, scale, last, bucket);
+        OF(find_buckets)(threshold + first, some, origin, scale, size - 1, bucket);
         for (int64_t i = 0; i < some; i++)
             table[bucket[i]] = (table[bucket[i]] + 2) | 1;
     }
@@ -241,7 +241,7 @@ static inline void OF(count_by_buckets)(
     for (int64_t first = 0; first < items; first += NEAR_ITEMS) {
         const REAL *near = value + first;
         int64_t some = items - first < NEAR_ITEMS ? items - first : NEAR_ITEMS, found = 0;
-        OF(find_buckets)(near, some, origin, scale, last, bucket);
+        OF(find_buckets)(near, some, origin, scale, size - 1, bucket);
         for (int64_t i = 0; i < some; i++) {
             int32_t entry = table[bucket[i]];
             slots[2 * (int64_t)(entry & ~1) + (i & 1)]++;
@@ -268,7 +268,7 @@ static inline void OF(count_among)(
     const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal,
     const CountRoom *room)
 {
-    if (count <= FEW_THRESHOLDS || items <= FEW_ITEMS)
+    if (count <= FEW_THRESHOLDS || items <= FEW_ITEMS || count > MOST_IN_BUCKETS)
         OF(count_by_comparing)(value, items, threshold, count, above, equal);
     else
         OF(count_by_buckets)(value, items, threshold, count, above, equal, room);

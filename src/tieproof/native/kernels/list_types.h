@@ -33,6 +33,9 @@ typedef struct {
 #define FEW_THRESHOLDS 24
 #define FEW_ITEMS 128
 
+/* Numbers up to which buckets have numbers of 32 bits. */
+#define MOST_IN_BUCKETS (1 << 27)
+
 /* Items that are looked at together for any that is relevant or excluded. */
 #define GLANCE 8
 
