@@ -15,8 +15,8 @@ from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import FloatArray, IntArray, Ties
 
-ENTRIES = 2**19
-"""Numbers that a thread counts at a time."""
+FEWEST = 2**18
+"""Numbers that are worth a thread, at least."""
 
 Row = npt.NDArray[Any]
 
@@ -55,7 +55,8 @@ class CountedSpan(NamedTuple):
 
 def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of given rankings, as one part."""
-    cuts = np.searchsorted(given.start, np.arange(0, given.start[-1], ENTRIES))
+    total = int(given.start[-1])
+    cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST, -(-total // given.threads))))
     cuts = np.unique([0, *cuts, len(given.queries)])
     spans = [slice(first, last) for first, last in pairwise(cuts.tolist())]
     parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
