@@ -89,7 +89,7 @@ class GivenLists(NamedTuple):
     queries : (q,) how they are numbered
     numbers : those of all lists, one after the other, of one of the types that kernels count
     start : (q + 1,); the list of query q is start[q] … start[q+1]-1
-    relevant : who is, and who is excluded
+    relevant : who is, and who is excluded, of some of the lists; threads ask for it
     small_is_near : the numbers are distances
     threads : how many may count
     refuse : called where a number is not finite
@@ -98,7 +98,7 @@ class GivenLists(NamedTuple):
     queries: IntArray
     numbers: npt.NDArray[Any]
     start: IntArray
-    relevant: RelevantBlock
+    relevant: Callable[[slice], RelevantBlock]
     small_is_near: bool = False
     threads: int = 1
     refuse: Callable[[], None] = accept

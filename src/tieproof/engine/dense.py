@@ -5,31 +5,29 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.engine.rounded.kernels import nearness_of, target_of
 from tieproof.engine.stripes import stripes
+from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import native
 from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
-from tieproof.ties import FloatArray, IntArray, Ties
+from tieproof.ties import Array, FloatArray, IntArray, Ties
 
-ENTRIES = 2**18
-"""Numbers that a thread counts at a time."""
-
-Row = npt.NDArray[Any]
+FEWEST = 2**18
+"""Numbers that are worth a thread, at least."""
 
 
 class ListRoom(NamedTuple):
     """Where a thread sorts and counts the items of one list after the other; kernels alone read it."""
 
-    key: Row
+    key: Array
     place: IntArray
     grade: FloatArray
-    excluded: Row
+    excluded: Array
     counts: IntArray
-    slots: IntArray
+    buckets: CountRoom
 
 
 class CountedLists(NamedTuple):
@@ -39,76 +37,81 @@ class CountedLists(NamedTuple):
     finite: bool
 
 
+class CountedSpan(NamedTuple):
+    """What a thread found of some lists.
+
+    ties : query, k, n, l, m, the rows, with queries counted from 0
+    grades : of the relevant items, tie after tie
+    relevant, excluded : how many items are, of each list
+    """
+
+    ties: IntArray
+    grades: FloatArray | None
+    relevant: IntArray
+    excluded: IntArray
+
+
 def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of given rankings, as one part."""
-    cuts = np.searchsorted(given.start, np.arange(0, given.start[-1], ENTRIES))
+    total = int(given.start[-1])
+    cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST, -(-total // given.threads))))
     cuts = np.unique([0, *cuts, len(given.queries)])
     spans = [slice(first, last) for first, last in pairwise(cuts.tolist())]
     parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
-    columns = [ties for ties, _ in parts]
-    for span, ties in zip(spans, columns, strict=True):
-        ties[0] += span.start
-    pointer, excluded_pointer = given.relevant.pointer, given.relevant.excluded_pointer
-    query, k, n, l, m = np.concatenate(columns, axis=1)  # noqa: E741
+    for span, part in zip(spans, parts, strict=True):
+        part.ties[0] += span.start
+    query, k, n, l, m = np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
+    n_relevant = np.concatenate([part.relevant for part in parts])
+    n_items = np.diff(given.start) - np.concatenate([part.excluded for part in parts])
+    grades = None
+    if any(part.grades is not None for part in parts):
+        grades = np.concatenate(
+            [np.ones(part.relevant.sum()) if part.grades is None else part.grades for part in parts]
+        )
     yield (
         given.queries,
-        Ties(
-            query=query,
-            k=k,
-            n=n,
-            l=l,
-            m=m,
-            n_relevant=np.diff(pointer),
-            n_items=np.diff(given.start) - np.diff(excluded_pointer),
-            grades=None if given.relevant.grades is None else np.concatenate([grades for _, grades in parts]),
-        ),
+        Ties(query=query, k=k, n=n, l=l, m=m, n_relevant=n_relevant, n_items=n_items, grades=grades),
     )
 
 
-def count_span(given: GivenLists, span: slice) -> tuple[IntArray, FloatArray]:
-    """The columns of the ties of some lists, their queries counted from 0, and the grades."""
+def count_span(given: GivenLists, span: slice) -> CountedSpan:
+    """The ties of some lists."""
+    block = given.relevant(span)
+    relevant, excluded = np.diff(block.pointer), np.diff(block.excluded_pointer)
+    ties = np.empty((5, relevant.sum()), dtype=np.int64)
+    grades = np.empty(0 if block.grades is None else relevant.sum())
+    room = list_room(int(relevant.max()), int(excluded.max()), block.grades is not None, given.numbers.dtype)
     start = given.start[span.start : span.stop + 1]
-    block = block_of_span(given.relevant, span)
-    relevant = int(block.pointer[-1] - block.pointer[0])
-    ties = np.empty((5, relevant), dtype=np.int64)
-    grades = np.empty(0 if block.grades is None else relevant)
-    room = list_room(block, given.numbers.dtype)
     found = count_lists(given.numbers, start, block, given.small_is_near, room, ties, grades)
     if not found.finite:
         given.refuse()
-    return ties[:, : found.ties], grades
+    return CountedSpan(ties[:, : found.ties], None if block.grades is None else grades, relevant, excluded)
 
 
-def block_of_span(block: RelevantBlock, span: slice) -> RelevantBlock:
-    """The relevant and the excluded items of some lists."""
-    ends = slice(span.start, span.stop + 1)
-    return block._replace(pointer=block.pointer[ends], excluded_pointer=block.excluded_pointer[ends])
-
-
-def list_room(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
+def list_room(most: int, most_excluded: int, graded: bool, element: np.dtype[Any]) -> ListRoom:
     """Room for the list of the most relevant and of the most excluded items."""
-    most, excluded = (int(np.diff(pointer).max()) for pointer in (block.pointer, block.excluded_pointer))
-    graded = 0 if block.grades is None else most
+    with_grades = most if graded else 0
     return ListRoom(
         key=np.empty((2, most), dtype=element),
-        place=np.empty((2, graded), dtype=np.int64),
-        grade=np.empty((2, graded)),
-        excluded=np.empty(excluded, dtype=element),
+        place=np.empty((2, with_grades), dtype=np.int64),
+        grade=np.empty((2, with_grades)),
+        excluded=np.empty(most_excluded, dtype=element),
         counts=np.empty((5, most), dtype=np.int64),
-        slots=np.empty(8 * (most + 1), dtype=np.int64),
+        buckets=CountRoom.of(most),
     )
 
 
 def last_ties(given: GivenLists) -> IntArray:
-    """k, n, l, m, as rows, of what is listed at the farthest number of each list; an excluded item may have it."""
+    """Rows k, n, l, m of what is listed at the farthest number of each list, which an excluded item may have."""
     last = np.empty((4, len(given.queries)), dtype=np.int64)
-    end_lists(given.numbers, given.start, given.relevant, given.small_is_near, last)
+    block = given.relevant(slice(0, len(given.queries)))
+    end_lists(given.numbers, given.start, block, given.small_is_near, last)
     return last
 
 
 @native
 def count_lists(
-    number: Row,
+    number: Array,
     start: IntArray,
     relevant: RelevantBlock,
     small_is_near: bool,
@@ -124,7 +127,7 @@ def count_lists(
 
 
 @native
-def end_lists(number: Row, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: IntArray) -> None:
+def end_lists(number: Array, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: IntArray) -> None:
     """Write k, n, l, m, the rows of `last`, of what is listed at the farthest number of each list."""
 
 
@@ -145,5 +148,13 @@ def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     """The ties of a (q, n) matrix whose larger entries are nearer."""
     count, width = nearness.shape
     start = np.arange(count + 1) * width
-    [(_, ties)] = ties_of_lists(GivenLists(np.arange(count), np.ravel(nearness), start, block))
+    [(_, ties)] = ties_of_lists(
+        GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
+    )
     return ties
+
+
+def block_of(block: RelevantBlock, span: slice) -> RelevantBlock:
+    """The relevant and the excluded items of some queries of a block."""
+    ends = slice(span.start, span.stop + 1)
+    return block._replace(pointer=block.pointer[ends], excluded_pointer=block.excluded_pointer[ends])

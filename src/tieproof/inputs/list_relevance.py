@@ -1,4 +1,4 @@
-"""Who is relevant in rankings given as numbers: by labels of the rows and columns of a matrix, or by numbers."""
+"""Who is relevant in rankings given as numbers: by labels of the rows and columns of a matrix, or by numbers too."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -82,24 +82,23 @@ class JudgedLists(NamedTuple):
     start: IntArray
     pointer: IntArray
     excluded_pointer: IntArray
-    grades: JudgedGrades
+    found: JudgedGrades
 
     @classmethod
-    def of(cls, values: Array, start: IntArray) -> "JudgedLists":
+    def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
         """The relevance of lists, counted."""
-        numbers = as_judged_type(values)
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
-        grades = count_judged(numbers, start, pointer[1:], excluded_pointer[1:])
-        return cls(numbers, start, pointer.cumsum(), excluded_pointer.cumsum(), grades)
+        found = count_judged(numbers, start, pointer[1:], excluded_pointer[1:])
+        return cls(numbers, start, pointer.cumsum(), excluded_pointer.cumsum(), found)
 
     def block(self, graded: bool) -> RelevantBlock:
         """Above 0 relevant, 0 not, below 0 excluded."""
         found = RelevantBlock(
             self.pointer,
-            np.empty(self.pointer[-1], dtype=np.int64),
-            np.empty(self.pointer[-1]) if graded else None,
+            np.empty(self.pointer[-1] + 1, dtype=np.int64),
+            np.empty(self.pointer[-1] + 1) if graded else None,
             self.excluded_pointer,
-            np.empty(self.excluded_pointer[-1], dtype=np.int64),
+            np.empty(self.excluded_pointer[-1] + 1, dtype=np.int64),
         )
         list_judged(self.numbers, self.start, found)
         return found
@@ -123,4 +122,7 @@ def count_judged(relevance: Array, start: IntArray, relevant: IntArray, excluded
 
 @native
 def list_judged(relevance: Array, start: IntArray, found: RelevantBlock) -> None:
-    """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted."""
+    """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted.
+
+    The last place of their arrays is room.
+    """

@@ -2,9 +2,6 @@
 
 #include "list_types.h"
 
-/* Items that are looked at together for any that is relevant or excluded. */
-#define JUDGED_TOGETHER 16
-
 /* Counts of a few items, as wide as these where that is wide enough: so they are added up together. */
 typedef __typeof__(_Generic((REAL)0, double: INT64_C(0), int64_t: INT64_C(0), float: 0, int32_t: 0, default: (int16_t)0))
     OF(JudgedTally);
@@ -45,39 +42,39 @@ KERNEL JudgedGrades OF(count_judged)(Reals relevance, Longs start, Longs relevan
     return (JudgedGrades){graded > 0, wrong > 0};
 }
 
-/* List the relevant and the excluded items of each list, as many as were counted, and grades if these are wanted. */
+/* List the relevant and the excluded items of each list, as many as were counted, and grades if these are wanted. Each
+   item is written where the next one belongs, and stays if it is one: so there is room for one more of both. */
 KERNEL void OF(list_judged)(Reals relevance, Longs start, const RelevantBlock *found)
 {
-    bool graded = found->grades.at != NULL;
     for (int64_t q = 0; q + 1 < start.length; q++) {
         const REAL *value = relevance.at + AT(start, q);
         int64_t count = AT(start, q + 1) - AT(start, q);
-        int64_t r = AT(found->pointer, q), e = AT(found->excluded_pointer, q);
-        int64_t left = AT(found->pointer, q + 1) - r + AT(found->excluded_pointer, q + 1) - e;
-        for (int64_t first = 0; left; first += JUDGED_TOGETHER) {
-            int64_t last = first + JUDGED_TOGETHER;
+        int64_t r = AT(found->pointer, q), last_relevant = AT(found->pointer, q + 1);
+        int64_t e = AT(found->excluded_pointer, q), last_excluded = AT(found->excluded_pointer, q + 1);
+        for (int64_t first = 0; r < last_relevant || e < last_excluded; first += GLANCE) {
+            int64_t last = first + GLANCE;
             if (last <= count) {
                 int any = 0;
-                for (int64_t i = first; i < first + JUDGED_TOGETHER; i++)
+                for (int64_t i = first; i < first + GLANCE; i++)
                     any |= value[i] != 0;
                 if (!any)
                     continue;
             } else
                 last = count;
             for (int64_t i = first; i < last; i++) {
-                if (value[i] > 0) {
-                    AT(found->items, r) = i;
-                    if (graded)
-                        AT(found->grades, r) = (double)value[i];
-                    r++;
-                    left--;
-                } else if (value[i] < 0) {
-                    AT(found->excluded, e++) = i;
-                    left--;
-                }
+                AT(found->items, r) = i;
+                r += value[i] > 0;
+            }
+            if (e == last_excluded)
+                continue;
+            for (int64_t i = first; i < last; i++) {
+                AT(found->excluded, e) = i;
+                e += value[i] < 0;
             }
         }
+        if (found->grades.at != NULL)
+            for (int64_t i = AT(found->pointer, q); i < last_relevant; i++)
+                AT(found->grades, i) = (double)value[AT(found->items, i)];
     }
 }
 
-#undef JUDGED_TOGETHER

@@ -4,37 +4,66 @@
 
 #include "list_types.h"
 
-/* engine/list_room.py */
+/* engine/dense.py */
 typedef struct {
     Reals key;
     Longs place;
     Doubles grade;
     Reals excluded;
-    Longs counts, slots;
+    Longs counts;
+    CountRoom buckets;
 } OF(ListRoom);
 
 /* Counts of a few items, as wide as these: so they are added up together. */
 typedef __typeof__(_Generic((REAL)0, double: INT64_C(0), int64_t: INT64_C(0), default: 0)) OF(Tally);
 
+/* Steps from one bucket to the next. */
+typedef __typeof__(_Generic((REAL)0, float: 0.0f, default: 0.0)) OF(Step);
+
+/* The bucket of each number, 0 … top. It never falls as numbers grow: every operation rounds monotonically. */
+static inline void OF(find_buckets)(
+    const REAL *value, int64_t count, OF(Step) origin, OF(Step) scale, int64_t top, int32_t *bucket)
+{
+    OF(Step) last = (OF(Step))top;
+    for (int64_t i = 0; i < count; i++) {
+        OF(Step) place = ((OF(Step))value[i] - origin) * scale + 1;
+        place = place > 0 ? place : 0;
+        bucket[i] = place < last ? (int32_t)place : (int32_t)top;
+    }
+}
+
+/* Steps between buckets, `last` in all; a single one where the extent is none or no number. */
+static inline OF(Step) OF(scale_of)(OF(Step) last, OF(Step) extent)
+{
+    OF(Step) scale = last / extent;
+    return scale > 0 && scale - scale == 0 ? scale : 1;
+}
+
+/* Put each of the keys start … stop-1 in its place among those before it. */
+static inline void OF(insert_falling)(REAL *key, int64_t *place, int64_t start, int64_t stop, bool with_places)
+{
+    for (int64_t i = start + 1; i < stop; i++) {
+        REAL value = key[i];
+        int64_t at = with_places ? place[i] : 0, j = i;
+        for (; j > start && key[j - 1] < value; j--) {
+            key[j] = key[j - 1];
+            if (with_places)
+                place[j] = place[j - 1];
+        }
+        key[j] = value;
+        if (with_places)
+            place[j] = at;
+    }
+}
+
 /* Sort keys so that they fall, and places, if there are any, with them; equal keys keep their order. The second rows
    are room; returns which row holds what is sorted. */
-static inline int OF(sort_falling)(REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places)
+static inline int OF(merge_falling)(REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places)
 {
     enum { SORTED_RUN = 12 };
     for (int64_t start = 0; start < count; start += SORTED_RUN) {
         int64_t stop = start + SORTED_RUN < count ? start + SORTED_RUN : count;
-        for (int64_t i = start + 1; i < stop; i++) {
-            REAL value = key[0][i];
-            int64_t at = with_places ? place[0][i] : 0, j = i;
-            for (; j > start && key[0][j - 1] < value; j--) {
-                key[0][j] = key[0][j - 1];
-                if (with_places)
-                    place[0][j] = place[0][j - 1];
-            }
-            key[0][j] = value;
-            if (with_places)
-                place[0][j] = at;
-        }
+        OF(insert_falling)(key[0], place[0], start, stop, with_places);
     }
     int from = 0;
     for (int64_t width = SORTED_RUN; width < count; width *= 2, from = 1 - from) {
@@ -65,7 +94,54 @@ static inline int OF(sort_falling)(REAL *const key[2], int64_t *const place[2], 
     return from;
 }
 
-/* Count the items above and at each of THRESHOLD_GROUP falling thresholds. */
+/* The same, by buckets: as many as keys, in which only neighbours are out of order. Where many keys share one, they are
+   merged instead. */
+static inline int OF(sort_falling)(
+    REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places, Ints table)
+{
+    enum { MANY = 24, CROWD = 64 };
+    if (count <= MANY || count > MOST_IN_BUCKETS)
+        return OF(merge_falling)(key, place, count, with_places);
+    REAL low = key[0][0], high = key[0][0];
+    for (int64_t i = 1; i < count; i++) {
+        low = key[0][i] < low ? key[0][i] : low;
+        high = key[0][i] > high ? key[0][i] : high;
+    }
+    int32_t bucket[NEAR_ITEMS], crowd = 0;
+    OF(Step) origin = (OF(Step))low, scale = OF(scale_of)((OF(Step))(count - 1), (OF(Step))high - origin);
+    int32_t *next = PART(table, 0, count).at;
+    memset(next, 0, (size_t)count * sizeof *next);
+    for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
+        int64_t some = count - first < NEAR_ITEMS ? count - first : NEAR_ITEMS;
+        OF(find_buckets)(key[0] + first, some, origin, scale, count - 1, bucket);
+        for (int64_t i = 0; i < some; i++)
+            next[bucket[i]]++;
+    }
+    int32_t before = 0;
+    for (int64_t b = count - 1; b >= 0; b--) {
+        int32_t keys = next[b];
+        crowd = keys > crowd ? keys : crowd;
+        next[b] = before;
+        before += keys;
+    }
+    if (crowd > CROWD)
+        return OF(merge_falling)(key, place, count, with_places);
+    for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
+        int64_t some = count - first < NEAR_ITEMS ? count - first : NEAR_ITEMS;
+        OF(find_buckets)(key[0] + first, some, origin, scale, count - 1, bucket);
+        for (int64_t i = 0; i < some; i++) {
+            int32_t to = next[bucket[i]]++;
+            key[1][to] = key[0][first + i];
+            if (with_places)
+                place[1][to] = place[0][first + i];
+        }
+    }
+    OF(insert_falling)(key[1], place[1], 0, count, with_places);
+    return 1;
+}
+
+/* Add the items above and at each of THRESHOLD_GROUP falling thresholds. It is a function of its own: in the loops of another one
+   it is not made of vectors. */
 #define THRESHOLD_GROUP 4
 static __attribute__((noinline)) void OF(compare_with_group)(
     const REAL *value, int64_t count, const REAL threshold[THRESHOLD_GROUP], int64_t above[THRESHOLD_GROUP], int64_t equal[THRESHOLD_GROUP])
@@ -93,67 +169,109 @@ static __attribute__((noinline)) void OF(compare_with_group)(
     equal[3] += e3;
 }
 
-/* Count the items above and at each of a few distinct falling thresholds: all items are compared with all of them. */
+/* Count by comparing all items with all thresholds. */
 static inline void OF(count_by_comparing)(
     const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal)
 {
-    REAL padded[FEW_THRESHOLDS + THRESHOLD_GROUP];
-    int64_t aboves[FEW_THRESHOLDS + THRESHOLD_GROUP] = {0}, equals[FEW_THRESHOLDS + THRESHOLD_GROUP] = {0};
-    for (int64_t t = 0; t < count + THRESHOLD_GROUP; t++)
-        padded[t] = threshold[t < count ? t : count - 1];
+    memset(above, 0, (size_t)count * sizeof *above);
+    memset(equal, 0, (size_t)count * sizeof *equal);
     for (int64_t first = 0; first < items; first += NEAR_ITEMS) {
-        int64_t some = items - first < NEAR_ITEMS ? items - first : NEAR_ITEMS;
-        for (int64_t t = 0; t < count; t += THRESHOLD_GROUP)
-            OF(compare_with_group)(value + first, some, padded + t, aboves + t, equals + t);
+        const REAL *near = value + first;
+        int64_t some = items - first < NEAR_ITEMS ? items - first : NEAR_ITEMS, t = 0;
+        for (; t + THRESHOLD_GROUP <= count; t += THRESHOLD_GROUP)
+            OF(compare_with_group)(near, some, threshold + t, above + t, equal + t);
+        for (; t < count; t++) {
+            REAL only = threshold[t];
+            OF(Tally) a = 0, e = 0;
+            for (int64_t i = 0; i < some; i++) {
+                a += near[i] > only;
+                e += near[i] == only;
+            }
+            above[t] += a;
+            equal[t] += e;
+        }
     }
-    memcpy(above, aboves, (size_t)count * sizeof *above);
-    memcpy(equal, equals, (size_t)count * sizeof *equal);
 }
 #undef THRESHOLD_GROUP
 
-/* Count the items above and at each of many distinct falling thresholds by halving them without branches, some items
-   at a time. Slots say below how many thresholds an item is, and whether it is at the next one; there are several of a
-   kind, since one that is written twice in a row waits for itself. */
-#define TURNS 4
-static inline void OF(count_by_halving)(
-    const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal, Longs slots)
+/* The first of the falling thresholds `at` … count-1 that is not above a number: mostly one of the next. */
+static inline int64_t OF(first_not_above)(const REAL *threshold, int64_t at, int64_t count, REAL value)
 {
-    memset(slots.at, 0, (size_t)(2 * TURNS * (count + 1)) * sizeof *slots.at);
-    for (int64_t i = 0; i < items; i += TURNS) {
-        int64_t turns = items - i < TURNS ? items - i : TURNS, at[TURNS] = {0};
-        REAL v[TURNS] = {0};
-        for (int64_t j = 0; j < turns; j++)
-            v[j] = value[i + j];
-        for (int64_t length = count; length > 1; length -= length / 2)
-            for (int64_t j = 0; j < TURNS; j++)
-                at[j] += threshold[at[j] + length / 2 - 1] > v[j] ? length / 2 : 0;
-        for (int64_t j = 0; j < turns; j++) {
-            at[j] += threshold[at[j]] > v[j];
-            bool is_equal = threshold[at[j] < count ? at[j] : count - 1] == v[j];
-            AT(slots, (at[j] * 2 + is_equal) * TURNS + j)++;
+    for (int64_t end = at + 4 < count ? at + 4 : count; at < end; at++)
+        if (!(threshold[at] > value))
+            return at;
+    while (at < count) {
+        int64_t middle = at + (count - at) / 2;
+        if (threshold[middle] > value)
+            at = middle + 1;
+        else
+            count = middle;
+    }
+    return at;
+}
+
+/* Count by buckets between the thresholds: most items are in one that no threshold touches, and need no comparison.
+   An entry of the table is twice the number of thresholds above its bucket, and one more where one is in it. Slots are
+   items below so many thresholds that are, and are not, at the next one; there are two of each, since one that is written
+   twice in a row waits for itself. */
+static inline void OF(count_by_buckets)(
+    const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal,
+    const CountRoom *room)
+{
+    int32_t bucket[NEAR_ITEMS], close[NEAR_ITEMS];
+    int64_t size = 8 * count + 256;
+    OF(Step) origin = (OF(Step))threshold[count - 1];
+    OF(Step) scale = OF(scale_of)((OF(Step))(size - 3), (OF(Step))threshold[0] - origin);
+    int32_t *table = PART(room->table, 0, size).at;
+    int64_t *slots = PART(room->slots, 0, 4 * (count + 1)).at;
+    memset(table, 0, (size_t)size * sizeof *table);
+    memset(slots, 0, (size_t)(4 * (count + 1)) * sizeof *slots);
+    for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
+        int64_t some = count - first < NEAR_ITEMS ? count - first : NEAR_ITEMS;
+        OF(find_buckets)(threshold + first, some, origin, scale, size - 1, bucket);
+        for (int64_t i = 0; i < some; i++)
+            table[bucket[i]] = (table[bucket[i]] + 2) | 1;
+    }
+    int32_t before = 0;
+    for (int64_t b = size - 1; b >= 0; b--) {
+        int32_t entry = table[b];
+        table[b] = before | (entry & 1);
+        before += entry & ~1;
+    }
+    for (int64_t first = 0; first < items; first += NEAR_ITEMS) {
+        const REAL *near = value + first;
+        int64_t some = items - first < NEAR_ITEMS ? items - first : NEAR_ITEMS, found = 0;
+        OF(find_buckets)(near, some, origin, scale, size - 1, bucket);
+        for (int64_t i = 0; i < some; i++) {
+            int32_t entry = table[bucket[i]];
+            slots[2 * (int64_t)(entry & ~1) + (i & 1)]++;
+            close[found] = (int32_t)i;
+            found += entry & 1;
+        }
+        for (int64_t j = 0; j < found; j++) {
+            int64_t i = close[j], at = table[bucket[i]] >> 1;
+            slots[4 * at + (i & 1)]--;
+            at = OF(first_not_above)(threshold, at, count, near[i]);
+            slots[4 * at + (at < count && threshold[at] == near[i] ? 2 : 0)]++;
         }
     }
-    int64_t before = 0;
+    int64_t nearer = 0;
     for (int64_t t = 0; t < count; t++) {
-        above[t] = before;
-        equal[t] = 0;
-        for (int64_t j = 0; j < TURNS; j++) {
-            above[t] += AT(slots, 2 * t * TURNS + j);
-            equal[t] += AT(slots, (2 * t + 1) * TURNS + j);
-        }
-        before = above[t] + equal[t];
+        above[t] = nearer + slots[4 * t] + slots[4 * t + 1];
+        equal[t] = slots[4 * t + 2] + slots[4 * t + 3];
+        nearer = above[t] + equal[t];
     }
 }
-#undef TURNS
 
-/* Count the items above and at each of `count` distinct falling thresholds; `slots` are eight for each, and eight. */
+/* Count the items above and at each of `count` distinct falling thresholds. */
 static inline void OF(count_among)(
-    const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal, Longs slots)
+    const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal,
+    const CountRoom *room)
 {
-    if (count <= FEW_THRESHOLDS)
+    if (count <= FEW_THRESHOLDS || items <= FEW_ITEMS || count > MOST_IN_BUCKETS)
         OF(count_by_comparing)(value, items, threshold, count, above, equal);
     else
-        OF(count_by_halving)(value, items, threshold, count, above, equal, slots);
+        OF(count_by_buckets)(value, items, threshold, count, above, equal, room);
 }
 
 /* Whether all numbers are finite. */
@@ -180,7 +298,7 @@ static inline REAL *OF(sort_relevant)(
     if (grade == NULL) {
         for (int64_t i = 0; i < item.length; i++)
             key[0][i] = value[AT(item, i)];
-        return key[OF(sort_falling)(key, places, item.length, false)];
+        return key[OF(sort_falling)(key, places, item.length, false, room->buckets.table)];
     }
     double *const grades[2] = {ROW(room->grade, 0).at, ROW(room->grade, 1).at};
     for (int64_t i = 0; i < 2; i++)
@@ -189,13 +307,13 @@ static inline REAL *OF(sort_relevant)(
         grades[0][i] = grade[i];
         places[0][i] = i;
     }
-    if (sort_falling_double(grades, places, item.length, true)) {
+    if (sort_falling_double(grades, places, item.length, true, room->buckets.table)) {
         places[0] = ROW(room->place, 1).at;
         places[1] = ROW(room->place, 0).at;
     }
     for (int64_t i = 0; i < item.length; i++)
         key[0][i] = value[AT(item, places[0][i])];
-    int sorted = OF(sort_falling)(key, places, item.length, true);
+    int sorted = OF(sort_falling)(key, places, item.length, true, room->buckets.table);
     *place = places[sorted];
     return key[sorted];
 }
@@ -232,12 +350,12 @@ KERNEL CountedLists OF(count_lists)(
             }
             size[distinct - 1]++;
         }
-        OF(count_among)(value, items, threshold, distinct, above, equal, room->slots);
+        OF(count_among)(value, items, threshold, distinct, above, equal, &room->buckets);
         int64_t from = AT(relevant->excluded_pointer, q), to = AT(relevant->excluded_pointer, q + 1);
         if (from < to) {
             for (int64_t i = from; i < to; i++)
                 AT(room->excluded, i - from) = value[AT(relevant->excluded, i)];
-            OF(count_among)(room->excluded.at, to - from, threshold, distinct, counts[2], counts[3], room->slots);
+            OF(count_among)(room->excluded.at, to - from, threshold, distinct, counts[2], counts[3], &room->buckets);
             for (int64_t t = 0; t < distinct; t++) {
                 above[t] -= counts[2][t];
                 equal[t] -= counts[3][t];
@@ -263,15 +381,15 @@ KERNEL CountedLists OF(count_lists)(
 }
 
 /* Count the items of each list above and at its distinct thresholds, which fall: those of query q are first[q] …
-   first[q+1]-1. There are eight slots for each threshold of a list, and eight. */
+   first[q+1]-1. */
 KERNEL void OF(count_scores)(
-    Reals score, Longs start, Reals threshold, Longs first, Longs slots, Longs above, Longs equal)
+    Reals score, Longs start, Reals threshold, Longs first, const CountRoom *room, Longs above, Longs equal)
 {
     for (int64_t q = 0; q + 1 < start.length; q++) {
         int64_t begin = AT(first, q), count = AT(first, q + 1) - begin, items = AT(start, q + 1) - AT(start, q);
         if (count > 0)
             OF(count_among)(
-                &AT(score, AT(start, q)), items, &AT(threshold, begin), count, &AT(above, begin), &AT(equal, begin), slots);
+                &AT(score, AT(start, q)), items, &AT(threshold, begin), count, &AT(above, begin), &AT(equal, begin), room);
     }
 }
 

@@ -23,8 +23,21 @@ typedef struct {
     bool finite;
 } CountedLists;
 
-/* Thresholds of a list up to which every item is compared with each of them. */
-#define FEW_THRESHOLDS 32
+/* inputs/count_room.py */
+typedef struct {
+    Ints table;
+    Longs slots;
+} CountRoom;
+
+/* Thresholds, and items, of a list up to which every item is compared with every threshold (measured). */
+#define FEW_THRESHOLDS 24
+#define FEW_ITEMS 128
+
+/* Numbers up to which buckets have numbers of 32 bits. */
+#define MOST_IN_BUCKETS (1 << 27)
+
+/* Items that are looked at together for any that is relevant or excluded. */
+#define GLANCE 8
 
 /* Items that stay in the nearest cache while they are compared with one group of thresholds after the other. */
 #define NEAR_ITEMS 2048

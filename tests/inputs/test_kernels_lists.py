@@ -1,0 +1,175 @@
+"""The kernels of rankings given as numbers, against what Python makes of the same lists, count by count."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from kernel_levels import LEVELS, at
+from kernels import list_counts
+from tieproof.engine.dense import ListRoom, block_of, count_lists, end_lists, list_room
+from tieproof.inputs.list_relevance import JudgedLists, count_judged, list_judged
+from tieproof.inputs.relevance import RelevantBlock
+
+Row = npt.NDArray[Any]
+Lists = list[tuple[Row, Row]]
+
+NUMBERS = ["float64", "float32", "int64", "int32"]
+GRADES = ["float64", "float32", "int64", "int32", "int8"]
+
+
+def values_of(random: np.random.Generator, kind: int, count: int, element: np.dtype[Any]) -> Row:
+    """Numbers of many kinds: all different, tied, equal, of all sizes, neighbours, at the ends of their type."""
+    whole = element.kind == "i"
+    if kind == 0:
+        return (random.standard_normal(count) * (1e6 if whole else 1)).astype(element)
+    if kind == 1:
+        return random.integers(-4, 5, count).astype(element)
+    if kind == 2:
+        return np.where(random.random(count) < 0.5, 0, -np.zeros(1, element)).astype(element)
+    if whole:
+        info = np.iinfo(element)
+        ends = [info.min, info.min + 1, info.max - 1, info.max, -1, 0, 1]
+        return np.array(ends if kind == 3 else [info.max - i for i in range(40)], dtype=element)[
+            random.integers(0, 7 if kind == 3 else 40, count)
+        ]
+    limits = np.finfo(element)
+    if kind == 3:
+        sizes = (10.0 ** random.uniform(-40, 38, count) * random.choice([-1, 1], count)).astype(element)
+        some = np.array([limits.max, -limits.max, limits.smallest_subnormal, -limits.smallest_subnormal, 0.0, -0.0])
+        return np.where(random.random(count) < 0.2, random.choice(some, count), sizes).astype(element)
+    near = [element.type(1.0)]
+    for _ in range(40):
+        near.append(np.nextafter(near[-1], element.type(2)))
+    return np.array(near, dtype=element)[random.integers(0, 41, count)]
+
+
+def grades_of(random: np.random.Generator, count: int, element: np.dtype[Any]) -> Row:
+    """Grades of few and of many relevant and excluded items, with and without other grades than 1."""
+    found = (random.random(count) < random.choice([0.0, 0.03, 0.3, 0.97])).astype(np.float64)
+    if random.random() < 0.5:
+        found *= random.integers(1, 4, count) if element.kind == "i" else random.choice([0.25, 1.0, 3.5], count)
+    found[random.random(count) < random.choice([0.0, 0.02, 0.5])] = -1
+    return np.asarray(found, dtype=element)
+
+
+def cases(element: np.dtype[Any], grades: np.dtype[Any]) -> Iterator[Lists]:
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        sizes = [0, 1, 2, 3, 7, 8, 9, 40, 200, int(random.integers(300, 6000))]
+        random.shuffle(sizes)
+        yield [
+            (values_of(random, int(random.integers(5)), size, element), grades_of(random, size, grades))
+            for size in sizes[: random.integers(1, len(sizes) + 1)]
+        ]
+
+
+def judged(level: str, lists: Lists, graded: bool) -> tuple[JudgedLists, RelevantBlock]:
+    """The relevance of lists, by the kernels of this level."""
+    numbers = np.concatenate([relevance for _, relevance in lists])
+    start = np.cumsum([0, *(len(relevance) for _, relevance in lists)])
+    counts = np.empty((2, len(lists)), dtype=np.int64)
+    grades = at(level, count_judged)(numbers, start, *counts)
+    pointers = np.zeros((2, len(start)), dtype=np.int64)
+    pointers[:, 1:] = counts.cumsum(axis=1)
+    found = JudgedLists(numbers, start, pointers[0], pointers[1], grades)
+    block = RelevantBlock(
+        found.pointer,
+        np.empty(found.pointer[-1] + 1, dtype=np.int64),
+        np.empty(found.pointer[-1] + 1) if graded else None,
+        found.excluded_pointer,
+        np.empty(found.excluded_pointer[-1] + 1, dtype=np.int64),
+    )
+    at(level, list_judged)(numbers, start, block)
+    return found, block
+
+
+def room_of(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
+    """Room for these lists, and none to spare."""
+    most, excluded = (int(np.diff(pointer).max()) for pointer in (block.pointer, block.excluded_pointer))
+    return list_room(most, excluded, block.grades is not None, element)
+
+
+@pytest.mark.parametrize("grades", GRADES)
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_relevant_and_the_excluded_are_listed(level: str, grades: str) -> None:
+    for lists in cases(np.dtype(np.float32), np.dtype(grades)):
+        found, block = judged(level, lists, graded=True)
+        assert block.grades is not None
+        for q, (_, relevance) in enumerate(lists):
+            relevant, excluded = list_counts.judge(relevance.tolist())
+            here = slice(block.pointer[q], block.pointer[q + 1])
+            assert block.items[here].tolist() == relevant
+            assert block.grades[here].tolist() == [float(relevance[i]) for i in relevant]
+            there = slice(block.excluded_pointer[q], block.excluded_pointer[q + 1])
+            assert block.excluded[there].tolist() == excluded
+        assert found.found.graded == any(value > 0 and value != 1 for value in found.numbers.tolist())
+        assert not found.found.wrong
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "wrong"),
+    [
+        ("float64", np.nan, True),
+        ("float32", -np.inf, True),
+        ("int64", 2**53, False),
+        ("int64", 2**53 + 1, True),
+        ("int64", -(2**53) - 1, True),
+        ("int32", 2**31 - 1, False),
+    ],
+)
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_grade_that_is_none_is_seen(level: str, element: str, value: float, wrong: bool) -> None:
+    for size in (1, 9, 3000):
+        relevance = np.zeros(size, dtype=element)
+        relevance[-1] = value
+        counts = np.empty((2, 1), dtype=np.int64)
+        assert at(level, count_judged)(relevance, np.array([0, size]), *counts).wrong == wrong
+
+
+@pytest.mark.parametrize("small_is_near", [False, True])
+@pytest.mark.parametrize("element", NUMBERS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_ties_of_lists(level: str, element: str, small_is_near: bool) -> None:
+    for number, lists in enumerate(cases(np.dtype(element), np.dtype(GRADES[1]))):
+        graded = number % 2 == 0
+        numbers = np.concatenate([values for values, _ in lists])
+        found, block = judged(level, lists, graded)
+        span = slice(number % len(lists), len(lists))  # as a thread counts some of the lists
+        part = block_of(block, span)
+        relevant = int(part.pointer[-1] - part.pointer[0])
+        ties, grades = np.empty((5, relevant), dtype=np.int64), np.empty(relevant if graded else 0)
+        start = found.start[span.start :]
+        room = room_of(part, numbers.dtype)
+        counted = at(level, count_lists)(numbers, start, part, small_is_near, room, ties, grades)
+        last = np.empty((4, len(lists)), dtype=np.int64)
+        at(level, end_lists)(numbers, found.start, block, small_is_near, last)
+        expected, expected_grades = [], []
+        for q, (values, relevance) in enumerate(lists[span]):
+            of_list, of_items = list_counts.ties_of_list(values.tolist(), relevance.tolist(), small_is_near)
+            expected += [(q, *tie) for tie in of_list]
+            expected_grades += of_items
+        assert counted.finite
+        assert list(zip(*ties[:, : counted.ties].tolist(), strict=True)) == expected
+        assert not graded or grades.tolist() == expected_grades
+        assert list(zip(*last.tolist(), strict=True)) == [
+            list_counts.end_of_list(values.tolist(), relevance.tolist(), small_is_near) for values, relevance in lists
+        ]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("element", NUMBERS[:2])
+@pytest.mark.parametrize("level", LEVELS)
+def test_numbers_that_are_not_finite_are_seen(level: str, element: str, value: float) -> None:
+    for place in (0, 8, 2999):
+        for relevant in (0, 3, 100):
+            numbers = np.arange(3000, dtype=element)
+            numbers[place] = value
+            pointer, none = np.array([0, relevant]), np.zeros(0, dtype=np.int64)
+            block = RelevantBlock(pointer, np.arange(relevant), None, np.zeros(2, dtype=np.int64), none)
+            ties = np.empty((5, relevant), dtype=np.int64)
+            room = room_of(block, numbers.dtype)
+            start = np.array([0, 3000])
+            assert not at(level, count_lists)(numbers, start, block, False, room, ties, np.empty(0)).finite
