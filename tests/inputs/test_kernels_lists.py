@@ -7,8 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import tieproof as tp
 from kernel_levels import LEVELS, at
 from kernels import list_counts
+from tieproof.calls import list_ties
+from tieproof.engine import dense
 from tieproof.engine.dense import ListRoom, block_of, count_lists, end_lists, list_room
 from tieproof.inputs.list_relevance import JudgedLists, count_judged, list_judged
 from tieproof.inputs.relevance import RelevantBlock
@@ -173,3 +176,29 @@ def test_numbers_that_are_not_finite_are_seen(level: str, element: str, value: f
             room = room_of(block, numbers.dtype)
             start = np.array([0, 3000])
             assert not at(level, count_lists)(numbers, start, block, False, room, ties, np.empty(0)).finite
+
+
+@pytest.mark.parametrize("distances", [False, True])
+def test_threads_and_blocks_change_nothing(distances: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate = tp.evaluate_distances if distances else tp.evaluate_scores
+    random = np.random.default_rng(3)
+    sizes = random.integers(1, 90, 60)
+    numbers = [random.integers(0, 20, size) / 4 for size in sizes]
+    relevance = [grades_of(random, size, np.dtype(np.int8)) for size in sizes]
+    for row in relevance:
+        row[0] = 1
+    n_relevant = [int((row > 0).sum()) + 2 for row in relevance]
+    measures = ["AP", "nDCG(ideal=list)@10", "R@10", "RR"]
+    for limits in (None, n_relevant):
+        whole = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
+        with monkeypatch.context() as patch:
+            patch.setattr(dense, "FEWEST", 100)
+            patch.setattr(list_ties, "parse_threads", lambda _: 7)
+            in_threads = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
+            patch.setattr(list_ties, "BLOCK_ENTRIES", 500)
+            in_blocks = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
+        for each in (in_threads, in_blocks):
+            for measure in measures:
+                found, expected = each.per_query(measure), whole.per_query(measure)
+                for bound in ("lower", "expected", "upper", "std"):
+                    assert (getattr(found, bound) == getattr(expected, bound)).all()
