@@ -56,8 +56,8 @@ DISTANCES = ("cosine", "euclidean", "cityblock")
 def printed(code: str, compiled: str) -> list[float]:
     """What `code` prints in a fresh process; a folder holds what Python has compiled."""
     known = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    options = {"capture_output": True, "text": True, "check": True, "env": known | {"PYTHONPYCACHEPREFIX": compiled}}
-    done = subprocess.run([sys.executable, "-c", code], **options)
+    known["PYTHONPYCACHEPREFIX"] = compiled
+    done = subprocess.run([sys.executable, "-c", code], env=known, capture_output=True, text=True, check=True)
     return [float(number) for number in done.stdout.split()]
 
 
