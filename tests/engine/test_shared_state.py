@@ -1,5 +1,6 @@
 """What threads share is all made before they start: no attribute of it appears, or is replaced, while they work."""
 
+import concurrent.futures
 import gc
 import threading
 from collections.abc import Callable, Iterator
@@ -16,10 +17,9 @@ from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
 from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
-from tieproof.engine import ranking, tiles
+from tieproof.engine import ranking
 from tieproof.exact.rows import Rows
 from tieproof.inputs.relevance import Relevance
-from tieproof.native import threads
 from tieproof.ties import Ties
 
 SETS = ["gaussian float32", "one ulp apart float32", "int8 few values", "duplicates", "sixty orders of magnitude"]
@@ -106,8 +106,7 @@ def is_lazy(attribute: Any) -> bool:
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[type]]:
     """The types that travel to threads; each pool checks that nothing of them changes there."""
     WatchingPool.met = set()
-    for module in (threads, tiles):
-        monkeypatch.setattr(module, "ThreadPoolExecutor", WatchingPool)
+    monkeypatch.setattr(concurrent.futures, "ThreadPoolExecutor", WatchingPool)
     yield WatchingPool.met
     gc.collect()
 

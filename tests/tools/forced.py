@@ -64,12 +64,14 @@ def many_parts(patch: Patch) -> None:
 
 
 def no_tiles(patch: Patch) -> None:
+    patch.setattr(plan, "FEW_PAIRS", 0)
     patch.setattr(plan, "LEFT_OPEN", 0)
     patch.setattr(plan, "UNDECIDED", (100, 100))
 
 
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     def patch_choices(patch: Patch) -> None:
+        patch.setattr(plan, "FEW_PAIRS", 0)
         patch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))  # less than no tiles
 
     return patch_choices

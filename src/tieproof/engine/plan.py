@@ -123,11 +123,14 @@ LEFT_OPEN = 45.0
 QUERIES, ITEMS = 32, 512
 """Size of the sample that tells how many items a kind of tile would leave open."""
 
+FEW_PAIRS = QUERIES * ITEMS
+"""Pairs up to which no sample is taken: it would be all there is."""
+
 
 def cheapest(space: Space, ranked: Ranked) -> Space | None:
     """The space with those tiles that should cost least, or None for no tiles; only the time depends on it."""
     asking = np.flatnonzero(ranked.thresholds.stop > ranked.thresholds.start)
-    if space.integers or len(asking) * len(space.items) <= QUERIES * ITEMS:  # a sample would be all of it
+    if space.integers or len(asking) * len(space.items) <= FEW_PAIRS:
         return space
     asking = asking[evenly(len(asking), QUERIES)]
     nearest = nearest_threshold(space, ranked, asking)
