@@ -338,7 +338,7 @@ def test_refused() -> None:
         "call setup": lambda: metrics.update(torch.eye(3), [0, 1, 2]),
         "call compute_metrics": lambda: metrics.visualize(),
         "There is nothing to compute": lambda: metrics.compute_metrics(),
-        "2 embeddings and 3 items": lambda: oml.RetrievalResults.from_embeddings(torch.eye(2), dataset),
+        "2 embeddings for 3 items": lambda: oml.RetrievalResults.from_embeddings(torch.eye(2), dataset),
         "n_items must be": lambda: oml.RetrievalResults.from_embeddings(torch.eye(3), dataset, n_items=0),
         "2 images for 3 items": lambda: oml.QueryGalleryLabeledDataset([0, 0, 1], images=[0, 1]),
         "is_query must be 3 bools": lambda: oml.QueryGalleryLabeledDataset([0, 0, 1], is_query=[1]),

@@ -15,7 +15,7 @@ from tieproof.engine.collisions.kernels import (
     OPEN,
     Items,
     Listing,
-    Rankings,
+    OrderedItems,
     RowRoom,
     Scale,
     bounds_of_each,
@@ -57,9 +57,9 @@ def listing(random: np.random.Generator, queries: int, width: int, most: int) ->
     return Listing(pointer, random.integers(0, width, size=pointer[-1]))
 
 
-def rankings_of(count: int, width: int) -> tuple[Rankings, RowRoom]:
+def rankings_of(count: int, width: int) -> tuple[OrderedItems, RowRoom]:
     """Room for rankings, and for a row, with something in it that nothing may be taken for."""
-    rankings = Rankings(
+    rankings = OrderedItems(
         np.full((count, width), -9, dtype=np.int32),
         np.zeros((count, width), dtype=np.int8),
         np.full(count, -9),

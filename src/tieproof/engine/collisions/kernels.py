@@ -48,7 +48,7 @@ class Items(NamedTuple):
     relevant: Listing
 
 
-class Rankings(NamedTuple):
+class OrderedItems(NamedTuple):
     """Columns of which some item is present, in order.
 
     order : (q, w) columns, of which the first ranked[q] are ranked
@@ -81,7 +81,7 @@ class Written(NamedTuple):
 
 
 @native
-def rank_rows(values: FloatArray, items: Items, scale: Scale, rankings: Rankings, room: RowRoom) -> int:
+def rank_rows(values: FloatArray, items: Items, scale: Scale, rankings: OrderedItems, room: RowRoom) -> int:
     """Sort rows of values and judge the gap behind each; return how many are open.
 
     The i-th smallest of the true distances lies between the i-th smallest lower and upper bounds, whatever their
@@ -102,7 +102,9 @@ def judge_each(low: FloatArray, high: FloatArray, epsilon: float, states: States
 
 
 @native
-def write_ties(rankings: Rankings, items: Items, first: int, single: bool, room: RowRoom, ties: IntArray) -> Written:
+def write_ties(
+    rankings: OrderedItems, items: Items, first: int, single: bool, room: RowRoom, ties: IntArray
+) -> Written:
     """Write down the ties of at least two items, nearest first, as rows query, k, n, l and m.
 
     It begins with ranking `first`, and ends where there is no room for all that the next one may have.

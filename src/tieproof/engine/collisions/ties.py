@@ -10,7 +10,7 @@ from tieproof.engine.collisions.exact import decide
 from tieproof.engine.collisions.kernels import (
     Items,
     Listing,
-    Rankings,
+    OrderedItems,
     RowRoom,
     Scale,
     rank_rows,
@@ -77,9 +77,9 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
         yield from stripe_by_stripe(problem, gauge, BYTES_PER_ITEM, BYTES_PER_RELEVANT, ties_of)
 
 
-def make_rankings(shape: tuple[int, ...]) -> Rankings:
+def make_rankings(shape: tuple[int, ...]) -> OrderedItems:
     """Rankings of so many rows and columns."""
-    return Rankings(
+    return OrderedItems(
         np.empty(shape, dtype=np.int32), np.zeros(shape, dtype=np.int8), *np.zeros((2, shape[0]), dtype=np.int64)
     )
 
@@ -94,7 +94,7 @@ def make_room(width: int) -> RowRoom:
     )
 
 
-def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: Rankings, epsilon: float) -> None:
+def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: OrderedItems, epsilon: float) -> None:
     """Decide the open gaps, in rankings that have some."""
     some = np.flatnonzero(rankings.open)
     order, states = rankings.order[some].astype(np.int64), rankings.states[some]
@@ -102,7 +102,7 @@ def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: Rank
     rankings.order[some], rankings.states[some] = order, states
 
 
-def written_down(rankings: Rankings, items: Items, room: RowRoom) -> IntArray:
+def written_down(rankings: OrderedItems, items: Items, room: RowRoom) -> IntArray:
     """The ties of rankings, as rows query, k, n, l and m."""
     count, width = rankings.order.shape
     single = bool(items.weight.max() == 1)

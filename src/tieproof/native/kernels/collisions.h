@@ -131,7 +131,7 @@ typedef struct {
     Ints order;
     Chars states;
     Longs ranked, open;
-} Rankings;
+} OrderedItems;
 
 typedef struct {
     Doubles values;
@@ -167,7 +167,7 @@ static inline int64_t without_absent(Doubles row, Ints order, const Listing *exc
 }
 
 KERNEL int64_t rank_rows(
-    Doubles values, const Items *items, const Scale *scale, const Rankings *rankings, const RowRoom *room)
+    Doubles values, const Items *items, const Scale *scale, const OrderedItems *rankings, const RowRoom *room)
 {
     Ints present = room->present;
     int64_t all_open = 0;
@@ -220,7 +220,7 @@ typedef struct {
 } Written;
 
 KERNEL Written write_ties(
-    const Rankings *rankings, const Items *items, int64_t first, bool single, const RowRoom *room, Longs ties)
+    const OrderedItems *rankings, const Items *items, int64_t first, bool single, const RowRoom *room, Longs ties)
 {
     Ints present = room->present, relevant = room->relevant;
     int64_t found = 0, q = first;
