@@ -121,9 +121,9 @@ def test_an_old_processor_is_refused(monkeypatch: Patch) -> None:
 
 BEYOND = """
 import numpy as np
-from tieproof.measures.sums_by_query import certain_hits
-k = np.arange(3)
-certain_hits(np.array([0, 4]), k, k + 1, k + 1, np.array([9]), np.zeros(1, dtype=np.int64))
+from tieproof.inputs.documents import Documents, Table
+one = np.ones(1, dtype=np.int32)
+Table(Documents(np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int64), one, np.zeros(0, dtype=np.int64)))
 """
 
 
@@ -132,7 +132,7 @@ def test_an_index_beyond_an_array_ends_a_checked_library() -> None:
         pytest.skip("the library is not that of `make test-sanitized`")
     ended = subprocess.run([sys.executable, "-c", BEYOND], capture_output=True, text=True, check=False)
     assert ended.returncode < 0
-    assert re.search(r"sums_by_query\.h:\d+: index 3 of k is not below 3", ended.stderr)
+    assert re.search(r"documents\.h:\d+: index 0 of documents->query is not below 0", ended.stderr)
 
 
 @cache

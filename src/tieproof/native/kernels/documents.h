@@ -26,7 +26,7 @@ static inline uint64_t stirred(uint64_t value)
 
 static inline uint64_t hash_of(const Documents *documents, int64_t row)
 {
-    const uint8_t *id = &AT(documents->text, AT(documents->at, row));
+    const uint8_t *id = documents->text.at + AT(documents->at, row); /* an empty id may be at the end */
     int64_t length = AT(documents->length, row);
     uint64_t hash = stirred((uint64_t)AT(documents->query, row) + 1), word;
     for (; length >= 8; id += 8, length -= 8) {
