@@ -12,7 +12,7 @@ from measuring import Call, Case, Measured, clustered, compare, evaluation, keep
 
 SIZES = {"count": 5_000, "dimensions": 512}
 CASES = {"about 5 relevant": 5, "about 100 relevant": 100}
-MOST = 0.5
+MOST = 0.08
 
 
 def prepare(count: int, dimensions: int, relevant: int) -> tuple[Call, Call]:

@@ -30,7 +30,7 @@ from measuring import (
 
 SIZES = {"count": 100_000, "queries": 1_000, "gallery": 1_000_000}
 BITS = 64
-MOST = 2.0
+MOST = 0.8
 LEAVE_ONE_OUT, QUERY_GALLERY = "leave-one-out, 10 classes", "query/gallery, 1,000 classes"
 
 

@@ -29,7 +29,7 @@ from measuring import (
 
 SIZES = {"count": 5_000, "dimensions": 128}
 RELEVANT = 100
-MOST = 20.0
+MOST = 5.0
 DISTANCES = ("cosine", "euclidean", "dot", "cityblock")
 
 
