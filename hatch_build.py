@@ -17,7 +17,7 @@ NATIVE = "src/tieproof/native"
 
 
 class KernelsBuildHook(BuildHookInterface):  # type: ignore[misc]
-    """Shared libraries beside `native/library.py`: in the sources for an editable installation, else in the wheel."""
+    """Shared libraries beside `native/loading.py`: in the sources for an editable installation, else in the wheel."""
 
     def dependencies(self) -> list[str]:
         """A compiler, where there is none that serves."""

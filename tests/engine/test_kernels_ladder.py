@@ -1,5 +1,7 @@
 """The kernels that rank and that decide what a tile leaves open, against what they are to find, item by item."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -58,8 +60,8 @@ def test_keys_that_queries_share(length: int, level: str) -> None:
     reach = random.choice([0.0, 1e-12, 1e-9, 0.1], 30)
     start = random.permutation(30) * length
     before = random.integers(0, 3, 30 * length).astype(np.int32)
-    found = np.zeros(30 * length), before.copy(), np.zeros(30, dtype=np.bool_)
-    expected = np.zeros(30 * length), before.copy(), np.zeros(30, dtype=np.bool_)
+    found: list[npt.NDArray[Any]] = [np.zeros(30 * length), before.copy(), np.zeros(30, dtype=np.bool_)]
+    expected = [column.copy() for column in found]
     reference.reverse(keys, length, reach, start, *expected)
     at(level, ranking.reverse)(keys, length, reach, start, *found)
     for a, b in zip(found, expected, strict=True):

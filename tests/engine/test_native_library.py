@@ -17,19 +17,19 @@ import pytest
 import tieproof
 from kernel_levels import LEVELS
 from tieproof.errors import TieproofError
-from tieproof.native import library
+from tieproof.native import loading
 from tieproof.native.building import FLAGS, SOURCES, compiler, library_file, this_machine
 from tieproof.native.calls import NAMES, element_of, is_named_tuple, paths_to_generic, without_none
 
 Patch = pytest.MonkeyPatch
 ROOT = Path(tieproof.__file__).parent
 NO_STUB = {"made_of", "flags", "processor_level"}
-"""What native/library.py asks a library itself."""
+"""What native/loading.py asks a library itself."""
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_flags_keep_every_bit(level: str) -> None:
-    flags = library.load(level).flags().decode().split()
+    flags = loading.load(level).flags().decode().split()
     assert "-ffp-contract=off" in flags
     assert not {"-Ofast", "-ffast-math", "-funsafe-math-optimizations", "-fassociative-math"} & set(flags)
     assert {flag for flag in flags if flag.startswith("-f")} <= {*FLAGS, "-fno-omit-frame-pointer"} | {
@@ -69,7 +69,7 @@ print(*(estimate.hex() for measure in ("AP", "AP@R", "P@5", "nDCG") for estimate
 
 
 def evaluated(monkeypatch: Patch, level: str) -> subprocess.CompletedProcess[str]:
-    monkeypatch.setenv(library.WANTED, level)
+    monkeypatch.setenv(loading.WANTED, level)
     return subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
 
 
@@ -87,23 +87,23 @@ def test_an_unknown_level_is_refused(monkeypatch: Patch) -> None:
 
 @pytest.fixture
 def fresh(monkeypatch: Patch) -> Callable[[str], Any]:
-    """`library.load` without what it has loaded."""
-    return library.load.__wrapped__
+    """`loading.load` without what it has loaded."""
+    return loading.load.__wrapped__
 
 
 def test_a_library_of_other_sources_is_refused(fresh: Callable[[str], Any], monkeypatch: Patch) -> None:
-    monkeypatch.setattr(library, "sources_digest", lambda: "0123456789abcdef")
+    monkeypatch.setattr(loading, "sources_digest", lambda: "0123456789abcdef")
     with pytest.raises(TieproofError, match=r"was made of other sources than those beside it\. Run `make kernels`\."):
         fresh(LEVELS[-1])
 
 
 def test_a_library_without_sources_is_taken(fresh: Callable[[str], Any], monkeypatch: Patch) -> None:
-    monkeypatch.setattr(library, "sources_digest", lambda: None)
+    monkeypatch.setattr(loading, "sources_digest", lambda: None)
     assert fresh(LEVELS[-1]).made_of()
 
 
 def test_a_missing_library_is_refused(fresh: Callable[[str], Any], monkeypatch: Patch, tmp_path: Path) -> None:
-    monkeypatch.setenv(library.ELSEWHERE, str(tmp_path))
+    monkeypatch.setenv(loading.ELSEWHERE, str(tmp_path))
     with pytest.raises(TieproofError, match=r"There is no .*kernels-.*\. Run `make kernels`, or install"):
         fresh(LEVELS[-1])
 
@@ -112,11 +112,11 @@ def test_an_old_processor_is_refused(monkeypatch: Patch) -> None:
     class Old:
         processor_level = staticmethod(lambda: 1)
 
-    monkeypatch.setattr(library, "load", lambda level: Old)
+    monkeypatch.setattr(loading, "load", lambda level: Old)
     if len(this_machine().levels) == 1:
         pytest.skip("there is one library for all processors of this kind")
     with pytest.raises(TieproofError, match="older than x86-64-v2, which tieproof needs"):
-        library.levels_of_this_machine.__wrapped__()
+        loading.levels_of_this_machine.__wrapped__()
 
 
 BEYOND = """
@@ -128,7 +128,7 @@ Table(Documents(np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int64), one, n
 
 
 def test_an_index_beyond_an_array_ends_a_checked_library() -> None:
-    if "-DCHECKED" not in library.library().flags().decode().split():
+    if "-DCHECKED" not in loading.best_library().flags().decode().split():
         pytest.skip("the library is not that of `make test-sanitized`")
     ended = subprocess.run([sys.executable, "-c", BEYOND], capture_output=True, text=True, check=False)
     assert ended.returncode < 0

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, ParamSpec, TypeVar, cast
 
 from tieproof.native.calls import resolved
-from tieproof.native.library import levels_of_this_machine, load
+from tieproof.native.loading import levels_of_this_machine, load
 
 P = ParamSpec("P")
 R = TypeVar("R")

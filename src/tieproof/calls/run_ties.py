@@ -1,6 +1,6 @@
 """From judgments and a run to ties: the scores of relevant documents, and how many others are above and at them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,7 @@ from tieproof.inputs.relevance import pointers
 from tieproof.inputs.run_sources import Judged, Ranked
 from tieproof.measures.list_ends import cut_off
 from tieproof.native.calls import native
-from tieproof.ties import FloatArray, IntArray, Parts, Ties
-
-Row = npt.NDArray[Any]
+from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 
 class RelevantScores(NamedTuple):
@@ -110,7 +108,13 @@ def ties_of_scores(scores: RelevantScores) -> Ties:
 
 @native
 def count_scores(
-    score: Row, start: IntArray, threshold: Row, first: IntArray, room: CountRoom, above: IntArray, equal: IntArray
+    score: Array,
+    start: IntArray,
+    threshold: Array,
+    first: IntArray,
+    room: CountRoom,
+    above: IntArray,
+    equal: IntArray,
 ) -> None:
     """Count the items of each list above and at its distinct thresholds, which fall.
 

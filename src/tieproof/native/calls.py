@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.native.library import library
+from tieproof.native.loading import best_library
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,7 +75,7 @@ def native(function: Callable[P, R]) -> Callable[P, R]:
 
     @cache
     def kernel() -> Callable[[tuple[Any, ...]], Any]:  # when it is first called: an import takes no time for it
-        return resolved(function, library())
+        return resolved(function, best_library())
 
     @wraps(function)
     def call(*arguments: Any) -> Any:

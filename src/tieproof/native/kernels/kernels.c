@@ -59,7 +59,7 @@
 
 #include "without_tiles.h"
 
-/* What this was made of, for native/library.py, and how, for the tests. */
+/* What this was made of, for native/loading.py, and how, for the tests. */
 KERNEL const char *made_of(void)
 {
     return MADE_OF;

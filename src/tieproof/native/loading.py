@@ -17,7 +17,7 @@ ELSEWHERE = "TIEPROOF_KERNELS"
 
 
 @cache
-def library() -> ctypes.CDLL:
+def best_library() -> ctypes.CDLL:
     """The library, loaded once."""
     levels = levels_of_this_machine()
     wanted = os.environ.get(WANTED) or levels[-1]
