@@ -90,11 +90,9 @@ def dotted_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def is_module(name: str) -> bool:
-    """Whether a module of this name can be found; one whose package is no package cannot."""
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
+    """Whether there is a module of ours of this name; nothing is imported, for its package may need an extra."""
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
 def resolves(name: str) -> bool:
