@@ -1,13 +1,11 @@
 """`evaluate`: the measures of embeddings."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tieproof.calls.problems import Side, as_budget, make_problem
-from tieproof.calls.progress import progress_bar
+from tieproof.calls.problems import Side, as_budget, make_problem, watched
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score, warn_of_recall
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import DistanceFunction
@@ -149,7 +147,7 @@ def evaluate(
         confidences = None if confidence is None else as_column(confidence, "confidences", count)
     from tieproof.engine import ties_of
 
-    found = ties_of(problem, partial(progress_bar, shown=progress))
+    found = ties_of(problem, watched(progress))
     setting = Setting(
         distance=problem.called,
         leave_one_out=problem.gallery is None,

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from tieproof.calls.progress import progress_bar
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings
@@ -9,7 +10,7 @@ from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.formats import Format
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.problem import Budget, Problem
+from tieproof.problem import Budget, Problem, Watch, unwatched
 
 
 class Side(NamedTuple):
@@ -23,6 +24,11 @@ class Side(NamedTuple):
 def as_budget(memory: str | int, threads: int | None) -> Budget:
     """A budget as people write it."""
     return Budget(parse_memory(memory), parse_threads(threads))
+
+
+def watched(progress: bool) -> Watch:
+    """A bar that shows how far an evaluation is, where one is asked for."""
+    return progress_bar if progress else unwatched
 
 
 def make_problem(
