@@ -25,7 +25,7 @@ from tieproof.audit.verdicts import Finding, worst
 from tieproof.calls.progress import progress_bar
 from tieproof.distances import our_name
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_whole
+from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure, parse
 
 DEFAULTS = Options()

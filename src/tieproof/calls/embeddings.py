@@ -129,7 +129,7 @@ def evaluate(
     """
     wanted = parse_measures(measures)
     check_empty(empty)
-    rounding = find_format(precision)
+    rounding = None if precision is None else find_format(precision)
     problem = make_problem(
         Side(embeddings, labels, groups),
         Side(gallery, gallery_labels, gallery_groups),
@@ -142,7 +142,8 @@ def evaluate(
     )
     count = problem.relevance.n_queries
     with about("categories", "embeddings"):
-        grouping = as_categories(categories, count, average, labels)
+        by_category = categories is not None or average != "micro"
+        grouping = as_categories(categories, count, average, labels) if by_category else None
     with about("confidence", "embeddings"):
         confidences = None if confidence is None else as_column(confidence, "confidences", count)
     from tieproof.engine import ties_of

@@ -8,8 +8,7 @@ import numpy as np
 from tieproof.calls.problems import Side, as_budget, make_problem, watched
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.checks import check_finite
+from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.results.rates import (
     ErrorRates,

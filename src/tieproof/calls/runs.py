@@ -23,7 +23,7 @@ from tieproof.calls.scoring import (
 )
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_categories import categories_of
 from tieproof.inputs.run_sources import (

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
