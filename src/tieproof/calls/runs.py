@@ -18,6 +18,7 @@ from tieproof.calls.scoring import (
     Empty,
     Names,
     check_empty,
+    make_result,
     parse_measures,
     score,
 )
@@ -163,7 +164,7 @@ def evaluate_run(
         average=average,
     )
     parts = run_parts(scores, ids, truncated, collection)
-    return score(parts, wanted, setting, 0, estimate, topics.names, groups)
+    return make_result(score(parts, wanted, len(ids), estimate), setting, names=topics.names, categories=groups)
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:
