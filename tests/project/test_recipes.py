@@ -18,8 +18,8 @@ from tieproof.audit.attacks import ATTACKS
 from tieproof.audit.blind import blind, filled
 from tieproof.audit.cases import Case
 from tieproof.audit.invariances import by, invariance
-from tieproof.inputs.readers import FORMATS, FileFormat, read_embeddings
-from tieproof.inputs.readers.arrays import holds
+from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
+from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
@@ -136,7 +136,7 @@ def test_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandL
     with pytest.raises(tp.InputError, match=r"extension '\.toy', which is not known"):
         read_embeddings(vectors)
 
-    monkeypatch.setitem(FORMATS, ".toy", FileFormat(entries))
+    monkeypatch.setitem(FILE_FORMATS, ".toy", FileFormat(entries))
     assert read_embeddings(vectors).tolist() == [[x, 1.0] for (x,) in VECTORS]
     printed = run("evaluate", str(vectors), str(labels), "-d", "euclidean", "-m", "P@1")
     assert re.search(r"P@1\W+0\.4\d*\W+0\.6\d*\W+0\.8", printed)

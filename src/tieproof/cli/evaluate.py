@@ -28,16 +28,16 @@ from tieproof.cli.options import (
     file_option,
 )
 from tieproof.cli.output import answer
-from tieproof.inputs.formats import FORMATS as PRECISIONS
-from tieproof.inputs.readers import FORMATS
+from tieproof.inputs.formats import FORMATS
+from tieproof.inputs.readers import FILE_FORMATS
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
 from tieproof.views.text.text import render
 
 HELP = (
     f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
     "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
-    f"Files end in {', '.join(FORMATS)}. One of several arrays in a file, or one column of a table, is named behind "
-    "a colon: data.npz:features."
+    f"Files end in {', '.join(FILE_FORMATS)}. One of several arrays in a file, or one column of a table, is named "
+    "behind a colon: data.npz:features."
 )
 
 EXAMPLES = """Examples:
@@ -77,7 +77,7 @@ def command(
     precision: Annotated[
         Text,
         choice_option(
-            "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=PRECISIONS
+            "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=FORMATS
         ),
     ] = None,
     empty: Empty = "skip",

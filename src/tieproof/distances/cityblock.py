@@ -8,8 +8,9 @@ import numpy.typing as npt
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.inner import FLOAT32, FLOAT64
 from tieproof.distances.space import (
+    FLOAT32,
+    FLOAT64,
     Entries,
     Error,
     Prepared,

@@ -8,8 +8,9 @@ import numpy as np
 from tieproof.distances import Distance, sines
 from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.distances.gauge import NEAR, SpaceGauge, minus
-from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
+from tieproof.distances.inner import InnerSpace, fits, minus_products
 from tieproof.distances.space import (
+    FLOAT64,
     Error,
     Form,
     Resources,

@@ -6,8 +6,8 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
-from tieproof.distances.space import Error, Resources, make_error
+from tieproof.distances.inner import InnerSpace, fits, minus_products
+from tieproof.distances.space import FLOAT64, Error, Resources, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch

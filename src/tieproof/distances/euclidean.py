@@ -8,8 +8,9 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.inner import FLOAT64, InnerSpace
+from tieproof.distances.inner import InnerSpace
 from tieproof.distances.space import (
+    FLOAT64,
     Error,
     Form,
     Resources,

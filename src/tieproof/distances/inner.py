@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.space import (
+    FLOAT32,
+    FLOAT64,
     Entries,
     Prepared,
     Resources,
@@ -18,9 +20,6 @@ from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.rows import Rows
 from tieproof.exact.slices import Sums
 from tieproof.ties import IntArray
-
-FLOAT32: np.dtype[Any] = np.dtype(np.float32)
-FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 
 NO_UNDERFLOW = 2.0**-60
 """Products of two magnitudes from here up stay normal, in float32 and in float64."""

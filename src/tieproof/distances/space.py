@@ -13,6 +13,9 @@ from tieproof.ties import FloatArray, IntArray
 
 Entries = npt.NDArray[np.floating[Any]]
 
+FLOAT32: np.dtype[Any] = np.dtype(np.float32)
+FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+
 
 class Error(NamedTuple):
     """Bounds of |computed - exact| nearness in a tile.
@@ -185,9 +188,9 @@ class Space(ABC):
 
     def fine(self) -> "Space":
         """This space with tiles that are exact or float64: itself, or a new one."""
-        if self.integers or self.tile_type == np.float64:
+        if self.integers or self.tile_type == FLOAT64:
             return self
-        return self.variant(np.dtype(np.float64), self.items.dimensions)
+        return self.variant(FLOAT64, self.items.dimensions)
 
     def variant(self, dtype: np.dtype[Any], chunk: int, **resources: Any) -> "Space":
         """This space with tiles of another type, unless they are exact, and with other resources."""

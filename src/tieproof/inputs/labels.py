@@ -137,7 +137,7 @@ def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
         array = as_array(values, name)
     limit: Any = None
     if array.dtype.kind == "O":
-        limit = limits_of(array)
+        limit = limits_of_objects(array)
         array = from_objects(array, name)
     if array.dtype.kind == "f" or is_bfloat16(array):
         stored = stored_type(values, array)
@@ -166,7 +166,7 @@ def with_labels(values: Any, name: str) -> list[Any]:
     return [labels_of(each, place) for place, each in enumerate(values)]
 
 
-def limits_of(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def limits_of_objects(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Below which size each of some objects is known not to be rounded, by its own type if it is a float."""
     kinds = {type(each) for each in objects.flat}
     limits = {

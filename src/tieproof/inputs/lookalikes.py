@@ -28,7 +28,7 @@ def warn_of_queries_in_gallery(queries: Embeddings, gallery: Embeddings, relevan
     """The gallery is the queries, and each finds itself: leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST:
         return
-    if same_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
+    if equal_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
         warn(
             f"The gallery is the queries: all {len(queries)} rows are equal, one to one, and each query "
             "finds itself, whatever the embeddings are worth. To rank each item among all others, pass no gallery."
@@ -47,7 +47,7 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
         )
 
 
-def same_rows(array: Embeddings, other: Embeddings) -> bool:
+def equal_rows(array: Embeddings, other: Embeddings) -> bool:
     """Whether two arrays of one shape hold the same numbers."""
     size = max(1, BLOCK // array.shape[1])
     starts = [0, *range(SOME, len(array), size)]
@@ -59,7 +59,7 @@ def same_rows(array: Embeddings, other: Embeddings) -> bool:
 
 def one_row(array: Embeddings) -> bool:
     """Whether all rows are equal."""
-    return same_rows(array, np.broadcast_to(array[0], array.shape))
+    return equal_rows(array, np.broadcast_to(array[0], array.shape))
 
 
 def finds_itself(relevance: Relevance) -> bool:

@@ -1,9 +1,9 @@
 """Embeddings and labels from files: one file per format, and nothing in a file is ever executed.
 
-location ──► location.py: path and entry ──► FORMATS: the reader of the extension ──► its entries
-                                                                                          │
-embeddings (n, d), labels (n,) or (n, c) ◄── arrays.py: checked ◄── entries.py: the one that is meant;
-                                                                    tables.py: the columns that are dimensions
+location ──► location.py: path and entry ──► FILE_FORMATS: the reader of the extension ──► its entries
+                                                                                               │
+embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄── entries.py: the one that is meant;
+                                                                      tables.py: the columns that are dimensions
 """
 
 import os
@@ -25,7 +25,7 @@ from tieproof.inputs.readers import (
     text,
     torch,
 )
-from tieproof.inputs.readers.arrays import as_confidences, as_embeddings, as_labels
+from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
 from tieproof.inputs.readers.entries import (
     CONFIDENCES,
     EMBEDDINGS,
@@ -41,7 +41,7 @@ from tieproof.ties import Array
 
 __all__ = [
     "CONFIDENCES",
-    "FORMATS",
+    "FILE_FORMATS",
     "LABELS",
     "FileFormat",
     "column_of",
@@ -68,7 +68,7 @@ class FileFormat(NamedTuple):
     embeddings: bool = True
 
 
-FORMATS = {
+FILE_FORMATS = {
     ".npy": FileFormat(npy.entries),
     ".npz": FileFormat(npz.entries),
     ".h5": FileFormat(hdf5.entries),
@@ -116,20 +116,20 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
     where = split(location)
     form = _form(where)
     if not form.embeddings:
-        known = ", ".join(extension for extension, form in FORMATS.items() if form.embeddings)
+        known = ", ".join(extension for extension, form in FILE_FORMATS.items() if form.embeddings)
         raise InputError(f"{where} can only hold labels; embeddings are read from {known}.")
     if form.matrix and where.entry is None:
         named = _named(where.path, apart)
         columns = form.entries(where.path, named)
         if all(len(column.shape) == 1 for column in columns):
             taken = dimensions(where.path, columns, named)
-            embeddings = as_embeddings(form.matrix(where.path, named, taken), where)
+            embeddings = stored_embeddings(form.matrix(where.path, named, taken), where)
             if labels is not None:
                 refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
             warn_of_names(where.path, columns, taken, stacklevel=2)
             return embeddings
     entry = choose(_entries(where), where, EMBEDDINGS)
-    return as_embeddings(entry.load(), Location(where.path, entry.name))
+    return stored_embeddings(entry.load(), Location(where.path, entry.name))
 
 
 def read_labels(location: Place) -> Array:
@@ -157,7 +157,7 @@ def read_labels(location: Place) -> Array:
     """
     where = split(location)
     entry = choose(_entries(where), where, LABELS)
-    return as_labels(entry.load(), Location(where.path, entry.name), entry.stored)
+    return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
 def read_confidences(location: Place) -> Array:
@@ -180,7 +180,7 @@ def read_confidences(location: Place) -> Array:
     """
     where = split(location)
     entry = choose(_entries(where), where, CONFIDENCES)
-    return as_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
+    return stored_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
 
 
 def column_of(location: Place, wanted: Wanted) -> str | None:
@@ -206,11 +206,11 @@ def holds_labels(location: Place) -> bool:
 def _form(where: Location) -> FileFormat:
     check(where.path)
     try:
-        return FORMATS[where.path.suffix.lower()]
+        return FILE_FORMATS[where.path.suffix.lower()]
     except KeyError:
         raise InputError(
             f"{where.path} has the extension '{where.path.suffix}', which is not known. "
-            f"Give it the extension of what it holds: {', '.join(FORMATS)}."
+            f"Give it the extension of what it holds: {', '.join(FILE_FORMATS)}."
         ) from None
 
 
