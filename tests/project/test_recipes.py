@@ -135,7 +135,7 @@ def test_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Command
     command = ("evaluate", str(tmp_path / "data.npz"), "-d", "euclidean", "-m", "P@1", "--json")
     written = tmp_path / "result.toy"
     assert "has the extension '.toy', which cannot be written here" in run(*command, str(written), status=2)
-    monkeypatch.setitem(MEANS, ".toy", lambda: as_lines)  # type: ignore[index]
+    monkeypatch.setitem(MEANS, ".toy", lambda: as_lines)
     run(*command, str(written))
     assert written.read_text() == "P@1: 0.4 to 0.8\n"
 

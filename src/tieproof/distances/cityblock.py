@@ -13,7 +13,6 @@ from tieproof.distances.space import (
     FLOAT64,
     Entries,
     Error,
-    Prepared,
     Resources,
     Space,
     make_error,
@@ -51,24 +50,21 @@ class CityBlock(Space):
         self.queries, self.items = divided[0], divided[-1]
         self.resources = resources
         if self.integers:
-            self.dtype = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
+            self.tile_type = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
         else:
             # The bound is relative to the distance, so the entries must be exact in the type of the tile.
             in_float32 = all(side.exact_in_float32 for side in divided)
             in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
-            self.dtype = resources.dtype if in_float32 else FLOAT64
-        self.prepared_items = Prepared(self.items, self.dtype, False, resources)
-        self.prepared_queries = (
-            self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, resources)
-        )
-        self.prepared = (self.prepared_queries, self.prepared_items)
+            self.tile_type = resources.dtype if in_float32 else FLOAT64
+        self.prepare_rows()
         self.exact_rows = ExactRows(self.queries, self.items)
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the distances of ready rows."""
-        x, y = self.prepared_queries[rows], self.prepared_items[columns]
-        out = np.empty((len(x), len(y)), dtype=self.dtype)
+        queries, items = self.prepared
+        x, y = queries[rows], items[columns]
+        out = np.empty((len(x), len(y)), dtype=self.tile_type)
         city_block_tile(x, y, out)
         return out
 
@@ -80,16 +76,11 @@ class CityBlock(Space):
             absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
         return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
 
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """The number type of tiles."""
-        return self.dtype
-
     def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to the distance."""
         if self.integers:
             return make_error(rows, columns)
-        relative, absolute = self.inexact(self.dtype)
+        relative, absolute = self.inexact(self.tile_type)
         return make_error(rows, columns, relative=relative, constant=absolute)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -54,7 +54,7 @@ class Cosine(InnerSpace):
         if not self.ratio:
             return form
         return form._replace(
-            factor=(1 / np.sqrt(self.ratio_of)).astype(self.dtype), square=self.ratio_of, ratio=True, whole=False
+            factor=(1 / np.sqrt(self.ratio_of)).astype(self.tile_type), square=self.ratio_of, ratio=True, whole=False
         )
 
     def error(self, rows: slice, columns: slice) -> Error:
@@ -64,7 +64,7 @@ class Cosine(InnerSpace):
         error = self.product_error + self.norm_error
         if self.relative:
             return make_error(rows, columns, relative=error / (1 - error))
-        error += bounds.underflow(self.items.dimensions, self.dtype)
+        error += bounds.underflow(self.items.dimensions, self.tile_type)
         return make_error(
             rows,
             columns,

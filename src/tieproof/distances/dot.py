@@ -45,7 +45,7 @@ class Dot(InnerSpace):
             relative=bounds.ARITHMETIC,
             row=error * self.queries.norm[rows],
             column=self.items.norm[columns],
-            constant=bounds.underflow(self.items.dimensions, self.dtype),
+            constant=bounds.underflow(self.items.dimensions, self.tile_type),
         )
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:

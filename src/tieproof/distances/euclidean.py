@@ -46,7 +46,7 @@ class Euclidean(InnerSpace):
     def make_form(self) -> Form:
         """How a tile of inner products becomes nearness: 2 x.y - |y|^2."""
         form = super().make_form()
-        return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.dtype))
+        return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.tile_type))
 
     def error(self, rows: slice, columns: slice) -> Error:
         """Twice the error of the product, and that of the squared norm."""
@@ -54,9 +54,9 @@ class Euclidean(InnerSpace):
             return make_error(rows, columns)
         square = self.items.square[columns]
         # Rounding |y|^2 to the tile's type, and the difference: at most 2 u (2 |x| |y| + |y|^2) in all.
-        rounding = 4 * bounds.UNIT_ROUNDOFF[self.dtype]
+        rounding = 4 * bounds.UNIT_ROUNDOFF[self.tile_type]
         error = 2 * self.product_error + rounding
-        underflow = 2 * bounds.underflow(self.items.dimensions, self.dtype)
+        underflow = 2 * bounds.underflow(self.items.dimensions, self.tile_type)
         return make_error(
             rows,
             columns,

@@ -8,6 +8,8 @@ import numpy.typing as npt
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import (
+    FLOAT32,
+    FLOAT64,
     Entries,
     Error,
     Resources,
@@ -40,6 +42,8 @@ class Hamming(Space):
         self.resources = resources
         self.item_words = distinct_words(items)
         self.query_words = self.item_words if queries is items else distinct_words(queries)
+        # Float32 holds distances exactly up to 2^24 bits.
+        self.tile_type = FLOAT32 if 64 * self.item_words.shape[1] <= EXACT_INTEGERS[FLOAT32] else FLOAT64
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
@@ -48,12 +52,6 @@ class Hamming(Space):
         out = np.empty((len(x), len(y)), dtype=self.tile_type)
         hamming_tile(x, y, out)
         return out
-
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """Float32, which holds distances exactly up to 2^24 bits; beyond that float64."""
-        bits = 64 * self.item_words.shape[1]
-        return np.dtype(np.float32 if bits <= EXACT_INTEGERS[np.dtype(np.float32)] else np.float64)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """No error: numbers of bits are exact in the tile."""

@@ -10,7 +10,6 @@ from tieproof.distances.space import (
     FLOAT32,
     FLOAT64,
     Entries,
-    Prepared,
     Resources,
     Space,
 )
@@ -39,29 +38,21 @@ class InnerSpace(Space):
     ) -> None:
         self.queries, self.items, self.integers = queries, items, integers
         self.resources = resources
-        self.dtype = integer_type(queries, items, fit or fits) if integers else resources.dtype
+        self.tile_type = integer_type(queries, items, fit or fits) if integers else resources.dtype
         self.chunk = items.dimensions if integers else min(resources.chunk, items.dimensions)
-        self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.dtype)
+        self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.tile_type)
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
-        self.prepared_items = Prepared(items, self.dtype, normalise, resources)
-        self.prepared_queries = (
-            self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, resources)
-        )
-        self.prepared = (self.prepared_queries, self.prepared_items)
+        self.prepare_rows(normalise)
         self.exact_rows = ExactRows(queries, items)
         # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
             min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
         )
 
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """The number type of tiles."""
-        return self.dtype
-
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Inner products of ready rows, summed up in chunks of dimensions."""
-        x, y = self.prepared_queries[rows], self.prepared_items[columns]
+        queries, items = self.prepared
+        x, y = queries[rows], items[columns]
         tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T

@@ -3,15 +3,14 @@
 x and y are rows less a common row c: x = c + a, y = c + b.
 """
 
-import numpy as np
-
+from tieproof.distances.space import FLOAT64
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.native.calls import native
 from tieproof.ties import FloatArray
 
-FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[np.dtype(np.float64)]
+FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[FLOAT64]
 
 
 def squared_norms(exact: ExactRows, rows: slices.Slices) -> slices.Sums:

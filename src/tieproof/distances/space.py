@@ -111,6 +111,7 @@ class Space(ABC):
     queries: Rows
     items: Rows
     integers: bool  # the raw entries of tiles are exact integers
+    tile_type: np.dtype[Any]  # of tiles, which holds nearness exactly where its error is zero
     resources: Resources
     prepared: tuple["Prepared", ...] = ()  # the rows that tiles are made of, where they have to be made ready
     form: Form  # how entries become nearness
@@ -119,6 +120,14 @@ class Space(ABC):
     @abstractmethod
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         """Choose the tiles for these rows. Every constructor ends with `describe_tiles`."""
+
+    def prepare_rows(self, normalise: bool = False) -> None:
+        """Let tiles be made of `prepared` rows, those of norm 1 perhaps."""
+        items = Prepared(self.items, self.tile_type, normalise, self.resources)
+        self.prepared = (
+            items if self.symmetric else Prepared(self.queries, self.tile_type, normalise, self.resources),
+            items,
+        )
 
     def describe_tiles(self) -> None:
         """Write down `form` and `all_errors`."""
@@ -147,11 +156,6 @@ class Space(ABC):
     @abstractmethod
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Raw entries for some query rows and gallery rows; in leave-one-out the transpose serves the columns."""
-
-    @property
-    @abstractmethod
-    def tile_type(self) -> np.dtype[Any]:
-        """The type of tiles, which holds nearness exactly where its error is zero."""
 
     def make_form(self) -> Form:
         """How entries become nearness: they are the nearness, unless a distance says otherwise."""
