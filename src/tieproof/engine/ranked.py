@@ -89,6 +89,24 @@ class Block(NamedTuple):
         return ranges(start, length)[1]
 
 
+class ThresholdItems:
+    """The distinct item of each threshold, written down where it was ranked pair by pair, else when it is asked for.
+
+    It is rarely asked for. Threads that ask hold the lock of their queries, so nothing is found twice.
+    """
+
+    def __init__(self, item: SmallIntArray, known: npt.NDArray[np.bool_], find: Callable[[IntArray], None]) -> None:
+        """`item` (T,) is known of those queries for which `known` (Q,) says so; `find` fills in both for others."""
+        self.item, self.known, self.find = item, known, find
+
+    def of(self, queries: IntArray) -> SmallIntArray:
+        """The items of all thresholds, filled in for these queries at least."""
+        unknown = np.unique(queries[~self.known[queries]])
+        if len(unknown):
+            self.find(unknown)
+        return self.item
+
+
 @dataclass(frozen=True)
 class Ranked:
     """A block of queries whose relevant items are ranked, with the counts that tiles add to.
@@ -96,8 +114,6 @@ class Ranked:
     grades : one per threshold, falling within a tie; None: all are 1
     partial : distinct items of which only some are excluded: no tile can weigh them
     n_items : (Q,) items ranked for each query
-    item : the distinct item of each threshold, of those queries for which `known` (Q,) says so
-    find_items : fills in `item`, for which there is room already, for some queries; it is rarely asked for
     """
 
     targets: Targets
@@ -106,16 +122,7 @@ class Ranked:
     grades: FloatArray | None
     partial: Undecided
     n_items: IntArray
-    item: SmallIntArray
-    known: npt.NDArray[np.bool_]
-    find_items: Callable[[IntArray], None]
-
-    def items_of(self, queries: IntArray) -> SmallIntArray:
-        """`item`, filled in for these queries at least. Whoever asks holds their lock: nothing is found twice."""
-        unknown = np.unique(queries[~self.known[queries]])
-        if len(unknown):
-            self.find_items(unknown)
-        return self.item
+    items: ThresholdItems
 
     def ties(self, start: int = 0, stop: int | None = None) -> Ties:
         """What was counted for the queries start … stop-1, as ties."""

@@ -10,7 +10,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.masks import Masks, join, masks_of, runs_of
 from tieproof.engine.order import exact_order
 from tieproof.engine.plan import Plan, cut
-from tieproof.engine.ranked import Block, Ranked, RankedItems
+from tieproof.engine.ranked import Block, Ranked, RankedItems, ThresholdItems
 from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock, sorted_contains
@@ -56,9 +56,7 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan) 
         grades=block.grades,
         partial=Undecided(*(np.concatenate(column) for column in zip(*partial, strict=True))),
         n_items=block.n_items,
-        item=block.item,
-        known=block.known,
-        find_items=find_items,
+        items=ThresholdItems(block.item, block.known, find_items),
     )
 
 

@@ -112,7 +112,7 @@ def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
     of_threshold = np.repeat(query, spread)
     number = np.repeat(ranked.thresholds.start[query] + lowest - begins, spread) + np.arange(len(of_threshold))
     with lock:
-        representative = ranked.items_of(query)[number].astype(np.int64)
+        representative = ranked.items.of(query)[number].astype(np.int64)
     length = np.diff(np.append(starts, len(items.query)))
     begins += len(items.query)
     return PairsToCompare(
