@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -20,8 +21,8 @@ from tieproof.audit.attacks import ATTACKS
 from tieproof.audit.blind import blind, filled
 from tieproof.audit.cases import Case
 from tieproof.audit.invariances import by, invariance
-from tieproof.cli import commands
-from tieproof.cli.options import Embeddings, Json
+from tieproof.cli import commands, options
+from tieproof.cli.documented import Command
 from tieproof.cli.output import say
 from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
 from tieproof.inputs.readers.contents import holds
@@ -140,19 +141,22 @@ def test_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Command
     assert written.read_text() == "P@1: 0.4 to 0.8\n"
 
 
-def count_items(embeddings: Embeddings, json: Json = None) -> None:
+@click.command(cls=Command, help="How many items there are.", examples=["tieproof items data.npz"])
+@options.embeddings
+@options.json
+def command(embeddings: str, json: str | None) -> None:
     """Read, count, show."""
     say(f"{len(read_embeddings(embeddings))} items, {json}")
 
 
 def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandLine) -> None:
     toy = ModuleType("tieproof.cli.items")
-    vars(toy).update(command=count_items, HELP="How many items there are.", EXAMPLES="tieproof items data.npz")
+    vars(toy).update(command=command)
     monkeypatch.setitem(sys.modules, toy.__name__, toy)
     monkeypatch.setattr(commands, "COMMANDS", (*commands.COMMANDS, "items"))
     np.save(tmp_path / "vectors.npy", VECTORS)
     assert run("items", str(tmp_path / "vectors.npy"), "--json", "-") == "5 items, -\n"
-    assert "How many items there are." in run()
+    assert "How many items there are" in run()
     assert "tieproof items data.npz" in run("items", "--help")
     missing = run("items", str(tmp_path / "no.npy"), status=2)
     assert missing.startswith("Error: ")
