@@ -57,7 +57,6 @@ class CityBlock(Space):
             in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
             self.tile_type = resources.dtype if in_float32 else FLOAT64
         self.prepare_rows()
-        self.exact_rows = ExactRows(self.queries, self.items)
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:

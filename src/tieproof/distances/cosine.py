@@ -96,20 +96,20 @@ class Cosine(InnerSpace):
 
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Minus the squared sine, from exact differences."""
-        if not self.exact_rows.can_round:
+        exact = self.exact_rows
+        if not exact.can_round:
             return None
-        found = [sines.minus_squared_sines(self.exact_rows, b) for b in self.exact_rows.batches(rows, columns, 4)]
+        found = [sines.minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return keys, errors
 
-    @property
-    def key_length(self) -> int:
+    def key_length(self, exact: ExactRows) -> int:
         """How many digits an exact key has, which is a ratio."""
-        return sines.ratio_length(self.exact_rows)
+        return sines.ratio_length(exact)
 
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
-        return sines.ratios(self.exact_rows, batch)
+        return sines.ratios(exact, batch)
 
 
 class CosineGauge(SpaceGauge):

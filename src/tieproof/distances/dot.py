@@ -10,7 +10,7 @@ from tieproof.distances.inner import InnerSpace, fits, minus_products
 from tieproof.distances.space import FLOAT64, Error, Resources, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch
+from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.ties import FloatArray, IntArray
@@ -59,10 +59,10 @@ class Dot(InnerSpace):
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
 
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """x.(y - c), c being the common row: x.c is common to all items."""
-        b_with_c = slices.dots_with(batch.y, self.exact_rows.centre_slices)
-        return self.exact_rows.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))
+        b_with_c = slices.dots_with(batch.y, exact.centre_slices)
+        return exact.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))
 
 
 class DotGauge(SpaceGauge):

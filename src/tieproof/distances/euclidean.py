@@ -82,10 +82,10 @@ class Euclidean(InnerSpace):
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
 
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """2 x.y - |y|^2, both less the common row, which changes no distance."""
         sums = batch.sums(slices.dots(*batch), 2, slices.nothing(batch.x), -slices.squares(batch.y))
-        return self.exact_rows.digits(sums)
+        return exact.digits(sums)
 
 
 class SquaredEuclideanGauge(SpaceGauge):

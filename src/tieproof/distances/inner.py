@@ -43,7 +43,6 @@ class InnerSpace(Space):
         self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.tile_type)
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
         self.prepare_rows(normalise)
-        self.exact_rows = ExactRows(queries, items)
         # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
             min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
@@ -58,18 +57,19 @@ class InnerSpace(Space):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
 
-    @property
-    def key_length(self) -> int:
+    def key_length(self, exact: ExactRows) -> int:
         """How many digits an exact key has."""
-        return digits.count(self.exact_rows.product_bits)
+        return digits.count(exact.product_bits)
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of integers made of exact inner products."""
-        found = [self.keys_of_batch(batch) for batch in self.exact_rows.batches(rows, columns, self.key_length)]
+        exact = self.exact_rows
+        batches = exact.batches(rows, columns, self.key_length(exact))
+        found = [self.keys_of_batch(exact, batch) for batch in batches]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     @abstractmethod
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """The exact keys of pairs of cut rows."""
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
+from tieproof.exact.exact_rows import ExactRows
 from tieproof.exact.rows import Rows, spans
 from tieproof.native.threads import for_each
 from tieproof.ties import FloatArray, IntArray
@@ -141,6 +142,11 @@ class Space(ABC):
         """
         for rows in self.prepared:
             rows.keep()
+
+    @property
+    def exact_rows(self) -> ExactRows:
+        """Both sides as exact integers, for whoever needs them: most evaluations do not."""
+        return ExactRows(self.queries, self.items)
 
     @property
     def symmetric(self) -> bool:
