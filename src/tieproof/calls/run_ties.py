@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.inputs.count_room import CountRoom
-from tieproof.inputs.judged_runs import Judged, Ranked
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.list_ends import cut_off
 from tieproof.native.calls import native
@@ -30,7 +30,7 @@ class RelevantScores(NamedTuple):
     missing_grade: FloatArray
 
 
-def join(judged: Judged, ranked: Ranked, number: IntArray, n_queries: int) -> RelevantScores:
+def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_queries: int) -> RelevantScores:
     """Put together what is judged and what is ranked; number[query] is the place of an evaluated query, else -1."""
     place, length = number[ranked.query], ranked.length
     first = np.cumsum(length) - length

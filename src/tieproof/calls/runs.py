@@ -17,7 +17,7 @@ from tieproof.calls.run_ties import join, run_parts
 from tieproof.calls.scoring import Empty, Names, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
-from tieproof.inputs.judged_runs import Judged, Ranked, read_qrels, read_run
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_categories import categories_of
@@ -169,7 +169,7 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     return int(n_items)
 
 
-def check_sides(judged: Judged, ranked: Ranked) -> None:
+def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
     fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
     if not len(fractions):
@@ -193,7 +193,9 @@ class Topics(NamedTuple):
     number: IntArray
 
 
-def choose(judged: Judged, ranked: Ranked, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
+def choose(
+    judged: JudgedDocuments, ranked: RankedDocuments, names: npt.NDArray[np.str_], missing: str, empty: str
+) -> Topics:
     """Which queries are evaluated, by the policies."""
 
     def holds(query: IntArray) -> npt.NDArray[np.bool_]:

@@ -18,7 +18,7 @@ AT_A_TIME = 2**20
 
 
 class Documents(NamedTuple):
-    """A row for each document of a query; made from files, dictionaries and frames, and read by `Table`.
+    """A row for each document of a query; made from files, dictionaries and frames, and read by `DocumentTable`.
 
     text : bytes that hold the ids
     at, length : (n,) where each document's id is in them
@@ -55,16 +55,16 @@ def documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Document
     return Documents(np.frombuffer(text, np.uint8), ends - length, length, query)
 
 
-class Table:
+class DocumentTable:
     """Where to find each of some documents; eight bytes for each of at least twice as many places.
 
     twice : two rows with one document, the second of them the first that repeats any; None where all are distinct.
         Then documents behind them are not found.
 
-    >>> table = Table(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])))
+    >>> table = DocumentTable(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])))
     >>> table.twice, table.find(documents_of([b"a", b"b", b"c"], np.array([1, 0, 0]))).tolist()
     (None, [2, 1, -1])
-    >>> Table(documents_of([b"a", b"b", b"b"], np.array([0, 0, 0]))).twice
+    >>> DocumentTable(documents_of([b"a", b"b", b"b"], np.array([0, 0, 0]))).twice
     (1, 2)
     """
 

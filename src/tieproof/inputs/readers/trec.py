@@ -101,7 +101,7 @@ READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2
 """What ends reading: the end, a line with other columns, a line that is too long."""
 
 
-class Rows(NamedTuple):
+class TrecRows(NamedTuple):
     """The rows of a file: documents of queries, and a value for each."""
 
     documents: Documents
@@ -120,7 +120,7 @@ def numbering() -> Numbers:
     return numbers
 
 
-def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers) -> Rows:
+def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers) -> TrecRows:
     """Read a file of this layout; ids of queries get their numbers from `queries`.
 
     Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
@@ -149,7 +149,7 @@ def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers)
     if not found.rows:
         raise InputError(f"{path} has empty lines only. {expected(layout)}")
     rows, query = slice(found.rows), query_of_rows(text, room, found, queries)
-    return Rows(Documents(letters, room.document_at[rows], room.document_length[rows], query), room.value[rows])
+    return TrecRows(Documents(letters, room.document_at[rows], room.document_length[rows], query), room.value[rows])
 
 
 @native
