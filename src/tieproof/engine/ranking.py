@@ -243,17 +243,16 @@ def room_for(relevant: RelevantBlock) -> RoomToSort:
 def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:
     """The distinct items that queries rank and leave out."""
     n_relevant, n_left_out, count = len(relevant.items), len(relevant.excluded), len(relevant.pointer) - 1
-    pairs = Pairs(*np.empty((4, n_relevant), dtype=np.int64))
-    partial = Undecided(*np.empty((5, n_left_out), dtype=np.int64))
+    pairs, partial = np.empty((4, n_relevant), dtype=np.int64), np.empty((5, n_left_out), dtype=np.int64)
     of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
     ends, run = np.zeros(count + 1, dtype=np.int64), np.empty((n_relevant + n_left_out, 2), dtype=np.int32)
     identity, weight = space.items.identity, space.items.weight
     found = pair_up(relevant, identity, weight, room, pairs, of_item, partial, ends[1:], run)
     return Paired(
-        Pairs(*(column[: found.pairs] for column in pairs)),
+        Pairs(*pairs[:, : found.pairs]),
         of_item,
         Masks(ends[:-1], ends[1:], run[: found.runs]),
-        Undecided(*(column[: found.partial] for column in partial)),
+        Undecided(*partial[:, : found.partial]),
     )
 
 
@@ -263,13 +262,16 @@ def pair_up(
     identity: IntArray,
     weight: IntArray,
     room: RoomToSort,
-    pairs: Pairs,
+    pairs: IntArray,
     of_item: IntArray,
-    partial: Undecided,
+    partial: IntArray,
     last: IntArray,
     run: SmallIntArray,
 ) -> PairedUp:
-    """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`."""
+    """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`.
+
+    The rows of `pairs` and of `partial` are the fields of `Pairs` and of `Undecided`.
+    """
 
 
 @native

@@ -14,6 +14,7 @@ from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
+from tieproof.native.calls import packed
 from tieproof.problem import Progress
 
 CROWDED = 0.03
@@ -144,4 +145,5 @@ class TileLoop:
         ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
         room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
         undecided = room_for_items(len(room.listed.query) + self.undecided)
-        return Desk(Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided), room)
+        work = Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided)
+        return Desk(packed(work), packed(room))
