@@ -10,9 +10,9 @@ from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
 from tieproof.distances.space import Error, Resources, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import Rows, as_integers, share_divisor
+from tieproof.exact.slices import Batch
 from tieproof.ties import FloatArray, IntArray
 
 

@@ -15,7 +15,7 @@ from tieproof.engine.ranked import Block, Ranked
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
@@ -165,9 +165,9 @@ def reverse(
     length: int,
     reach: FloatArray,
     start: IntArray,
-    key: FloatArray,
-    gap: SmallIntArray,
-    clear: npt.NDArray[np.bool_],
+    key: Output[FloatArray],
+    gap: Output[SmallIntArray],
+    clear: Output[npt.NDArray[np.bool_]],
 ) -> None:
     """Write the last `length` of each row of rising keys, falling, from `start` on; `clear`: these are told apart.
 
@@ -261,12 +261,12 @@ def pair_up(
     relevant: RelevantBlock,
     identity: IntArray,
     weight: IntArray,
-    room: RoomToSort,
-    pairs: IntArray,
-    of_item: IntArray,
-    partial: IntArray,
-    last: IntArray,
-    run: SmallIntArray,
+    room: Output[RoomToSort],
+    pairs: Output[IntArray],
+    of_item: Output[IntArray],
+    partial: Output[IntArray],
+    last: Output[IntArray],
+    run: Output[SmallIntArray],
 ) -> PairedUp:
     """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`.
 
@@ -275,7 +275,9 @@ def pair_up(
 
 
 @native
-def put_entries(pairs: Pairs, ordered: Ordered, room: RoomToSort, places: IntArray, block: Block) -> None:
+def put_entries(
+    pairs: Pairs, ordered: Ordered, room: Output[RoomToSort], places: IntArray, block: Output[Block]
+) -> None:
     """Write an entry for each relevant item: its tie's key, and what is known of the counts.
 
     A key lies within the reach of its query of the exact nearness of all that the tie holds. Where that cannot be

@@ -4,7 +4,7 @@ An array crosses as the struct `Array`, whatever its type; a named tuple of arra
 struct of the same fields in the same order; several results come back as a struct. Where an array of `Any` is among
 the arguments or their fields the kernel is generic: it is there for several types of elements, the same one for all
 such arrays, and the type is the end of its name (`find_in_rows_float`). What a kernel writes to is annotated as
-`Written`.
+`Output`.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ T = TypeVar("T")
 Named = TypeVar("Named", bound=tuple[Any, ...])
 
 WRITTEN = "a kernel writes to it"
-Written = Annotated[T, WRITTEN]
+Output = Annotated[T, WRITTEN]
 """An array that a kernel writes to, or a named tuple of such: one that is read-only is refused."""
 
 Element = np.dtype[Any]
