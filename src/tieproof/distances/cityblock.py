@@ -18,10 +18,10 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.exact import bounds, digits, slices
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Sums
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray
 

@@ -7,7 +7,7 @@ import numpy as np
 from tieproof.distances.hamming import Words
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance import Labels
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Ties
@@ -77,9 +77,9 @@ def count_levels(
     items: Words,
     start: IntArray,
     stop: IntArray,
-    position: Places,
-    lanes: IntArray,
-    counts: IntArray,
+    position: Output[Places],
+    lanes: Output[IntArray],
+    counts: Output[IntArray],
 ) -> None:
     """Add up `counts_of`, a row for each query, and again one for each.
 
@@ -88,5 +88,5 @@ def count_levels(
 
 
 @native
-def ties_of_levels(counts: IntArray, ties: IntArray) -> None:
+def ties_of_levels(counts: IntArray, ties: Output[IntArray]) -> None:
     """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item; `counts` is as above."""
