@@ -54,10 +54,10 @@ def given_lists(
         if isinstance(judged, LabelledRows):
             return judged.relevance.block(queries[some])
         assert grades is not None
-        lists = JudgedLists.of(grades, start[some.start : some.stop + 1])
-        if lists.found.wrong:
+        block, found = JudgedLists.of(grades, start[some.start : some.stop + 1])
+        if found.wrong:
             refuse()
-        return lists.block(graded or lists.found.graded)
+        return block if graded or found.graded else block._replace(grades=None)
 
     numbers = as_counted_type(joined(rows, span))
     return GivenLists(queries, numbers, start, relevant, small_is_near, parse_threads(None), refuse)
@@ -93,7 +93,7 @@ def any_grade(judged: Rows | LabelledRows, spans: list[slice]) -> bool:
     if isinstance(judged, LabelledRows):
         return False
     return any(
-        JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).found.graded for span in spans
+        JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).grades.graded for span in spans
     )
 
 

@@ -72,36 +72,20 @@ class JudgedGrades(NamedTuple):
 
 
 class JudgedLists(NamedTuple):
-    """Relevance by numbers: those of all lists, one after the other, with what `count_judged` found of them.
+    """Who is relevant and who is excluded by numbers, with all grades, and what these are like."""
 
-    numbers, start : the list of query q is start[q] … start[q+1]-1
-    pointer, excluded_pointer : (q + 1,) how many items are relevant, and excluded, in the lists before each
-    """
-
-    numbers: Array
-    start: IntArray
-    pointer: IntArray
-    excluded_pointer: IntArray
-    found: JudgedGrades
+    block: RelevantBlock
+    grades: JudgedGrades
 
     @classmethod
     def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
-        """The relevance of lists, counted."""
-        pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
-        found = count_judged(numbers, start, pointer[1:], excluded_pointer[1:])
-        return cls(numbers, start, pointer.cumsum(), excluded_pointer.cumsum(), found)
-
-    def block(self, graded: bool) -> RelevantBlock:
-        """Above 0 relevant, 0 not, below 0 excluded."""
-        found = RelevantBlock(
-            self.pointer,
-            np.empty(self.pointer[-1] + 1, dtype=np.int64),
-            np.empty(self.pointer[-1] + 1) if graded else None,
-            self.excluded_pointer,
-            np.empty(self.excluded_pointer[-1] + 1, dtype=np.int64),
-        )
-        list_judged(self.numbers, self.start, found)
-        return found
+        """Above 0 relevant, 0 not, below 0 excluded; the list of query q is start[q] … start[q+1]-1."""
+        pointer, excluded_pointer = np.empty((2, len(start)), dtype=np.int64)
+        listed = int(start[-1] - start[0])
+        # There is room for all items; what nobody writes takes no memory.
+        items, excluded = (np.empty(listed + 1, dtype=np.int64) for _ in range(2))
+        block = RelevantBlock(pointer, items, np.empty(listed + 1), excluded_pointer, excluded)
+        return cls(block, list_judged(numbers, start, block))
 
 
 def as_judged_type(values: Array) -> Array:
@@ -116,13 +100,8 @@ def as_judged_type(values: Array) -> Array:
 
 
 @native
-def count_judged(relevance: Array, start: IntArray, relevant: IntArray, excluded: IntArray) -> JudgedGrades:
-    """Count the relevant and the excluded items of each list; that of query q is start[q] … start[q+1]-1."""
+def list_judged(relevance: Array, start: IntArray, found: RelevantBlock) -> JudgedGrades:
+    """List the relevant and the excluded items of each list, their grades, and where those of each list begin.
 
-
-@native
-def list_judged(relevance: Array, start: IntArray, found: RelevantBlock) -> None:
-    """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted.
-
-    The last place of their arrays is room.
+    The list of query q is start[q] … start[q+1]-1. The lists have room for one more than there are items.
     """
