@@ -13,7 +13,7 @@ from kernels import list_counts
 from tieproof.calls import list_ties
 from tieproof.engine import dense
 from tieproof.engine.dense import ListRoom, block_of, count_lists, end_lists, list_room
-from tieproof.inputs.list_relevance import JudgedGrades, list_judged
+from tieproof.inputs.list_relevance import JudgedGrades, JudgedLists, list_judged
 from tieproof.inputs.relevance import RelevantBlock
 
 Row = npt.NDArray[Any]
@@ -72,10 +72,11 @@ def cases(element: np.dtype[Any], grades: np.dtype[Any]) -> Iterator[Lists]:
 def judged(level: str, lists: Lists, graded: bool) -> tuple[RelevantBlock, JudgedGrades]:
     """The relevance of lists, by the kernel of this level."""
     numbers = np.concatenate([relevance for _, relevance in lists])
-    pointer, excluded_pointer = np.empty((2, len(lists) + 1), dtype=np.int64)
+    pointer, excluded_pointer = np.zeros((2, len(lists) + 1), dtype=np.int64)
     items, excluded = np.empty((2, len(numbers) + 1), dtype=np.int64)
     block = RelevantBlock(pointer, items, np.empty(len(items)), excluded_pointer, excluded)
-    found = at(level, list_judged)(numbers, starts(lists), block)
+    found = at(level, list_judged)(numbers, starts(lists), 0, block)
+    assert found.done == len(lists)
     return block if graded else block._replace(grades=None), found
 
 
@@ -105,6 +106,22 @@ def test_the_relevant_and_the_excluded_are_listed(level: str, grades: str) -> No
             assert block.excluded[there].tolist() == excluded
         assert found.graded == any((relevance[relevance > 0] != 1).any() for _, relevance in lists)
         assert not found.wrong
+
+
+def test_there_is_room_for_more_than_was_expected() -> None:
+    lists = [(relevance, relevance) for _, relevance in next(cases(np.dtype(np.float32), np.dtype(np.int8)))] * 30
+    lists += [(np.full(3, value, np.int8),) * 2 for value in (2, -1) for _ in range(20_000)]
+    expected, grades = judged(LEVELS[-1], lists, graded=True)
+    block, graded, wrong = JudgedLists.of(np.concatenate([relevance for _, relevance in lists]), starts(lists))
+    assert (graded, wrong) == (grades.graded, grades.wrong)
+    for name in ("pointer", "excluded_pointer"):
+        assert (getattr(block, name) == getattr(expected, name)).all()
+    for name, count in (
+        ("items", block.pointer[-1]),
+        ("grades", block.pointer[-1]),
+        ("excluded", block.excluded_pointer[-1]),
+    ):
+        assert (getattr(block, name)[:count] == getattr(expected, name)[:count]).all()
 
 
 @pytest.mark.parametrize(

@@ -54,10 +54,10 @@ def given_lists(
         if isinstance(judged, LabelledRows):
             return judged.relevance.block(queries[some])
         assert grades is not None
-        block, found = JudgedLists.of(grades, start[some.start : some.stop + 1])
-        if found.wrong:
+        lists = JudgedLists.of(grades, start[some.start : some.stop + 1])
+        if lists.wrong:
             refuse()
-        return block if graded or found.graded else block._replace(grades=None)
+        return lists.block if graded or lists.graded else lists.block._replace(grades=None)
 
     numbers = as_counted_type(joined(rows, span))
     return GivenLists(queries, numbers, start, relevant, small_is_near, parse_threads(None), refuse)
@@ -92,9 +92,7 @@ def any_grade(judged: Rows | LabelledRows, spans: list[slice]) -> bool:
     """Whether any list has a grade above 0 that is not 1: then all have grades."""
     if isinstance(judged, LabelledRows):
         return False
-    return any(
-        JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).grades.graded for span in spans
-    )
+    return any(JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).graded for span in spans)
 
 
 def joined(rows: Rows, span: slice) -> Array:

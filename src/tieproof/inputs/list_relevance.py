@@ -65,27 +65,34 @@ def relevance_by_labels(
 
 
 class JudgedGrades(NamedTuple):
-    """Whether a grade is above 0 and not 1, and whether one is none that float64 holds exactly."""
+    """Whether any grade is above 0 and not 1, and whether float64 holds any not; and how many lists are done."""
 
     graded: bool
     wrong: bool
+    done: int
 
 
 class JudgedLists(NamedTuple):
-    """Who is relevant and who is excluded by numbers, with all grades, and what these are like."""
+    """Who is relevant and who is excluded by numbers, with all grades; whether any is not 1, and any none at all."""
 
     block: RelevantBlock
-    grades: JudgedGrades
+    graded: bool
+    wrong: bool
 
     @classmethod
     def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
         """Above 0 relevant, 0 not, below 0 excluded; the list of query q is start[q] … start[q+1]-1."""
-        pointer, excluded_pointer = np.empty((2, len(start)), dtype=np.int64)
-        listed = int(start[-1] - start[0])
-        # There is room for all items; what nobody writes takes no memory.
-        items, excluded = (np.empty(listed + 1, dtype=np.int64) for _ in range(2))
-        block = RelevantBlock(pointer, items, np.empty(listed + 1), excluded_pointer, excluded)
-        return cls(block, list_judged(numbers, start, block))
+        pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
+        room = 1 + max(int(np.diff(start).max()), int(start[-1] - start[0]) // 16)
+        items, grades, excluded = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
+        graded, wrong, done = False, False, 0
+        while True:
+            block = RelevantBlock(pointer, items, grades, excluded_pointer, excluded)
+            found = list_judged(numbers, start, done, block)
+            graded, wrong, done = graded or found.graded, wrong or found.wrong, found.done
+            if done == len(start) - 1:
+                return cls(block, graded, wrong)
+            items, grades, excluded = (np.append(each, np.empty_like(each)) for each in (items, grades, excluded))
 
 
 def as_judged_type(values: Array) -> Array:
@@ -100,8 +107,9 @@ def as_judged_type(values: Array) -> Array:
 
 
 @native
-def list_judged(relevance: Array, start: IntArray, found: RelevantBlock) -> JudgedGrades:
+def list_judged(relevance: Array, start: IntArray, first_list: int, found: RelevantBlock) -> JudgedGrades:
     """List the relevant and the excluded items of each list, their grades, and where those of each list begin.
 
-    The list of query q is start[q] … start[q+1]-1. The lists have room for one more than there are items.
+    The list of query q is start[q] … start[q+1]-1. It goes on from a list, and as long as there is room for one more
+    than all items of a list.
     """

@@ -11,14 +11,16 @@ static inline bool OF(is_wrong)(REAL value)
     return (whole > INT64_C(1) << 53) | (whole < -(INT64_C(1) << 53));
 }
 
-/* List the relevant and the excluded items of each list, with their grades, and where those of each list begin. Each item
-   is written where the next one belongs, and stays if it is one: so there is room for one more than there are items. */
-KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, const RelevantBlock *found)
+/* List the relevant and the excluded items of the lists from `first_list` on, with their grades, and where those of each list
+   begin, as long as there is room for all items of a list and one more: each item is written where the next one belongs,
+   and stays if it is one. */
+KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, int64_t first_list, const RelevantBlock *found)
 {
     bool graded = false, wrong = false;
-    int64_t r = 0, e = 0;
-    AT(found->pointer, 0) = AT(found->excluded_pointer, 0) = 0;
-    for (int64_t q = 0; q + 1 < start.length; q++) {
+    int64_t q = first_list, r = AT(found->pointer, q), e = AT(found->excluded_pointer, q);
+    for (; q + 1 < start.length; q++) {
+        if ((r > e ? r : e) + AT(start, q + 1) - AT(start, q) >= found->items.length)
+            break;
         const REAL *value = relevance.at + AT(start, q);
         int64_t count = AT(start, q + 1) - AT(start, q);
         for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
@@ -47,5 +49,5 @@ KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, const Relevant
         AT(found->pointer, q + 1) = r;
         AT(found->excluded_pointer, q + 1) = e;
     }
-    return (JudgedGrades){graded, wrong};
+    return (JudgedGrades){graded, wrong, q};
 }
