@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.run_ties import join, run_parts
-from tieproof.calls.scoring import Empty, Names, check_empty, parse_measures, score
+from tieproof.calls.scoring import Empty, Names, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
-from tieproof.inputs.checks import check_choice
 from tieproof.inputs.judged_runs import Judged, Ranked, read_qrels, read_run
+from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_categories import categories_of
 from tieproof.inputs.run_sources import decoded
@@ -152,7 +152,7 @@ def evaluate_run(
         average=average,
     )
     parts = run_parts(scores, ids, truncated, collection)
-    return score(parts, wanted, setting, 0, estimate, topics.names, groups)
+    return make_result(score(parts, wanted, len(ids), estimate), setting, names=topics.names, categories=groups)
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:
