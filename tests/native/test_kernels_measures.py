@@ -121,6 +121,7 @@ WEIGHTS = {
 def test_sum_precisions(name: str, level: str) -> None:
     ties = QUERIES[name]
     columns = (ties.starts, ties.k, ties.n, ties.l, ties.m, last_of(ties), TABLES, np.empty((3, ties.largest)))
+    columns = (*columns, ties.n_relevant / 3.0)
     expected, found = np.zeros((2, 4, ties.n_queries))
     sums_by_query.sum_precisions(*columns, expected)
     at(level, kernels.sum_precisions)(*columns, found)
@@ -143,7 +144,8 @@ def test_add_trapezoids(name: str, level: str) -> None:
 @pytest.mark.parametrize("name", QUERIES)
 def test_sum_weights(name: str, weights: str, level: str) -> None:
     ties = QUERIES[name]
-    columns = (ties.starts, ties.k, ties.l, ties.m, last_of(ties), WEIGHTS[weights], ties.n_relevant.astype(float))
+    bounds = ties.n_relevant.astype(np.float64)
+    columns = (ties.starts, ties.k, ties.l, ties.m, last_of(ties), WEIGHTS[weights], bounds, bounds / 3.0)
     expected, found = np.zeros((2, 4, ties.n_queries))
     weighted_sums.sum_weights(*columns, expected)
     at(level, kernels.sum_weights)(*columns, found)

@@ -1,6 +1,7 @@
 """From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -45,11 +46,19 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
         measures = [measures]
     if not isinstance(measures, Iterable):
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
+    if measures is DEFAULT_MEASURES:
+        return list(default_measures())
     named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in measures)
     wanted = list(dict.fromkeys(measure for several in named for measure in several))
     if not wanted:
         raise InputError(f"No measure was asked for. The default ones are {', '.join(DEFAULT_MEASURES)}.")
     return wanted
+
+
+@cache
+def default_measures() -> tuple[Measure, ...]:
+    """What is evaluated when nothing else is asked for, parsed once."""
+    return tuple(map(parse, DEFAULT_MEASURES))
 
 
 def check_empty(empty: str) -> None:

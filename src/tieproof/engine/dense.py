@@ -55,12 +55,11 @@ def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of given rankings, as one part."""
     total = int(given.start[-1])
     cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST, -(-total // given.threads))))
-    cuts = np.unique([0, *cuts, len(given.queries)])
-    spans = [slice(first, last) for first, last in pairwise(cuts.tolist())]
+    spans = [slice(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(given.queries)}))]
     parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
     for span, part in zip(spans, parts, strict=True):
         part.ties[0] += span.start
-    query, k, n, l, m = np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
+    query, k, n, l, m = parts[0].ties if len(parts) == 1 else np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
     n_relevant = np.concatenate([part.relevant for part in parts])
     n_items = np.diff(given.start) - np.concatenate([part.excluded for part in parts])
     grades = None

@@ -45,8 +45,9 @@ def _average_precision(ties: Ties, measure: Measure) -> Estimates:
     estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
     tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
     room = np.empty((3, ties.largest))
-    sum_precisions(ties.starts, ties.k, ties.n, ties.l, ties.m, ends, tables, room, estimates)
-    return Estimates(*estimates).divided_by(np.maximum(divisor, 1.0))
+    divisors = divisor.astype(np.float64)
+    sum_precisions(ties.starts, ties.k, ties.n, ties.l, ties.m, ends, tables, room, divisors, estimates)
+    return Estimates(*estimates)
 
 
 def _trapezoid(ties: Ties, measure: Measure) -> Estimates:

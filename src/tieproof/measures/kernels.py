@@ -40,9 +40,10 @@ def sum_precisions(
     last: IntArray,
     harmonic: WeightTables,
     room: FloatArray,
+    divisors: FloatArray,
     estimates: FloatArray,
 ) -> None:
-    """Estimate the sum of the precisions at the relevant items of each query.
+    """Estimate the sum of the precisions at the relevant items of each query, divided; 0 divides as 1 does.
 
     harmonic : the weights 1/r
     room : (3, items in the largest tie)
@@ -103,9 +104,13 @@ def sum_weights(
     last: IntArray,
     weights: WeightTables,
     bounds: FloatArray,
+    divisors: FloatArray,
     estimates: FloatArray,
 ) -> None:
-    """Estimate the sum of the weights of the relevant items' ranks of each query; `bounds` (Q,) are on these sums."""
+    """Estimate the sum of the weights of the relevant items' ranks of each query, divided; 0 divides as 1 does.
+
+    bounds : (Q,) on these sums before they are divided
+    """
 
 
 @native

@@ -32,8 +32,7 @@ def _ndcg(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
     relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     if ties.grades is None:
-        ideal = ideal_sum(relevant, LOGARITHMIC, last)
-        return weighted_sum(ties, LOGARITHMIC, last).divided_by(np.where(ideal == 0.0, 1.0, ideal))
+        return weighted_sum(ties, LOGARITHMIC, last, ideal_sum(relevant, LOGARITHMIC, last))
     missing_grades, listed = np.zeros(0), ties.listed
     if np.any(relevant != listed):
         if ties.missing_grades is None:

@@ -22,12 +22,15 @@ from tieproof.measures.rank_weights import UNIFORM, Geometric, Weights
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
-def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimates:
-    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query."""
+def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None, divisors: FloatArray) -> Estimates:
+    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided.
+
+    A divisor of 0 counts as 1.
+    """
     estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
     tables = weights.tables(min(int(ends.max(initial=0)), ties.depth), ties.largest)
     bounds = ideal_sum(ties.n_relevant, weights, last)
-    sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, estimates)
+    sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, divisors, estimates)
     return Estimates(*estimates)
 
 
@@ -43,14 +46,13 @@ def hits_over(divisor: Callable[[FloatArray, FloatArray], FloatArray]) -> Callab
         last = measure.last_rank(ties)
         if last is None:
             last = ties.n_relevant
-        by = divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64))
-        return weighted_sum(ties, UNIFORM, last).divided_by(np.where(by == 0.0, 1.0, by))
+        return weighted_sum(ties, UNIFORM, last, divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64)))
 
     return compute
 
 
 def _persistence(ties: Ties, measure: Measure) -> Estimates:
-    return weighted_sum(ties, Geometric(float(measure["p"])), measure.last_rank(ties))
+    return weighted_sum(ties, Geometric(float(measure["p"])), measure.last_rank(ties), np.ones(ties.n_queries))
 
 
 def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:

@@ -34,10 +34,12 @@ def count_by_query(ties: Ties) -> IntArray:
     """Ties, ambiguous ties, items in the largest tie, and whether the last one may go on: (4, Q)."""
     counts = np.zeros((4, ties.n_queries), dtype=np.int64)
     several = ties.several
-    query, items = ties.query[several], ties.l[several]
-    counts[0] = np.bincount(query, minlength=ties.n_queries)
-    counts[1] = np.bincount(query[ties.m[several] < items], minlength=ties.n_queries)
-    np.maximum.at(counts[2], query, items)
+    if several.size:
+        query, items = ties.query[several], ties.l[several]
+        counts[0] = np.bincount(query, minlength=ties.n_queries)
+        counts[1] = np.bincount(query[ties.m[several] < items], minlength=ties.n_queries)
+        first = np.flatnonzero(np.diff(query, prepend=-1))
+        counts[2, query[first]] = np.maximum.reduceat(items, first)
     counts[3] = ties.open_ends
     return counts
 

@@ -5,34 +5,48 @@
 
 #include "precision_terms.h"
 
+/* The ties are worked on in groups, whatever their queries, and what they add is added up one after the other. */
 KERNEL void sum_precisions(
     Longs starts, Longs k, Longs n, Longs l, Longs m, Longs last, const WeightTables *harmonic, Doubles room,
-    Doubles estimates)
+    Doubles divisors, Doubles estimates)
 {
-    for (int64_t q = 0; q < last.length; q++) {
-        double lower = 0.0, mean = 0.0, upper = 0.0, variance = 0.0;
-        for (int64_t t = AT(starts, q); t < AT(starts, q + 1) && AT(k, t) < AT(last, q); t++) {
+    SomeTies ties;
+    int64_t q = 0, of_first = 0;
+    for (int64_t first = 0; first < k.length; first += SIDE_BY_SIDE, of_first = q) {
+        int64_t end = k.length - first < SIDE_BY_SIDE ? k.length : first + SIDE_BY_SIDE, several = 0;
+        for (int64_t t = first; t < end; t++) {
+            while (t >= AT(starts, q + 1))
+                q++;
+            int64_t places = AT(last, q) - AT(k, t);
+            ties.k[several] = AT(k, t);
+            ties.n[several] = AT(n, t);
+            ties.l[several] = AT(l, t);
+            ties.m[several] = AT(m, t);
+            ties.s[several] = places < AT(l, t) ? places : AT(l, t);
+            several += AT(l, t) > 1 && places > 0;
+        }
+        find_terms(&ties, several, harmonic, room);
+        several = 0;
+        q = of_first;
+        for (int64_t t = first; t < end; t++) {
+            while (t >= AT(starts, q + 1))
+                q++;
+            if (AT(k, t) >= AT(last, q))
+                continue;
             if (AT(l, t) == 1) {
                 double precision = (AT(n, t) + 1.0) / (AT(k, t) + 1.0);
-                lower += precision;
-                mean += precision;
-                upper += precision;
+                for (int64_t i = 0; i < 3; i++)
+                    AT2(estimates, i, q) += precision;
                 continue;
             }
-            int64_t places = AT(last, q) - AT(k, t);
-            if (places > AT(l, t))
-                places = AT(l, t);
-            Terms terms = terms_of_tie(AT(k, t), AT(n, t), AT(l, t), AT(m, t), places, harmonic, room);
-            lower += terms.lower;
-            mean += terms.expected;
-            upper += terms.upper;
-            variance += terms.variance;
+            AT2(estimates, 0, q) += ties.lower[several];
+            AT2(estimates, 1, q) += ties.expected[several];
+            AT2(estimates, 2, q) += ties.upper[several];
+            AT2(estimates, 3, q) += ties.variance[several];
+            several++;
         }
-        AT2(estimates, 0, q) = lower;
-        AT2(estimates, 1, q) = mean;
-        AT2(estimates, 2, q) = upper;
-        AT2(estimates, 3, q) = variance;
     }
+    divide_by_query(divisors, estimates);
 }
 
 KERNEL void add_trapezoids(Longs starts, Longs k, Longs n, Longs l, Doubles several, Doubles estimates)
