@@ -13,7 +13,7 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.calls.runs import evaluate_run
-from tieproof.inputs.readers import trec
+from tieproof.inputs.readers import trec, trec_lines
 
 Judgments = dict[str, dict[str, float]]
 
@@ -190,7 +190,7 @@ def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     paths = write(tmp_path / "a", ["", *lines_of_qrels(qrels)]), write(tmp_path / "b", lines_of_run(run))
     expected = evaluate_run(*paths).to_json()
     for size in (1, 7, 64):
-        monkeypatch.setattr(trec, "PIECE_BYTES", size)
+        monkeypatch.setattr(trec_lines, "PIECE_BYTES", size)
         assert evaluate_run(*paths).to_json() == expected
         documents = trec.read(paths[0], trec.QRELS, trec.numbering()).documents
         assert [trec.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]

@@ -12,7 +12,7 @@ from kernels import lines, list_counts
 from tieproof.calls.run_ties import count_scores
 from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.documents import EMPTY, Documents, documents_of, find_documents, put_documents
-from tieproof.inputs.readers.trec import (
+from tieproof.inputs.readers.trec_lines import (
     READ_ALL,
     TOO_LONG,
     WRONG_COLUMNS,
