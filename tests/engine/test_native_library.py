@@ -123,7 +123,7 @@ BEYOND = """
 import numpy as np
 from tieproof.inputs.documents import Documents, Table
 one = np.ones(1, dtype=np.int32)
-Table(Documents(np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int64), one, np.zeros(0, dtype=np.int64)))
+Table(Documents(np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int64), one, np.zeros(0, dtype=np.int64)), 1)
 """
 
 

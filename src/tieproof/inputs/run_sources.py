@@ -98,7 +98,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Table]:
             f"data frame, not {type(values).__name__}."
         )
     check_finite(source, role, queries)
-    table = Table(source.documents)
+    table = Table(source.documents, len(queries))
     check_distinct(source, table, queries)
     return source, table
 
