@@ -1,6 +1,5 @@
 """All commands, and what the command line shows without one."""
 
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -30,6 +29,8 @@ class Commands(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """The command of this name."""
         if cmd_name not in COMMANDS:
+            from difflib import get_close_matches
+
             near = "".join(f" Did you mean {name!r}?" for name in get_close_matches(cmd_name, COMMANDS, 1))
             ctx.fail(f"No such command {cmd_name!r}.{near}")
         command: click.Command = import_module(f"tieproof.cli.{cmd_name}").command

@@ -94,7 +94,5 @@ def put_documents(
 
 
 @native
-def find_documents(
-    documents: Documents, known: Documents, table: Words, first: IntArray, found: IntArray
-) -> None:
+def find_documents(documents: Documents, known: Documents, table: Words, first: IntArray, found: IntArray) -> None:
     """Find the row of each document among the known ones of a table, or -1."""
