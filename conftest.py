@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-(SOURCE,) = map(Path, find_spec("tieproof").submodule_search_locations)  # those beside this file, or an installed wheel's
+(SOURCE,) = map(
+    Path, find_spec("tieproof").submodule_search_locations
+)  # those beside this file, or an installed wheel's
 NEEDED = {
     SOURCE / "compat" / "oml": "torch",
     SOURCE / "compat" / "distributed.py": "torch",
