@@ -182,7 +182,7 @@ def refuse_line(path: Path, layout: TrecLayout, text: Bytes, found: LinesRead) -
 def runs_of_queries(text: Bytes, room: LineRows, found: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
     """The number of the query of each run of rows, and how many rows it has."""
     starts, at, length = (part[: found.segments] for part in (room.segment, room.query_at, room.query_length))
-    letters = memoryview(text)
+    letters = text.data
     ids = (bytes(letters[first:end]) for first, end in zip(at.tolist(), (at + length).tolist(), strict=True))
     return np.fromiter(map(queries.__getitem__, ids), np.int64, found.segments), np.diff(starts, append=found.rows)
 

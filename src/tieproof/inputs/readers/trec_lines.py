@@ -82,14 +82,14 @@ def text_of(path: Path) -> Bytes:
         with path.open("rb") as file:
             packed, size = file.read(len(GZIP)) == GZIP, os.fstat(file.fileno()).st_size
         if packed:
-            with gzip.open(path) as file:
-                return np.frombuffer(file.read(), np.uint8)
+            with gzip.open(path) as unpacked:
+                return np.frombuffer(unpacked.read(), np.uint8)
         text = np.empty(size, np.uint8)
 
         def fill(piece: slice) -> None:
             with path.open("rb") as file:
                 file.seek(piece.start)
-                file.readinto(text[piece])
+                file.readinto(text[piece].data)
 
         for_each(fill, slices([*range(0, size, PIECE_BYTES), size]), parse_threads(None))
         return text
@@ -117,7 +117,7 @@ def read_pieces(
     """For each piece, in their order, its part of the room and what is read, up to what is wrong."""
 
     def read(piece: Piece) -> tuple[LineRows, LinesRead]:
-        rows = LineRows(*(array[piece.rows] for array in room))
+        rows = LineRows._make(array[piece.rows] for array in room)
         before = LinesRead(READ_ALL, piece.letters.start, 1 + piece.rows.start, 0, 0, 0)
         return rows, read_lines(text, piece.letters.stop, LONGEST_LINE, layout, rows, before)
 
