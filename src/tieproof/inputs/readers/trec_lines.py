@@ -130,9 +130,7 @@ def line_starts(text: Bytes, start: int) -> list[int]:
     for near in range(start + PIECE_BYTES, len(text), PIECE_BYTES):
         if near > starts[-1]:
             behind = text[near - 1 : near + LONGEST_LINE].tobytes().find(b"\n")
-            if behind < 0:
-                break  # no such line is read
-            starts.append(near + behind)
+            starts.append(near + max(behind, 0))  # or within a line that is refused for its length
     return [*starts, len(text)]
 
 
