@@ -8,9 +8,10 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import first_and_last, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
+from kernels import running_sums as loops
 from tieproof.measures import kernels
 from tieproof.measures.kernels import LONG, SUMMED, WeightTables
-from tieproof.measures.numbers import Pair, running_sums
+from tieproof.measures.numbers import Pair, running_sums, sum_inside_blocks
 from tieproof.measures.rank_weights import LOGARITHMIC, Geometric
 from tieproof.ties import Ties
 
@@ -167,3 +168,15 @@ def test_first_and_last(name: str, level: str) -> None:
     first_and_last.find_last_reciprocals(*whole, expected[2])
     at(level, kernels.find_last_reciprocals)(*whole, found[2])
     assert (found == expected).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_sum_inside_blocks(level: str) -> None:
+    random = np.random.default_rng(7)
+    for count, block in ((0, 256), (1, 256), (255, 256), (256, 256), (257, 256), (600, 256), (20, 1), (20, 7)):
+        high = random.normal(size=count) * 2.0 ** random.integers(-60, 60, count)
+        terms = np.stack([high, high * 2.0**-54 * random.uniform(-1, 1, count)])
+        expected, found = terms.copy(), terms.copy()
+        loops.sum_inside_blocks(expected, block)
+        at(level, sum_inside_blocks)(found, block)
+        assert (found == expected).all()

@@ -96,7 +96,8 @@ def evaluate_run(
     ------
     InputError
         Malformed lines and numbers, NaN or infinity, a document twice for one query, a run without any query of
-        the qrels: with the file and the line, what was expected and what to do.
+        the qrels: with the file and the line, what was expected and what to do. A file that changes while it is read
+        (whole: none is mapped into memory).
 
     Warns
     -----

@@ -58,24 +58,26 @@ def documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Document
 class DocumentTable:
     """Where to find each of some documents; eight bytes for each of at least twice as many places.
 
+    queries : how many there may be, also in what is looked for
     twice : two rows with one document, the second of them the first that repeats any; None where all are distinct.
         Then documents behind them are not found.
 
-    >>> table = DocumentTable(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])))
+    >>> table = DocumentTable(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])), queries=2)
     >>> table.twice, table.find(documents_of([b"a", b"b", b"c"], np.array([1, 0, 0]))).tolist()
     (None, [2, 1, -1])
-    >>> DocumentTable(documents_of([b"a", b"b", b"b"], np.array([0, 0, 0]))).twice
+    >>> DocumentTable(documents_of([b"a", b"b", b"b"], np.array([0, 0, 0])), queries=1).twice
     (1, 2)
     """
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, queries: int) -> None:
         count = len(documents.at)
         self.documents = documents
-        self.places = np.full(1 << (2 * count).bit_length(), EMPTY, dtype=np.uint64)
+        self.first = places_of_queries(documents.query, queries)
+        self.places = np.full(self.first[-1], EMPTY, dtype=np.uint64)
         self.twice: tuple[int, int] | None = None
         earlier = np.empty(1, dtype=np.int64)
         for start in range(0, count, AT_A_TIME):
-            again = put_documents(documents, start, min(start + AT_A_TIME, count), self.places, earlier)
+            again = put_documents(documents, start, min(start + AT_A_TIME, count), self.places, self.first, earlier)
             if again >= 0:
                 self.twice = int(earlier[0]), again
                 break
@@ -83,15 +85,27 @@ class DocumentTable:
     def find(self, documents: Documents) -> IntArray:
         """The row of each document, or -1."""
         found = np.empty(len(documents.at), dtype=np.int64)
-        find_documents(documents, self.documents, self.places, found)
+        find_documents(documents, self.documents, self.places, self.first, found)
         return found
 
 
+def places_of_queries(query: IntArray, queries: int) -> IntArray:
+    """Where the places of each query begin, and the end: for each a power of two above twice its documents.
+
+    >>> places_of_queries(np.array([0, 2, 2, 0, 0]), 3).tolist()
+    [0, 8, 9, 17]
+    """
+    twice = 2 * np.bincount(query, minlength=queries)
+    return np.append(0, np.cumsum(1 << np.frexp(twice)[1].astype(np.int64)))
+
+
 @native
-def put_documents(documents: Documents, start: int, stop: int, table: Words, earlier: IntArray) -> int:
+def put_documents(
+    documents: Documents, start: int, stop: int, table: Words, first: IntArray, earlier: IntArray
+) -> int:
     """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
 
 
 @native
-def find_documents(documents: Documents, known: Documents, table: Words, found: IntArray) -> None:
+def find_documents(documents: Documents, known: Documents, table: Words, first: IntArray, found: IntArray) -> None:
     """Find the row of each document among the known ones of a table, or -1."""

@@ -64,7 +64,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
             f"data frame, not {type(values).__name__}."
         )
     check_finite(source, role, queries)
-    table = DocumentTable(source.documents)
+    table = DocumentTable(source.documents, len(queries))
     check_distinct(source, table, queries)
     return source, table
 

@@ -8,23 +8,13 @@ embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄─�
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers import (
-    delimited,
-    hdf5,
-    npy,
-    npz,
-    parquet,
-    safetensors,
-    text,
-    torch,
-)
 from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
 from tieproof.inputs.readers.entries import (
     CONFIDENCES,
@@ -68,19 +58,28 @@ class FileFormat(NamedTuple):
     embeddings: bool = True
 
 
+def late(file: str, function: str, *first: str) -> Callable[..., Any]:
+    """A function of a file of this folder, which is imported when it is called; what comes first in its arguments."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"tieproof.inputs.readers.{file}"), function)(*first, *arguments)
+
+    return call
+
+
 FILE_FORMATS = {
-    ".npy": FileFormat(npy.entries),
-    ".npz": FileFormat(npz.entries),
-    ".h5": FileFormat(hdf5.entries),
-    ".hdf5": FileFormat(hdf5.entries),
-    ".safetensors": FileFormat(safetensors.entries),
-    ".pt": FileFormat(torch.entries),
-    ".pth": FileFormat(torch.entries),
-    ".parquet": FileFormat(parquet.entries, parquet.matrix),
-    ".csv": FileFormat(partial(delimited.entries, ","), partial(delimited.matrix, ",")),
-    ".tsv": FileFormat(partial(delimited.entries, "\t"), partial(delimited.matrix, "\t")),
-    ".txt": FileFormat(text.lines, embeddings=False),
-    ".json": FileFormat(text.json_list, embeddings=False),
+    ".npy": FileFormat(late("npy", "entries")),
+    ".npz": FileFormat(late("npz", "entries")),
+    ".h5": FileFormat(late("hdf5", "entries")),
+    ".hdf5": FileFormat(late("hdf5", "entries")),
+    ".safetensors": FileFormat(late("safetensors", "entries")),
+    ".pt": FileFormat(late("torch", "entries")),
+    ".pth": FileFormat(late("torch", "entries")),
+    ".parquet": FileFormat(late("parquet", "entries"), late("parquet", "matrix")),
+    ".csv": FileFormat(late("delimited", "entries", ","), late("delimited", "matrix", ",")),
+    ".tsv": FileFormat(late("delimited", "entries", "\t"), late("delimited", "matrix", "\t")),
+    ".txt": FileFormat(late("text", "lines"), embeddings=False),
+    ".json": FileFormat(late("text", "json_list"), embeddings=False),
 }
 
 

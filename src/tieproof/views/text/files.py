@@ -4,6 +4,7 @@ import csv
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.results.results import Result
-from tieproof.views.pictures import collisions, measures, style
+from tieproof.views.pictures import style
 from tieproof.views.whole_files import atomic_write
 
 
@@ -133,17 +134,24 @@ def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) ->
     return dict.fromkeys(style.METADATA, picture_writer)
 
 
+def late(file: str, function: str) -> Callable[..., Any]:
+    """A function of a file of pictures, which is imported when it is called."""
+    return lambda *given: getattr(import_module(f"tieproof.views.pictures.{file}"), function)(*given)
+
+
 MEANS: Formats = {".json": json_writer}
 """Extensions for the result as a whole."""
 
 PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
 
-PICTURES = pictures(measures.plot_measures, lambda result: measures.height(len(result.measures)))
+PICTURES = pictures(
+    late("measures", "plot_measures"), lambda result: late("measures", "height")(len(result.measures))
+)
 """Extensions for the picture of all measures."""
 
-COLLISIONS = pictures(collisions.plot_collisions, lambda found: 4.5)
+COLLISIONS = pictures(late("collisions", "plot_collisions"), lambda found: 4.5)
 """Extensions for the picture of collisions by query and rank."""
 
-COLLISIONS_BY_RANK = pictures(collisions.plot_ranks, lambda found: 3.5)
+COLLISIONS_BY_RANK = pictures(late("collisions", "plot_ranks"), lambda found: 3.5)
 """Extensions for the picture of collisions by rank."""
