@@ -23,7 +23,7 @@ from tieproof.audit.cases import Case
 from tieproof.audit.invariances import by, invariance
 from tieproof.cli import commands, options
 from tieproof.cli.documented import Command
-from tieproof.cli.output import say
+from tieproof.cli.streams import say
 from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import reading
