@@ -114,38 +114,6 @@ def sum_weights(
     """
 
 
-nDCG = define(  # noqa: N816
-    Definition(
-        name="nDCG",
-        compute=_discounted_gain,
-        meaning="Normalised discounted cumulative gain: the gains of the ranked items, discounted by the logarithm "
-        "of their rank, over the same sum in the best order.",
-        formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by falling gain)",
-        source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "
-        "equation 5",
-        cutoff="optional",
-        parameters=(
-            Parameter(
-                "gain", "linear", "the gain of a grade: the grade itself, or exp: 2^grade - 1", ("linear", "exp")
-            ),
-            Parameter(
-                "ideal",
-                "all",
-                "the best order is of all relevant items, or of those in the list: a short list inflates it, and "
-                "relevant items that are missing are like any other, also where a list that was cut off may go on",
-                ("all", "list"),
-            ),
-        ),
-        aliases={
-            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}", "ndcg_cut.{k}": "nDCG@{k}"},
-            "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
-            "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
-            "scikit-learn": {"ndcg_score": "nDCG"},
-            "torchmetrics": {"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
-        },
-    )
-)
-
 P = define(
     Definition(
         name="P",
@@ -259,6 +227,38 @@ AUC = define(
         aliases={
             "scikit-learn": {"roc_auc_score": "AUC"},
             "torchmetrics": {"RetrievalAUROC": "AUC", "retrieval_auroc": "AUC"},
+        },
+    )
+)
+
+nDCG = define(  # noqa: N816
+    Definition(
+        name="nDCG",
+        compute=_discounted_gain,
+        meaning="Normalised discounted cumulative gain: the gains of the ranked items, discounted by the logarithm "
+        "of their rank, over the same sum in the best order.",
+        formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by falling gain)",
+        source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "
+        "equation 5",
+        cutoff="optional",
+        parameters=(
+            Parameter(
+                "gain", "linear", "the gain of a grade: the grade itself, or exp: 2^grade - 1", ("linear", "exp")
+            ),
+            Parameter(
+                "ideal",
+                "all",
+                "the best order is of all relevant items, or of those in the list: a short list inflates it, and "
+                "relevant items that are missing are like any other, also where a list that was cut off may go on",
+                ("all", "list"),
+            ),
+        ),
+        aliases={
+            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}", "ndcg_cut.{k}": "nDCG@{k}"},
+            "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
+            "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
+            "scikit-learn": {"ndcg_score": "nDCG"},
+            "torchmetrics": {"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
         },
     )
 )
