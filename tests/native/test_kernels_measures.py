@@ -119,8 +119,8 @@ WEIGHTS = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_sum_precisions(name: str, level: str) -> None:
     ties = QUERIES[name]
-    columns = (ties.starts, ties.k, ties.n, ties.l, ties.m, last_of(ties), TABLES, np.empty((3, ties.largest)))
-    columns = (*columns, ties.n_relevant / 3.0)
+    room, divisors = np.empty((3, ties.largest)), ties.n_relevant / 3.0
+    columns = (ties.starts, ties.k, ties.n, ties.l, ties.m, last_of(ties), TABLES, room, divisors)
     expected, found = np.zeros((2, 4, ties.n_queries))
     sums_by_query.sum_precisions(*columns, expected)
     at(level, relevant_ranks.sum_precisions)(*columns, found)
