@@ -34,9 +34,9 @@ if TYPE_CHECKING:
         nDCG,
     )
     from tieproof.results.collisions import Collisions
+    from tieproof.results.evaluated import TieSummary
     from tieproof.results.rates import ErrorRates, OperatingPoint
     from tieproof.results.results import Result
-    from tieproof.results.tie_summary import TieSummary
     from tieproof.ties import Estimate, Ties
 else:
     __getattr__, __dir__ = handed_on(
@@ -65,7 +65,7 @@ else:
             "Result": "tieproof.results.results",
             "Rprec": "tieproof.measures",
             "Success": "tieproof.measures",
-            "TieSummary": "tieproof.results.tie_summary",
+            "TieSummary": "tieproof.results.evaluated",
             "TieproofError": "tieproof.errors",
             "Ties": "tieproof.ties",
             "UnsafeProductError": "tieproof.errors",

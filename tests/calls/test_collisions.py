@@ -23,7 +23,7 @@ from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import gauge
 from tieproof.engine import FoundTies, stripes
-from tieproof.measures.average_precision import tie_widths
+from tieproof.measures.relevant_ranks import tie_widths
 
 Array = npt.NDArray[Any]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tieproof.calls.widest_ties import WidestTies
 from tieproof.errors import InputError
-from tieproof.measures.average_precision import tie_widths
+from tieproof.measures.relevant_ranks import tie_widths
 from tieproof.results.collisions import COUNTS, Cells, Collisions, CollisionSetting, RankRange
 from tieproof.ties import IntArray
 

@@ -13,9 +13,8 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.evaluated import Evaluated, Setting
+from tieproof.results.evaluated import Evaluated, Setting, count_by_query
 from tieproof.results.results import Result
-from tieproof.results.tie_summary import count_by_query
 from tieproof.ties import FloatArray, IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]

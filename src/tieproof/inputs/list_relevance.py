@@ -83,7 +83,8 @@ class JudgedLists(NamedTuple):
         """Above 0 relevant, 0 not, below 0 excluded; the list of query q is start[q] … start[q+1]-1."""
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
         room = 1 + max(int(np.diff(start).max()), int(start[-1] - start[0]) // 16)
-        items, grades, excluded = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
+        items, excluded = np.empty((2, room), dtype=np.int64)
+        grades = np.empty(room)
         graded, wrong, done = False, False, 0
         while True:
             block = RelevantBlock(pointer, items, grades, excluded_pointer, excluded)
@@ -91,7 +92,8 @@ class JudgedLists(NamedTuple):
             graded, wrong, done = graded or found.graded, wrong or found.wrong, found.done
             if done == len(start) - 1:
                 return cls(block, graded, wrong)
-            items, grades, excluded = (np.append(each, np.empty_like(each)) for each in (items, grades, excluded))
+            items, excluded = (np.append(each, np.empty_like(each)) for each in (items, excluded))
+            grades = np.append(grades, np.empty_like(grades))
 
 
 def as_judged_type(values: Array) -> Array:

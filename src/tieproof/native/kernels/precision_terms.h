@@ -1,5 +1,5 @@
 /* What one tie adds to a sum of precisions at worst, on average and at best, and the variance:
-   measures/kernels.py. */
+   measures/precision_sums.py. */
 
 #ifndef TIEPROOF_PRECISION_TERMS_H
 #define TIEPROOF_PRECISION_TERMS_H

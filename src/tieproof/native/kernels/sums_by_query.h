@@ -1,4 +1,4 @@
-/* Sums of precisions over the ties of each query, added up in the order of the ties: measures/kernels.py. */
+/* Sums of precisions over the ties of each query, added up in the order of the ties: measures/relevant_ranks.py. */
 
 #ifndef TIEPROOF_SUMS_BY_QUERY_H
 #define TIEPROOF_SUMS_BY_QUERY_H
