@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.slices import Batch, ExactRows
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray
 
 FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[np.dtype(np.float64)]
@@ -54,8 +54,8 @@ def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, Flo
 
 @native
 def combine(
-    e: FloatArray,
-    e_error: FloatArray,
+    e: Output[FloatArray],
+    e_error: Output[FloatArray],
     f: FloatArray,
     f_error: FloatArray,
     x_square: FloatArray,

@@ -1,12 +1,12 @@
 """Documents of queries, found again by their ids, without numbering or sorting them."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import IntArray, SmallIntArray
 
 Bytes = npt.NDArray[np.uint8]
@@ -37,9 +37,22 @@ class Documents(NamedTuple):
 
 def documents_of(ids: Sequence[bytes], query: IntArray) -> Documents:
     """Documents from their ids."""
+    return documents_in(b"".join(ids), ids, query)
+
+
+def documents_called(ids: Sequence[str], query: IntArray) -> Documents:
+    """Documents from their ids, in UTF-8."""
+    text = "".join(ids)
+    if text.isascii():
+        return documents_in(text.encode(), ids, query)
+    return documents_of([name.encode(errors="surrogatepass") for name in ids], query)
+
+
+def documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Documents:
+    """Documents whose ids, of which the lengths count, follow each other in a text."""
     length = np.fromiter(map(len, ids), np.int32, len(ids))
     ends = np.cumsum(length, dtype=np.int64)
-    return Documents(np.frombuffer(b"".join(ids), np.uint8), ends - length, length, query)
+    return Documents(np.frombuffer(text, np.uint8), ends - length, length, query)
 
 
 class Table:
@@ -75,10 +88,12 @@ class Table:
 
 
 @native
-def put_documents(documents: Documents, start: int, stop: int, table: Words, earlier: IntArray) -> int:
+def put_documents(
+    documents: Documents, start: int, stop: int, table: Output[Words], earlier: Output[IntArray]
+) -> int:
     """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
 
 
 @native
-def find_documents(documents: Documents, known: Documents, table: Words, found: IntArray) -> None:
+def find_documents(documents: Documents, known: Documents, table: Words, found: Output[IntArray]) -> None:
     """Find the row of each document among the known ones of a table, or -1."""
