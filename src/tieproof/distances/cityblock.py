@@ -22,7 +22,7 @@ from tieproof.exact.digits import Sums
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Batch, ExactRows
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 LARGEST_RELATIVE = 0.25
@@ -30,7 +30,7 @@ LARGEST_RELATIVE = 0.25
 
 
 @native
-def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: Output[npt.NDArray[Any]]) -> None:
     """out[i, j] = - sum over d of |x[i, d] - y[j, d]|, summed in the order of d."""
 
 

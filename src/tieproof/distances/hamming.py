@@ -20,14 +20,14 @@ from tieproof.errors import InputError
 from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 
 
 @native
-def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
+def hamming_tile(x: Words, y: Words, out: Output[npt.NDArray[Any]]) -> None:
     """out[i, j] = - bits that differ between x[i] and y[j]."""
 
 

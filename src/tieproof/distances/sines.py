@@ -7,7 +7,7 @@ from tieproof.distances.space import FLOAT64
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.slices import Batch, ExactRows
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray
 
 FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[FLOAT64]
@@ -53,8 +53,8 @@ def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, Flo
 
 @native
 def combine(
-    e: FloatArray,
-    e_error: FloatArray,
+    e: Output[FloatArray],
+    e_error: Output[FloatArray],
     f: FloatArray,
     f_error: FloatArray,
     x_square: FloatArray,

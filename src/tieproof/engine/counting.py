@@ -23,6 +23,7 @@ from tieproof.engine.structures import (
     Targets,
     Thresholds,
     Tile,
+    Undecided,
     Work,
 )
 from tieproof.native.calls import Output, native
@@ -110,6 +111,11 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
         ),
         near=np.empty(wide),
     )
+
+
+def room_for_items(count: int) -> Undecided:
+    """Room for so many undecided items."""
+    return Undecided(*(np.empty(count, dtype=np.int64) for _ in Undecided._fields))
 
 
 def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: int) -> Columns:

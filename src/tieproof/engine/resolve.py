@@ -41,8 +41,7 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
 
 def count_partial(space: Space, ranked: Ranked) -> None:
     """Count the distinct items of which a query excludes only some: no tile can weigh them."""
-    if len(ranked.partial.query):
-        resolve(space, ranked, ranked.partial, Lock())
+    resolve(space, ranked, ranked.partial, Lock())
 
 
 def take(items: Undecided, chosen: slice) -> Undecided:

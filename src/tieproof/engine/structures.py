@@ -154,8 +154,3 @@ class Work(NamedTuple):
     limits: Limits
     counts: Output[Counts]
     undecided: Output[Undecided]
-
-
-def room_for_items(count: int) -> Undecided:
-    """Room for so many undecided items."""
-    return Undecided(*(np.empty(count, dtype=np.int64) for _ in Undecided._fields))

@@ -9,11 +9,11 @@ import numpy as np
 
 from tieproof.distances.space import Entries, Error, Space
 from tieproof.engine import counting
-from tieproof.engine.counting import limits_of, make_room
+from tieproof.engine.counting import limits_of, make_room, room_for_items
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
+from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work
 from tieproof.native.calls import packed
 from tieproof.problem import Progress
 

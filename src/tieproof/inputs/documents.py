@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import IntArray, SmallIntArray
 
 Bytes = npt.NDArray[np.uint8]
@@ -101,11 +101,13 @@ def places_of_queries(query: IntArray, queries: int) -> IntArray:
 
 @native
 def put_documents(
-    documents: Documents, start: int, stop: int, table: Words, first: IntArray, earlier: IntArray
+    documents: Documents, start: int, stop: int, table: Output[Words], first: IntArray, earlier: Output[IntArray]
 ) -> int:
     """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
 
 
 @native
-def find_documents(documents: Documents, known: Documents, table: Words, first: IntArray, found: IntArray) -> None:
+def find_documents(
+    documents: Documents, known: Documents, table: Words, first: IntArray, found: Output[IntArray]
+) -> None:
     """Find the row of each document among the known ones of a table, or -1."""

@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError, about
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.relevance import Relevance, RelevantBlock, by_labels
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, IntArray
 
 
@@ -108,7 +108,7 @@ def as_judged_type(values: Array) -> Array:
 
 
 @native
-def list_judged(relevance: Array, start: IntArray, first_list: int, found: RelevantBlock) -> JudgedGrades:
+def list_judged(relevance: Array, start: IntArray, first_list: int, found: Output[RelevantBlock]) -> JudgedGrades:
     """List the relevant and the excluded items of each list, their grades, and where those of each list begin.
 
     The list of query q is start[q] … start[q+1]-1. It goes on from a list, and as long as there is room for one more

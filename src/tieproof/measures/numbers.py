@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 Number: TypeAlias = FloatArray | IntArray | float
@@ -145,7 +145,7 @@ def running_sums(term: Callable[[IntArray], Pair], n: int) -> FloatArray:
 
 
 @native
-def sum_inside_blocks(terms: FloatArray, block: int) -> None:
+def sum_inside_blocks(terms: Output[FloatArray], block: int) -> None:
     """Replace the terms of each block, (2, n) of hi and lo, by their sums from its first one on."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.measures.numbers import Pair, once
 from tieproof.measures.rank_weights import HARMONIC, WeightTables
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 _SMALL = 32  # finding equal ties costs more than computing small ones
@@ -72,8 +72,8 @@ def precision_terms(
     m: IntArray,
     s: IntArray,
     harmonic: WeightTables,
-    room: FloatArray,
-    terms: FloatArray,
+    room: Output[FloatArray],
+    terms: Output[FloatArray],
 ) -> None:
     """Write lower, expected, upper and variance, the rows of `terms`, of ties of which s places count.
 
@@ -89,8 +89,8 @@ def trapezoid_terms(
     l: IntArray,
     m: IntArray,
     harmonic: WeightTables,
-    room: FloatArray,
-    terms: FloatArray,
+    room: Output[FloatArray],
+    terms: Output[FloatArray],
 ) -> None:
     """Write lower, expected, upper and variance of what ties add to a sum of trapezoids, the rows of `terms`.
 

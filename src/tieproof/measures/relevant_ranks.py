@@ -26,7 +26,7 @@ from tieproof.measures.numbers import blockwise
 from tieproof.measures.precision_of_hits import precision_of_hits
 from tieproof.measures.precision_sums import best, trapezoids_of_ties, worst
 from tieproof.measures.rank_weights import HARMONIC, WeightTables
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
 _SMALL = 64
@@ -110,9 +110,9 @@ def sum_precisions(
     m: IntArray,
     last: IntArray,
     harmonic: WeightTables,
-    room: FloatArray,
+    room: Output[FloatArray],
     divisors: FloatArray,
-    estimates: FloatArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate the sum of the precisions at the relevant items of each query, divided; 0 divides as 1 does.
 
@@ -123,7 +123,7 @@ def sum_precisions(
 
 @native
 def add_trapezoids(
-    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: FloatArray
+    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: Output[FloatArray]
 ) -> None:
     """Add up, for each query, what is given for its ties of several items, (4, such ties), and what single items add.
 
@@ -133,7 +133,13 @@ def add_trapezoids(
 
 @native
 def find_successes(
-    queries: IntArray, starts: IntArray, k: IntArray, l: IntArray, m: IntArray, last: IntArray, estimates: FloatArray
+    queries: IntArray,
+    starts: IntArray,
+    k: IntArray,
+    l: IntArray,
+    m: IntArray,
+    last: IntArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate whether a relevant item is found, for `queries`.
 
@@ -150,7 +156,7 @@ def find_first_reciprocals(
     m: IntArray,
     last: IntArray,
     harmonic: WeightTables,
-    estimates: FloatArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate 1 / the rank of the first relevant item, for `queries`.
 
@@ -167,7 +173,7 @@ def find_last_reciprocals(
     l: IntArray,
     m: IntArray,
     n_relevant: IntArray,
-    estimates: FloatArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate R / the rank of the last relevant item, 0 where one is missing, for `queries`.
 

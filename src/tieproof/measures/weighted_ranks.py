@@ -24,7 +24,7 @@ from tieproof.measures.base import Definition, Estimates, Measure, Parameter, de
 from tieproof.measures.graded_gains import gains, graded_gain
 from tieproof.measures.numbers import add_by_query
 from tieproof.measures.rank_weights import LOGARITHMIC, UNIFORM, Geometric, Weights, WeightTables
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
@@ -106,7 +106,7 @@ def sum_weights(
     weights: WeightTables,
     bounds: FloatArray,
     divisors: FloatArray,
-    estimates: FloatArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate the sum of the weights of the relevant items' ranks of each query, divided; 0 divides as 1 does.
 

@@ -16,7 +16,7 @@ import numpy as np
 from tieproof.inputs.documents import Bytes
 from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
@@ -141,6 +141,6 @@ def slices(bounds: Sequence[int]) -> Iterator[slice]:
 
 @native
 def read_lines(
-    text: Bytes, stop: int, longest: int, layout: LineLayout, rows: LineRows, before: LinesRead
+    text: Bytes, stop: int, longest: int, layout: LineLayout, rows: Output[LineRows], before: LinesRead
 ) -> LinesRead:
     """Read the lines that begin before `stop`, from where reading ended."""
