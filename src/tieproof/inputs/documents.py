@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.native.calls import native
-from tieproof.ties import IntArray, SmallIntArray
+from tieproof.ties import IntArray, SmallIntArray, WordArray
 
 Bytes = npt.NDArray[np.uint8]
-Words = npt.NDArray[np.uint64]
 
 EMPTY = np.iinfo(np.uint64).max
 AT_A_TIME = 2**20
@@ -88,10 +87,10 @@ class DocumentTable:
 
 
 @native
-def put_documents(documents: Documents, start: int, stop: int, table: Words, earlier: IntArray) -> int:
+def put_documents(documents: Documents, start: int, stop: int, table: WordArray, earlier: IntArray) -> int:
     """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
 
 
 @native
-def find_documents(documents: Documents, known: Documents, table: Words, found: IntArray) -> None:
+def find_documents(documents: Documents, known: Documents, table: WordArray, found: IntArray) -> None:
     """Find the row of each document among the known ones of a table, or -1."""
