@@ -9,7 +9,7 @@ from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.list_ends import cut_off
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 
@@ -115,9 +115,9 @@ def count_scores(
     start: IntArray,
     threshold: Array,
     first: IntArray,
-    room: CountRoom,
-    above: IntArray,
-    equal: IntArray,
+    room: Output[CountRoom],
+    above: Output[IntArray],
+    equal: Output[IntArray],
 ) -> None:
     """Count the items of each list above and at its distinct thresholds, which fall.
 

@@ -17,11 +17,11 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.exact import bounds, digits, slices
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Sums
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Sums
-from tieproof.native.calls import native
+from tieproof.exact.slices import Batch, ExactRows
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray
 
 LARGEST_RELATIVE = 0.25
@@ -29,7 +29,7 @@ LARGEST_RELATIVE = 0.25
 
 
 @native
-def city_block_tile(x: Array, y: Array, out: Array) -> None:
+def city_block_tile(x: Array, y: Array, out: Output[Array]) -> None:
     """out[i, j] = - sum over d of |x[i, d] - y[j, d]|, summed in the order of d."""
 
 

@@ -18,11 +18,11 @@ from tieproof.distances.space import (
 )
 from tieproof.exact import bounds, pair_keys
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pair_keys import integers
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 RATIO_EXACT = 2.0**50

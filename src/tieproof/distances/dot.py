@@ -10,9 +10,9 @@ from tieproof.distances.inner import InnerSpace, fits, minus_products
 from tieproof.distances.space import FLOAT64, Error, Resources, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import Rows, as_integers, share_divisor
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 

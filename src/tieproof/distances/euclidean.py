@@ -17,12 +17,11 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.exact import bounds, slices
-from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Digits, Sums
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 

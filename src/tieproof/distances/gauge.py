@@ -17,9 +17,9 @@ import numpy as np
 from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.space import FLOAT64, Entries, Resources, Space
 from tieproof.exact import bounds, pair_keys
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Sums
 from tieproof.exact.reals import Real, Rounding, rounded
-from tieproof.exact.slices import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 NEAR = 2.0**-50

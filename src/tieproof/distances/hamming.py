@@ -20,12 +20,12 @@ from tieproof.errors import InputError
 from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, WordArray
 
 
 @native
-def hamming_tile(x: WordArray, y: WordArray, out: Array) -> None:
+def hamming_tile(x: WordArray, y: WordArray, out: Output[Array]) -> None:
     """out[i, j] = - bits that differ between x[i] and y[j]."""
 
 

@@ -14,10 +14,9 @@ from tieproof.distances.space import (
     Space,
 )
 from tieproof.exact import bounds, digits, slices
-from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Digits, Sums
 from tieproof.exact.rows import Rows
-from tieproof.exact.slices import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import IntArray
 
 NO_UNDERFLOW = 2.0**-60

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
-from tieproof.exact.exact_rows import ExactRows
 from tieproof.exact.rows import Rows, spans
+from tieproof.exact.slices import ExactRows
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 

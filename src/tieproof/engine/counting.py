@@ -25,7 +25,7 @@ from tieproof.engine.structures import (
     Tile,
     Work,
 )
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
@@ -134,7 +134,7 @@ def transposed(entries: Array) -> Array:
 
 
 @native
-def transpose(entries: Array, out: Array) -> None:
+def transpose(entries: Array, out: Output[Array]) -> None:
     """Write the transpose, in blocks that the cache holds."""
 
 

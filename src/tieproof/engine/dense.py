@@ -10,7 +10,7 @@ from tieproof.engine.rounded.kernels import nearness_of, target_of
 from tieproof.engine.stripes import stripes
 from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.relevance import RelevantBlock
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import Array, FloatArray, IntArray, Ties
@@ -115,9 +115,9 @@ def count_lists(
     start: IntArray,
     relevant: RelevantBlock,
     small_is_near: bool,
-    room: ListRoom,
-    ties: IntArray,
-    grades: FloatArray,
+    room: Output[ListRoom],
+    ties: Output[IntArray],
+    grades: Output[FloatArray],
 ) -> CountedLists:
     """Write the ties of each list that hold a relevant item: query, k, n, l, m, the rows of `ties`.
 
@@ -127,7 +127,9 @@ def count_lists(
 
 
 @native
-def end_lists(number: Array, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: IntArray) -> None:
+def end_lists(
+    number: Array, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: Output[IntArray]
+) -> None:
     """Write k, n, l, m, the rows of `last`, of what is listed at the farthest number of each list."""
 
 

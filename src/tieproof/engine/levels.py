@@ -6,7 +6,7 @@ import numpy as np
 
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance import Labels
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Ties, WordArray
@@ -76,9 +76,9 @@ def count_levels(
     items: WordArray,
     start: IntArray,
     stop: IntArray,
-    position: Places,
-    lanes: IntArray,
-    counts: IntArray,
+    position: Output[Places],
+    lanes: Output[IntArray],
+    counts: Output[IntArray],
 ) -> None:
     """Add up `counts_of`, a row for each query, and again one for each.
 
@@ -87,5 +87,5 @@ def count_levels(
 
 
 @native
-def ties_of_levels(counts: IntArray, ties: IntArray) -> None:
+def ties_of_levels(counts: IntArray, ties: Output[IntArray]) -> None:
     """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item; `counts` is as above."""

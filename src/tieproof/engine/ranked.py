@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.inputs.relevance import ranges
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
 KEYS = 8
@@ -90,7 +90,12 @@ def room_for_guides(keys: int, queries: int) -> tuple[SmallIntArray, FloatArray]
 
 @native
 def fill_guides(
-    queries: IntArray, start: IntArray, stop: IntArray, key: FloatArray, guide: SmallIntArray, scale: FloatArray
+    queries: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    key: FloatArray,
+    guide: Output[SmallIntArray],
+    scale: Output[FloatArray],
 ) -> None:
     """For each of these queries, how many of its keys lie in earlier steps, step after step.
 
@@ -135,7 +140,7 @@ class Ranked:
 
 
 @native
-def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: IntArray) -> int:
+def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: Output[IntArray]) -> int:
     """Write query, k, n, l, m, the rows of `ties`, of queries whose thresholds are first[q] … last[q]-1.
 
     Returns how many ties there are.

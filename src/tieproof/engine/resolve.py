@@ -10,7 +10,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
@@ -66,8 +66,8 @@ def settle(
     stops: IntArray,
     key: FloatArray,
     reach: FloatArray,
-    counts: Counts,
-    undecided: Undecided,
+    counts: Output[Counts],
+    undecided: Output[Undecided],
 ) -> int:
     """Count what sharper intervals of nearness decide; move the rest to the front and return how many they are.
 
@@ -166,16 +166,16 @@ def place_intervals(
     low: FloatArray,
     high: FloatArray,
     origin: IntArray,
-    items: Undecided,
+    items: Output[Undecided],
     starts: IntArray,
     stops: IntArray,
-    gap: SmallIntArray,
+    gap: Output[SmallIntArray],
 ) -> int:
     """Count each item whose interval tells its place; move the others to the front and return how many they are."""
 
 
 @native
-def leading(keys: IntArray, base: IntArray, common: IntArray, lead: IntArray) -> None:
+def leading(keys: IntArray, base: IntArray, common: Output[IntArray], lead: Output[IntArray]) -> None:
     """The first digits of each key, as one number, less those of a key of its query, `base`.
 
     As many digits as 63 bits hold whatever the next one is. These numbers are in the order of the keys of a query;
@@ -193,6 +193,6 @@ def place_by_keys(
     items: Undecided,
     starts: IntArray,
     stops: IntArray,
-    counts: Counts,
+    counts: Output[Counts],
 ) -> None:
     """Search each item among the thresholds it may meet, by `lead` or by the whole key, and count it there."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import IntArray, SmallIntArray, WordArray
 
 Bytes = npt.NDArray[np.uint8]
@@ -87,10 +87,12 @@ class DocumentTable:
 
 
 @native
-def put_documents(documents: Documents, start: int, stop: int, table: WordArray, earlier: IntArray) -> int:
+def put_documents(
+    documents: Documents, start: int, stop: int, table: Output[WordArray], earlier: Output[IntArray]
+) -> int:
     """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
 
 
 @native
-def find_documents(documents: Documents, known: Documents, table: WordArray, found: IntArray) -> None:
+def find_documents(documents: Documents, known: Documents, table: WordArray, found: Output[IntArray]) -> None:
     """Find the row of each document among the known ones of a table, or -1."""

@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError, about
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.relevance import Relevance, RelevantBlock, by_labels
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, IntArray
 
 
@@ -115,12 +115,14 @@ def as_judged_type(values: Array) -> Array:
 
 
 @native
-def count_judged(relevance: Array, start: IntArray, relevant: IntArray, excluded: IntArray) -> JudgedGrades:
+def count_judged(
+    relevance: Array, start: IntArray, relevant: Output[IntArray], excluded: Output[IntArray]
+) -> JudgedGrades:
     """Count the relevant and the excluded items of each list; that of query q is start[q] … start[q+1]-1."""
 
 
 @native
-def list_judged(relevance: Array, start: IntArray, found: RelevantBlock) -> None:
+def list_judged(relevance: Array, start: IntArray, found: Output[RelevantBlock]) -> None:
     """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted.
 
     The last place of their arrays is room.

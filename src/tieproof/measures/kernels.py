@@ -7,7 +7,7 @@ and come as zeros.
 
 from typing import NamedTuple
 
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 LONG = 32
@@ -39,8 +39,8 @@ def sum_precisions(
     m: IntArray,
     last: IntArray,
     harmonic: WeightTables,
-    room: FloatArray,
-    estimates: FloatArray,
+    room: Output[FloatArray],
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate the sum of the precisions at the relevant items of each query.
 
@@ -57,8 +57,8 @@ def precision_terms(
     m: IntArray,
     s: IntArray,
     harmonic: WeightTables,
-    room: FloatArray,
-    terms: FloatArray,
+    room: Output[FloatArray],
+    terms: Output[FloatArray],
 ) -> None:
     """Write lower, expected, upper and variance, the rows of `terms`, of ties of which s places count.
 
@@ -69,7 +69,7 @@ def precision_terms(
 
 @native
 def add_trapezoids(
-    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: FloatArray
+    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: Output[FloatArray]
 ) -> None:
     """Add up, for each query, what is given for its ties of several items, (4, such ties), and what single items add.
 
@@ -84,8 +84,8 @@ def trapezoid_terms(
     l: IntArray,
     m: IntArray,
     harmonic: WeightTables,
-    room: FloatArray,
-    terms: FloatArray,
+    room: Output[FloatArray],
+    terms: Output[FloatArray],
 ) -> None:
     """Write lower, expected, upper and variance of what ties add to a sum of trapezoids, the rows of `terms`.
 
@@ -103,14 +103,20 @@ def sum_weights(
     last: IntArray,
     weights: WeightTables,
     bounds: FloatArray,
-    estimates: FloatArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate the sum of the weights of the relevant items' ranks of each query; `bounds` (Q,) are on these sums."""
 
 
 @native
 def find_successes(
-    queries: IntArray, starts: IntArray, k: IntArray, l: IntArray, m: IntArray, last: IntArray, estimates: FloatArray
+    queries: IntArray,
+    starts: IntArray,
+    k: IntArray,
+    l: IntArray,
+    m: IntArray,
+    last: IntArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate whether a relevant item is found, for `queries`.
 
@@ -127,7 +133,7 @@ def find_first_reciprocals(
     m: IntArray,
     last: IntArray,
     harmonic: WeightTables,
-    estimates: FloatArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate 1 / the rank of the first relevant item, for `queries`.
 
@@ -144,7 +150,7 @@ def find_last_reciprocals(
     l: IntArray,
     m: IntArray,
     n_relevant: IntArray,
-    estimates: FloatArray,
+    estimates: Output[FloatArray],
 ) -> None:
     """Estimate R / the rank of the last relevant item, 0 where one is missing, for `queries`.
 

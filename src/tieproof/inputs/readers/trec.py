@@ -17,7 +17,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.readers.damage import broken
 from tieproof.inputs.readers.location import check
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PIECE_BYTES = 2**22
@@ -154,7 +154,7 @@ def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers)
 
 @native
 def read_lines(
-    text: Bytes, stop: int, longest: int, layout: LineLayout, rows: LineRows, before: LinesRead
+    text: Bytes, stop: int, longest: int, layout: LineLayout, rows: Output[LineRows], before: LinesRead
 ) -> LinesRead:
     """Read the lines that begin before `stop`, from where reading ended."""
 
