@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.problems import as_budget
@@ -19,7 +18,7 @@ from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.results.results import Result
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 SideName = Literal["queries", "gallery"]
 SIDES = ("queries", "gallery")
@@ -30,8 +29,8 @@ class Batch(NamedTuple):
 
     indices: IntArray
     embeddings: Embeddings
-    labels: npt.NDArray[Any]
-    categories: npt.NDArray[Any] | None
+    labels: Array
+    categories: Array | None
 
 
 class Evaluator:
@@ -224,7 +223,7 @@ class Evaluator:
                     )
         self._batches.setdefault(side, []).append(batch)
 
-    def _as_labels(self, labels: Any, count: int) -> npt.NDArray[Any]:
+    def _as_labels(self, labels: Any, count: int) -> Array:
         """The labels of a batch; whether a single column holds classes is for all batches together to say."""
         own = as_label_rows(labels, count, "labels", "embeddings")
         return own.copy() if own.shape[1:] == (1,) else as_labels(own, count, "labels", "embeddings").copy()

@@ -27,7 +27,7 @@ from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
 from tieproof.results.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
 from tieproof.results.results import Result
-from tieproof.ties import IntArray
+from tieproof.ties import BoolArray, IntArray
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -199,7 +199,7 @@ def choose(
 ) -> Topics:
     """Which queries are evaluated, by the policies."""
 
-    def holds(query: IntArray) -> npt.NDArray[np.bool_]:
+    def holds(query: IntArray) -> BoolArray:
         return np.bincount(query, minlength=len(names)) > 0
 
     has_judgment, in_run = holds(judged.documents.query), holds(ranked.query)

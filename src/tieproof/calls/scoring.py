@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
@@ -15,7 +14,7 @@ from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
 from tieproof.results.evaluated import Evaluated, Setting, count_by_query
 from tieproof.results.results import Result
-from tieproof.ties import FloatArray, IntArray, Parts, Ties
+from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
@@ -30,9 +29,9 @@ class Names(NamedTuple):
     not_in_run : those of the qrels that have no document in the run, evaluated or not
     """
 
-    ids: npt.NDArray[Any]
-    left_out: Mapping[str, npt.NDArray[Any]]
-    not_in_run: npt.NDArray[Any]
+    ids: Array
+    left_out: Mapping[str, Array]
+    not_in_run: Array
 
 
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
@@ -119,8 +118,8 @@ def make_result(
     setting: Setting,
     zero_vectors: int = 0,
     names: Names | None = None,
-    categories: npt.NDArray[Any] | None = None,
-    confidence: npt.NDArray[Any] | None = None,
+    categories: Array | None = None,
+    confidence: Array | None = None,
 ) -> Result:
     """The result of these scores.
 

@@ -4,7 +4,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
@@ -23,14 +22,14 @@ from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Batch, ExactRows
 from tieproof.native.calls import Output, native
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 LARGEST_RELATIVE = 0.25
 """A relative error from here up decides too little; at millions of dimensions float64 takes over."""
 
 
 @native
-def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: Output[npt.NDArray[Any]]) -> None:
+def city_block_tile(x: Array, y: Array, out: Output[Array]) -> None:
     """out[i, j] = - sum over d of |x[i, d] - y[j, d]|, summed in the order of d."""
 
 

@@ -21,13 +21,11 @@ from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.native.calls import Output, native
-from tieproof.ties import FloatArray, IntArray
-
-Words = npt.NDArray[np.uint64]
+from tieproof.ties import Array, FloatArray, IntArray, WordArray
 
 
 @native
-def hamming_tile(x: Words, y: Words, out: Output[npt.NDArray[Any]]) -> None:
+def hamming_tile(x: WordArray, y: WordArray, out: Output[Array]) -> None:
     """out[i, j] = - bits that differ between x[i] and y[j]."""
 
 
@@ -122,7 +120,7 @@ def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(padded).view(np.uint32)
 
 
-def distinct_words(rows: Rows) -> Words:
+def distinct_words(rows: Rows) -> WordArray:
     """The distinct rows as words of 64 bits."""
     return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)
 

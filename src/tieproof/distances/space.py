@@ -10,7 +10,7 @@ from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.rows import Rows, spans
 from tieproof.exact.slices import ExactRows
 from tieproof.native.threads import for_each
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 Entries = npt.NDArray[np.floating[Any]]
 
@@ -40,7 +40,7 @@ def make_error(
     columns: slice,
     *,
     relative: float = 0.0,
-    row: npt.NDArray[Any] | None = None,
+    row: Array | None = None,
     column: FloatArray | None = None,
     constant: FloatArray | float = 0.0,
 ) -> Error:
@@ -60,7 +60,7 @@ def make_error(
     )
 
 
-def infinite_if_unknown(bound: npt.NDArray[Any]) -> FloatArray:
+def infinite_if_unknown(bound: Array) -> FloatArray:
     """A bound whose NaN are infinite."""
     return np.where(np.isnan(bound), np.inf, bound)
 
@@ -72,12 +72,12 @@ class Form(NamedTuple):
     s |s| / square[column] for the integer entry s, in float64.
     """
 
-    factor: npt.NDArray[Any]
-    shift: npt.NDArray[Any]
+    factor: Array
+    shift: Array
     square: FloatArray
     ratio: bool
     whole: bool  # nearness is whole numbers
-    weight: npt.NDArray[np.int32]  # how many items a column stands for
+    weight: SmallIntArray  # how many items a column stands for
 
     def part(self, columns: slice | IntArray) -> "Form":
         """The form of some columns."""

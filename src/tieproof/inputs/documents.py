@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.native.calls import Output, native
-from tieproof.ties import IntArray, SmallIntArray
+from tieproof.ties import IntArray, SmallIntArray, WordArray
 
 Bytes = npt.NDArray[np.uint8]
-Words = npt.NDArray[np.uint64]
 
 EMPTY = np.iinfo(np.uint64).max
 AT_A_TIME = 2**20
@@ -101,13 +100,13 @@ def places_of_queries(query: IntArray, queries: int) -> IntArray:
 
 @native
 def put_documents(
-    documents: Documents, start: int, stop: int, table: Output[Words], first: IntArray, earlier: Output[IntArray]
+    documents: Documents, start: int, stop: int, table: Output[WordArray], first: IntArray, earlier: Output[IntArray]
 ) -> int:
     """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
 
 
 @native
 def find_documents(
-    documents: Documents, known: Documents, table: Words, first: IntArray, found: Output[IntArray]
+    documents: Documents, known: Documents, table: WordArray, first: IntArray, found: Output[IntArray]
 ) -> None:
     """Find the row of each document among the known ones of a table, or -1."""

@@ -4,12 +4,11 @@ Each rule looks at a few rows first and stops at the first difference, and leave
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import Relevance
-from tieproof.ties import IntArray
+from tieproof.ties import FloatArray, IntArray
 
 FEWEST = 4
 """Rows that there must be: with fewer, an example may well be meant as it is."""
@@ -95,6 +94,6 @@ def is_similarity(matrix: Embeddings) -> bool:
     return bool(one_side and several and 2 * apart > others.size)
 
 
-def is_symmetric(rows: npt.NDArray[np.float64], columns: Embeddings, near: float) -> bool:
+def is_symmetric(rows: FloatArray, columns: Embeddings, near: float) -> bool:
     """Whether some rows are the columns of the same indices."""
     return bool((np.abs(rows - columns.T.astype(np.float64)) <= near).all())

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.results.results import Result
+from tieproof.ties import Array
 from tieproof.views.pictures import style
 from tieproof.views.whole_files import atomic_write
 
@@ -78,14 +78,14 @@ def json_writer() -> Writer:
     return write
 
 
-def storable(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     r"""Columns whose names are text in UTF-8, where half of a surrogate pair is written as in Python: \ud800.
 
     >>> storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
     ['\x1b[1m, kept', '\\ud800']
     """
 
-    def as_utf8(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def as_utf8(names: Array) -> Array:
         return np.array([name.encode("utf-8", "backslashreplace").decode() for name in names.tolist()])
 
     return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
