@@ -5,44 +5,43 @@
 
 #include "precision_terms.h"
 
-/* The ties are worked on in groups, whatever their queries, and what they add is added up one after the other. */
+/* Ties above the cutoff are worked on in groups, whatever their queries; what they add is added up in their order. */
 KERNEL void sum_precisions(
     Longs starts, Longs k, Longs n, Longs l, Longs m, Longs last, const WeightTables *harmonic, Doubles room,
     Doubles divisors, Doubles estimates)
 {
     SomeTies ties;
-    int64_t q = 0, of_first = 0;
-    for (int64_t first = 0; first < k.length; first += SIDE_BY_SIDE, of_first = q) {
-        int64_t end = k.length - first < SIDE_BY_SIDE ? k.length : first + SIDE_BY_SIDE, several = 0;
-        for (int64_t t = first; t < end; t++) {
-            while (t >= AT(starts, q + 1))
-                q++;
+    int64_t of[SIDE_BY_SIDE], tie[SIDE_BY_SIDE], q = 0, t = AT(starts, 0);
+    while (q < last.length) {
+        int64_t some = 0, several = 0;
+        while (q < last.length && some < SIDE_BY_SIDE) {
+            if (t >= AT(starts, q + 1) || AT(k, t) >= AT(last, q)) {
+                t = AT(starts, ++q);
+                continue;
+            }
             int64_t places = AT(last, q) - AT(k, t);
             ties.k[several] = AT(k, t);
             ties.n[several] = AT(n, t);
             ties.l[several] = AT(l, t);
             ties.m[several] = AT(m, t);
             ties.s[several] = places < AT(l, t) ? places : AT(l, t);
-            several += AT(l, t) > 1 && places > 0;
+            several += AT(l, t) > 1;
+            of[some] = q;
+            tie[some++] = t++;
         }
         find_terms(&ties, several, harmonic, room);
         several = 0;
-        q = of_first;
-        for (int64_t t = first; t < end; t++) {
-            while (t >= AT(starts, q + 1))
-                q++;
-            if (AT(k, t) >= AT(last, q))
-                continue;
-            if (AT(l, t) == 1) {
-                double precision = (AT(n, t) + 1.0) / (AT(k, t) + 1.0);
-                for (int64_t i = 0; i < 3; i++)
-                    AT2(estimates, i, q) += precision;
+        for (int64_t i = 0; i < some; i++) {
+            if (AT(l, tie[i]) == 1) {
+                double precision = (AT(n, tie[i]) + 1.0) / (AT(k, tie[i]) + 1.0);
+                for (int64_t row = 0; row < 3; row++)
+                    AT2(estimates, row, of[i]) += precision;
                 continue;
             }
-            AT2(estimates, 0, q) += ties.lower[several];
-            AT2(estimates, 1, q) += ties.expected[several];
-            AT2(estimates, 2, q) += ties.upper[several];
-            AT2(estimates, 3, q) += ties.variance[several];
+            AT2(estimates, 0, of[i]) += ties.lower[several];
+            AT2(estimates, 1, of[i]) += ties.expected[several];
+            AT2(estimates, 2, of[i]) += ties.upper[several];
+            AT2(estimates, 3, of[i]) += ties.variance[several];
             several++;
         }
     }
