@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
     from tieproof.calls.pcf import pcf
     from tieproof.calls.runs import evaluate_run
+    from tieproof.calls.verify import verify
     from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
     from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     )
     from tieproof.results.collisions import Collisions
     from tieproof.results.rates import ErrorRates, OperatingPoint
+    from tieproof.results.records import load
     from tieproof.results.results import Result
     from tieproof.results.tie_summary import TieSummary
+    from tieproof.results.verification import Verification
     from tieproof.ties import Estimate, Ties
 else:
     __getattr__, __dir__ = handed_on(
@@ -69,6 +72,7 @@ else:
             "TieproofError": "tieproof.errors",
             "Ties": "tieproof.ties",
             "UnsafeProductError": "tieproof.errors",
+            "Verification": "tieproof.results.verification",
             "__version__": "tieproof.installed",
             "collisions": "tieproof.calls.collisions",
             "confidence": None,
@@ -78,9 +82,11 @@ else:
             "evaluate_scores": "tieproof.calls.lists",
             "fnmr_at_fmr": "tieproof.calls.fnmr",
             "fnmr_at_fmr_of_distances": "tieproof.calls.fnmr",
+            "load": "tieproof.results.records",
             "measures": None,
             "nDCG": "tieproof.measures",
             "pcf": "tieproof.calls.pcf",
+            "verify": "tieproof.calls.verify",
         },
     )
 
@@ -113,6 +119,7 @@ __all__ = [
     "TieproofError",
     "Ties",
     "UnsafeProductError",
+    "Verification",
     "audit",
     "collisions",
     "confidence",
@@ -122,7 +129,9 @@ __all__ = [
     "evaluate_scores",
     "fnmr_at_fmr",
     "fnmr_at_fmr_of_distances",
+    "load",
     "measures",
     "nDCG",
     "pcf",
+    "verify",
 ]

@@ -64,6 +64,11 @@ class Result(Mapping[str, Estimate[float]]):
         return tuple(str(measure) for measure in self._per_query)
 
     @property
+    def evaluated(self) -> Evaluated:
+        """All that is known of every query, before any mean; for those who build on results."""
+        return self._found
+
+    @property
     def fingerprint(self) -> str:
         """What the evaluated data is known by, in 64 digits: the same for the same data in any order.
 
@@ -238,6 +243,16 @@ class Result(Mapping[str, Estimate[float]]):
         except ImportError:
             raise MissingExtraError("Result.to_frame", "pandas") from None
         return pd.DataFrame(self.columns())
+
+    def save(self, path: Any) -> None:
+        """Write all of this result to a file that ends in .tieproof: `tp.load` reads it, `tp.verify` checks it.
+
+        The file is the same, byte for byte, for the same result. Raises InputError where it cannot be written, and
+        for the result of one category.
+        """
+        from tieproof.views.records import save
+
+        return save(self, path)
 
     def plot(self, ax: Any = None) -> Any:
         """A picture of the interval of every measure, as axes of matplotlib (extra `plot`)."""
