@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.inputs.checks import as_shares, check_choice
+from tieproof.inputs.options import as_shares, check_choice
 from tieproof.ties import Estimate
 
 Method = Literal["linear", "exact"]

@@ -68,7 +68,7 @@ class Result(Mapping[str, Estimate[float]]):
         """All that is known of every query, before any mean; for those who build on results."""
         return self._found
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """What the evaluated data is known by, in 64 digits: the same for the same data in any order.
 
