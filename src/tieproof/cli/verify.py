@@ -21,8 +21,8 @@ DISAGREES = 4
 HELP = (
     "Evaluate again what a record says it is the result of, and say whether every bit agrees.\n\n"
     "RECORD is a file of tieproof evaluate --save or tieproof run --save. The record says how to evaluate; what it "
-    "was evaluated from is given again: embeddings and labels, or qrels and a run. The same items may come in another "
-    f"order.\n\nExit status: 0 if all agrees, {DISAGREES} if anything differs, 2 for bad input."
+    "was evaluated from is given again: embeddings and labels, or qrels and a run, with the items in any order.\n\n"
+    f"Exit status: 0 if all agrees, {DISAGREES} if anything differs, 2 for bad input."
 )
 
 EXAMPLES = (
