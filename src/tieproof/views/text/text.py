@@ -47,13 +47,19 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
-    shown = by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
-    page = "\n".join([table(*shown, width, color), "", *(paragraph(text, width) for text in sentences(result))])
+    page = "\n".join(
+        [table(*shown(result), width, color), "", *(paragraph(text, width) for text in sentences(result))]
+    )
     return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
 
 Table = tuple[Row, Sequence[Sequence[Row]]]
 """The names of the columns, and sections of rows."""
+
+
+def shown(result: Result) -> Table:
+    """The table of a result, by its categories where there are not too many."""
+    return by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
 
 
 def whole(result: Result) -> Table:
