@@ -6,33 +6,29 @@ results ──► same_queries.py: aligned by their queries' ids, or refused
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from tieproof.calls.p_values import p_values_of
+from tieproof.calls.query_differences import Columns, Key, columns_of
 from tieproof.calls.same_queries import aligned, common_measures
 from tieproof.errors import InputError
 from tieproof.inputs.checks import check_choice
 from tieproof.measures import Measure
-from tieproof.results.comparison import ROUNDING, Comparison, Difference, Procedure, difference, values_in_order
-from tieproof.results.intervals import check_confidence, in_groups
+from tieproof.results.comparison import Comparison, Difference, Procedure
+from tieproof.results.intervals import check_confidence
 from tieproof.results.results import Result
 from tieproof.results.verdicts import Evidence, verdict_on
 from tieproof.statistics.bootstrap import bca
 from tieproof.statistics.corrections import CORRECTIONS
 from tieproof.statistics.effect_size import cohens_d
-from tieproof.statistics.sign_flip import sign_flip
-from tieproof.statistics.strata import Strata
-from tieproof.statistics.student import t_test
-from tieproof.statistics.wilcoxon import wilcoxon_test
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Estimate
 
-Test = Literal["sign-flip", "t", "wilcoxon"]
+Test = Literal["sign-flip", "t", "wilcoxon", "tukey"]
 Correction = Literal["holm", "bonferroni", "fdr"]
-Key = tuple[str, str, str]
-"""Two systems and a measure."""
 
 
 def compare(
@@ -75,17 +71,15 @@ def compare(
 
     """
     check_systems(results, baseline)
-    check_choice("test", test, TESTS)
-    if correction is not None:
-        check_choice("correction", correction, CORRECTIONS)
+    check_choice("test", test, get_args(Test))
+    check_correction(correction, test)
     check_confidence(confidence)
     places = aligned(results)
     pairs = pairs_of(list(results), baseline)
     names = common_measures(results, measures)
     columns = columns_of(results, places, [(a, b, name) for name in names for a, b in pairs])
-    procedure = Procedure(baseline, test, correction, confidence)
-    found = differences_of(results, columns, len(pairs), procedure)
-    return Comparison(results, places, found, procedure)
+    procedure = Procedure(baseline, test, None if test == "tukey" else correction, confidence)
+    return Comparison(results, places, differences_of(results, columns, procedure), procedure)
 
 
 def check_systems(results: Any, baseline: Any) -> None:
@@ -107,6 +101,18 @@ def check_systems(results: Any, baseline: Any) -> None:
         check_choice("baseline", baseline, results)
 
 
+def check_correction(correction: Any, test: str) -> None:
+    """Refuse an unknown one, and one for the test that corrects by itself."""
+    if correction is not None:
+        check_choice("correction", correction, CORRECTIONS)
+    if test == "tukey" and correction not in (None, "holm"):
+        raise InputError(
+            f"test='tukey' is a test of all pairs at once, which corrects by itself, and correction={correction!r} "
+            "was asked for. Leave out correction=, or take test='sign-flip'.",
+            "correction",
+        )
+
+
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     """Which systems are compared.
 
@@ -118,46 +124,9 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, st
     return [(name, baseline) for name in systems if name != baseline]
 
 
-class Columns(NamedTuple):
-    """The differences of n queries for each of k keys, each seen from the system that is ahead in expectation.
-
-    ahead : (k,) 1 where the first system is ahead or none is, -1 where the second is
-    expected, against : (n, k) the differences of the expected values; and where all ties are broken against the
-        system that is ahead and for the other one
-    strata : the categories of the queries, where the mean is over categories; the queries lie category by category
-    """
-
-    keys: list[Key]
-    ahead: IntArray
-    expected: FloatArray
-    against: FloatArray
-    strata: Strata
-
-
-def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], keys: list[Key]) -> Columns:
-    """The differences of every pair and measure; those that are only due to rounding are 0."""
-    one = next(iter(results.values()))
-    counted = ~np.isnan(one.per_query(keys[0][2]).lower)
-    categories = one.category_of_query if one.setting.average == "macro" else None
-    estimates = [
-        difference(*(values_in_order(results[name], places[name], measure) for name in (a, b)))
-        for a, b, measure in keys
-    ]
-    bounds = np.array([(each.lower, each.expected, each.upper) for each in estimates])[..., counted]
-    bounds[np.abs(bounds) <= ROUNDING] = 0.0
-    ordered, strata = in_groups(bounds.T, None if categories is None else categories[counted])
-    lower, expected, upper = np.moveaxis(ordered, 1, 0)
-    weighted = expected * strata.weights[:, None]
-    ahead = np.array([-1 if math.fsum(column.tolist()) < 0 else 1 for column in weighted.T])
-    return Columns(keys, ahead, expected * ahead, np.where(ahead > 0, lower, -upper), strata)
-
-
-def differences_of(
-    results: Mapping[str, Result], columns: Columns, n_pairs: int, procedure: Procedure
-) -> dict[Key, Difference]:
-    """What is known of every pair and measure, the pairs of a measure together."""
-    p_values = TESTS[procedure.test](columns)
-    corrected = np.stack([by_measure(row, n_pairs, procedure.correction) for row in p_values])
+def differences_of(results: Mapping[str, Result], columns: Columns, procedure: Procedure) -> dict[Key, Difference]:
+    """What is known of every pair and measure."""
+    p_values, corrected = p_values_of(columns, procedure.test, procedure.correction)
     intervals = bca(columns.expected, columns.strata, procedure.confidence)
     found = {}
     for at, (a, b, measure) in enumerate(columns.keys):
@@ -201,44 +170,3 @@ def turned(ends: tuple[float, float], ahead: int) -> tuple[float, float]:
     """The ends of an interval, the other way round where the second system is ahead."""
     low, high = ends
     return (low, high) if ahead > 0 else (0.0 - high, 0.0 - low)
-
-
-def by_measure(p_values: FloatArray, n_pairs: int, correction: str | None) -> FloatArray:
-    """P-values (k,) corrected for the pairs of each measure, which follow each other."""
-    if correction is None:
-        return p_values
-    return np.concatenate([CORRECTIONS[correction](part) for part in p_values.reshape(-1, n_pairs)])
-
-
-def by_sign_flips(columns: Columns) -> FloatArray:
-    """P-values of the expected differences and of those against the system ahead, (2, k), by the same signs."""
-    weights = columns.strata.weights[:, None]
-    expected, against = columns.expected * weights, columns.against * weights
-    order = np.lexsort((against, expected), axis=0)
-    both = [np.take_along_axis(part, order, axis=0) for part in (expected, against)]
-    return sign_flip(np.hstack(both)).reshape(2, -1)
-
-
-def by_t(columns: Columns) -> FloatArray:
-    """The same by Student's t."""
-    return np.array(
-        [[t_test(column, columns.strata) for column in part.T] for part in (columns.expected, columns.against)]
-    )
-
-
-def by_signed_ranks(columns: Columns) -> FloatArray:
-    """The same by Wilcoxon's signed ranks, which know no categories."""
-    if len(columns.strata.sizes) > 1:
-        raise InputError(
-            "test='wilcoxon' ranks all queries together, and these results are means over categories "
-            "(average='macro'). Take test='sign-flip'.",
-            "test",
-        )
-    return np.array([[wilcoxon_test(column) for column in part.T] for part in (columns.expected, columns.against)])
-
-
-TESTS: Mapping[str, Callable[[Columns], FloatArray]] = {
-    "sign-flip": by_sign_flips,
-    "t": by_t,
-    "wilcoxon": by_signed_ranks,
-}

@@ -10,7 +10,7 @@ from tieproof.inputs.checks import check_choice
 from tieproof.statistics.bootstrap import bca
 from tieproof.statistics.strata import Strata, grouped
 from tieproof.statistics.student import t_interval
-from tieproof.ties import Array, FloatArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 Method = Literal["bca", "t"]
 Bound = Literal["lower", "expected", "upper"]
@@ -58,22 +58,22 @@ def interval_over_queries(
     names : the category of each query (Q,), where the mean is over categories: queries are drawn within each
     """
     check_choice("method", method, METHODS)
-    ordered, strata = in_groups(values[:, None], names)
+    order, strata = in_groups(len(values), names)
     if method == "t":
-        return t_interval(ordered[:, 0], strata, confidence)
-    return bca(ordered, strata, confidence)[0]
+        return t_interval(values[order], strata, confidence)
+    return bca(values[order, None], strata, confidence)[0]
 
 
-def in_groups(values: FloatArray, names: Array | None) -> tuple[FloatArray, Strata]:
-    """Columns of values (Q, k), category by category; refused where a category has a single query."""
-    order, strata = grouped(names, len(values))
+def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
+    """The order that puts queries category by category, and these; refused where one has a single query."""
+    order, strata = grouped(names, count)
     if strata.sizes.min() < 2:
         which = "There is a single query" if names is None else f"The category {lonely(names)!r} has a single query"
         raise InputError(
             f"{which}, which does not say how much queries differ. An interval over queries needs at least two"
             f"{'' if names is None else ' in each category; leave that category out, or take average=micro'}."
         )
-    return values[order], strata
+    return order, strata
 
 
 def lonely(names: Array) -> Any:
