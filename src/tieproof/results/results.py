@@ -52,12 +52,7 @@ class Result(Mapping[str, Estimate[float]]):
         """The mean of every measure."""
         if self.setting.average == "micro":
             return {measure: mean(values) for measure, values in self._per_query.items()}
-        assert self._categories is not None
-        members = self._categories.members.values()
-        return {
-            measure: mean_of_means([mean(values[:, chosen]) for chosen in members])
-            for measure, values in self._per_query.items()
-        }
+        return {measure: mean_of_means([*self.category_means(measure).values()]) for measure in self._per_query}
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -205,6 +200,19 @@ class Result(Mapping[str, Estimate[float]]):
         (('cats', 'dogs'), 0.5)
         """
         return Result(self._found.of_category(name))
+
+    def category_means(self, measure: str | Measure) -> dict[Any, Estimate[float]]:
+        """The mean of a measure over the queries of each category, as `category(name)[measure]` of all at once.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores(
+        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
+        ... )
+        >>> {name: estimate.lower for name, estimate in result.category_means("RR").items()}
+        {'cats': 0.5, 'dogs': 1.0}
+        """
+        values, members = self._per_query[self._known(measure)], self._categories.members if self._categories else {}
+        return {name: mean(values[:, chosen]) for name, chosen in members.items()}
 
     @property
     def has_confidence(self) -> bool:
