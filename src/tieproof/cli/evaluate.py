@@ -9,6 +9,7 @@ from tieproof.cli.options import (
     TIE_STD,
     Average,
     Bits,
+    Ci,
     Distance,
     Embeddings,
     Empty,
@@ -27,7 +28,7 @@ from tieproof.cli.options import (
     choice_option,
     file_option,
 )
-from tieproof.cli.output import answer
+from tieproof.cli.output import answer, showing
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
@@ -45,6 +46,8 @@ EXAMPLES = """Examples:
 tieproof evaluate embeddings.npy labels.npy
 
 tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
+
+tieproof evaluate embeddings.npy labels.npy --ci 0.95
 
 tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
 
@@ -83,6 +86,7 @@ def command(
     empty: Empty = "skip",
     memory: Memory = "1GiB",
     threads: Threads = None,
+    ci: Ci = None,
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
@@ -92,7 +96,7 @@ def command(
         Files(embeddings, labels, groups, categories, confidence), gallery, gallery_labels, gallery_groups
     )
     result = evaluated(
-        tieproof.evaluate,
+        showing(tieproof.evaluate, ci),
         sides,
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
         distance=distance,

@@ -13,6 +13,7 @@ from tieproof.cli.options import (
     MEASURES,
     TIE_STD,
     Average,
+    Ci,
     Empty,
     Json,
     Measures,
@@ -25,7 +26,7 @@ from tieproof.cli.options import (
     file_argument,
     file_option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, answer, say, written
+from tieproof.cli.output import STANDARD_OUTPUT, answer, say, showing, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.results.evaluated import NOT_JUDGED
@@ -101,6 +102,7 @@ def command(
             text="Documents in the collection, where a last tie that goes on ends at the latest.",
         ),
     ] = None,
+    ci: Ci = None,
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
@@ -125,7 +127,7 @@ def command(
         "n_items": n_items,
     }
     result = written(
-        lambda: evaluate_files(qrels, run, **options),
+        lambda: showing(evaluate_files, ci)(qrels, run, **options),
         [Path(path) for path in (qrels, run, categories) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
     )

@@ -8,7 +8,7 @@ from tieproof.statistics.bootstrap import RESAMPLES
 from tieproof.statistics.sign_flip import FLIPS, MOST_EXACT
 from tieproof.statistics.tukey import DEALS
 from tieproof.views.printable import printable
-from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph
+from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, percent
 
 COLUMNS = (8, 18, 18, 7, 7)
 """How wide those of the numbers are."""
@@ -93,15 +93,6 @@ def between(low: float, high: float) -> str:
     '-0.2500 to +0.5000'
     """
     return f"{low:+.4f} to {high:+.4f}"
-
-
-def percent(confidence: float) -> str:
-    """A share in per cent.
-
-    >>> percent(0.95), percent(0.999)
-    ('95%', '99.9%')
-    """
-    return f"{100 * confidence:.6g}%"
 
 
 def score(found: Difference) -> str:
