@@ -23,6 +23,7 @@ from tieproof.cli.options import (
     Memory,
     PerQuery,
     Plot,
+    Save,
     Text,
     Threads,
     choice_option,
@@ -31,7 +32,7 @@ from tieproof.cli.options import (
 from tieproof.cli.output import answer, showing
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.text import render
 
 HELP = (
@@ -56,7 +57,18 @@ tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
 tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
 
 tieproof evaluate embeddings.npy labels.npy --precision float16
+
+tieproof evaluate embeddings.npy labels.npy --save run.tieproof
 """
+
+
+Categories = Annotated[
+    Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
+]
+Confidence = Annotated[
+    Text,
+    file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
+]
 
 
 def command(
@@ -68,14 +80,9 @@ def command(
     measures: Measures = MEASURES,
     groups: Groups = None,
     gallery_groups: GalleryGroups = None,
-    categories: Annotated[
-        Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
-    ] = None,
+    categories: Categories = None,
     average: Average = "micro",
-    confidence: Annotated[
-        Text,
-        file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
-    ] = None,
+    confidence: Confidence = None,
     bits: Bits = None,
     precision: Annotated[
         Text,
@@ -90,6 +97,7 @@ def command(
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
+    save: Save = None,
 ) -> None:
     """Read, evaluate, write, show."""
     sides = as_sides(
@@ -98,7 +106,7 @@ def command(
     result = evaluated(
         showing(tieproof.evaluate, ci),
         sides,
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
         distance=distance,
         measures=measures,
         average=average,
