@@ -9,7 +9,7 @@ from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import TIE_STD, Text, choice_option
-from tieproof.cli.output import answer
+from tieproof.cli.output import answer, showing
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
@@ -25,6 +25,7 @@ HELP = (
 EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy",
     "tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10",
+    "tieproof evaluate embeddings.npy labels.npy --ci 0.95",
     "tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP",
     "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
     "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
@@ -52,6 +53,7 @@ EXAMPLES = (
 @options.empty
 @options.memory
 @options.threads
+@options.ci
 @options.json
 @options.per_query
 @options.plot
@@ -65,6 +67,7 @@ def command(
     gallery: Text,
     gallery_labels: Text,
     gallery_groups: Text,
+    ci: float | None,
     json: Text,
     per_query: Text,
     plot: Text,
@@ -75,4 +78,4 @@ def command(
     queries = Files(embeddings, labels, groups, categories, confidence)
     sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
     outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)]
-    answer(json, render, evaluated(tieproof.evaluate, sides, outputs, **settings))
+    answer(json, render, evaluated(showing(tieproof.evaluate, ci), sides, outputs, **settings))

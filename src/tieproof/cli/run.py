@@ -12,7 +12,7 @@ from tieproof.calls.runs import MISSING
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.options import TIE_STD, Text, check_options, choice_option, count_option, file_argument, file_option
-from tieproof.cli.output import STANDARD_OUTPUT, answer, say, written
+from tieproof.cli.output import STANDARD_OUTPUT, answer, say, showing, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.results.evaluated import NOT_JUDGED
@@ -69,12 +69,21 @@ EXAMPLES = (
     "cover every way of going on.",
 )
 @count_option("--n-items", text="Documents in the collection, where a last tie that goes on ends at the latest.")
+@options.ci
 @options.json
 @options.per_query
 @options.plot
 @options.save
 def command(
-    qrels: str, run: str, per_query_lines: bool, json: Text, per_query: Text, plot: Text, save: Text, **settings: Any
+    qrels: str,
+    run: str,
+    per_query_lines: bool,
+    ci: float | None,
+    json: Text,
+    per_query: Text,
+    plot: Text,
+    save: Text,
+    **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
     if settings["n_items"] is not None and not settings["truncated"]:
@@ -87,7 +96,7 @@ def command(
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
     check_options(measures=settings["measures"])
     result = written(
-        lambda: evaluated_files(tieproof.evaluate_run, qrels, run, **settings),
+        lambda: evaluated_files(showing(tieproof.evaluate_run, ci), qrels, run, **settings),
         [Path(path) for path in (qrels, run, settings["categories"]) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
     )

@@ -1,7 +1,7 @@
 """`Result`: what an evaluation found."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +13,7 @@ from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
 from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated
+from tieproof.results.intervals import Bound, Interval, Method, check_confidence, check_options, interval_ends
 from tieproof.results.means import mean, mean_of_means
 from tieproof.results.tie_summary import TieSummary, summarize
 from tieproof.ties import Estimate, FloatArray
@@ -46,8 +47,9 @@ class Result(Mapping[str, Estimate[float]]):
     array([0, 1])
     """
 
-    def __init__(self, evaluated: Evaluated) -> None:
+    def __init__(self, evaluated: Evaluated, ci: float | None = None) -> None:
         self._found = evaluated
+        self.ci = ci
         self.setting = evaluated.setting
         self.query_ids = evaluated.query_ids
         self.empty_ids = evaluated.empty_ids
@@ -60,12 +62,7 @@ class Result(Mapping[str, Estimate[float]]):
         """The mean of every measure."""
         if self.setting.average == "micro":
             return {measure: mean(values) for measure, values in self._per_query.items()}
-        assert self._categories is not None
-        members = self._categories.members.values()
-        return {
-            measure: mean_of_means([mean(values[:, chosen]) for chosen in members])
-            for measure, values in self._per_query.items()
-        }
+        return {measure: mean_of_means([*self.category_means(measure).values()]) for measure in self._per_query}
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -127,6 +124,55 @@ class Result(Mapping[str, Estimate[float]]):
         lower, expected, upper, variance = self._per_query[self._known(measure)]
         return Estimate(lower, expected, upper, np.sqrt(variance))
 
+    def with_ci(self, ci: float = 0.95) -> "Result":
+        """This result, which shows its confidence intervals over the queries wherever it is shown.
+
+        ci : the confidence of the intervals
+        """
+        check_confidence("ci", ci)
+        return Result(self._found, ci)
+
+    def intervals(
+        self, confidence: float = 0.95, method: Method = "bca", bound: Bound = "lower"
+    ) -> dict[str, Interval]:
+        """The `interval` of each measure, by its name: all at once is faster than one by one."""
+        return self._intervals(list(self._per_query), confidence, method, bound)
+
+    def interval(
+        self, measure: str | Measure, confidence: float = 0.95, method: Method = "bca", bound: Bound = "lower"
+    ) -> Interval:
+        """The confidence interval of a mean: what other queries could have made of it, and nothing of ties.
+
+        bound : which value of each query is averaged
+        method : "bca", the bias-corrected and accelerated bootstrap; or "t", Student's (extra `stats`)
+
+        With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories:
+        these are taken as they are, and as many of each. The draws come from a fixed seed and do not depend on the
+        order of the queries, so the same data has the same interval. Where all queries score the same it is a point.
+
+        Raises InputError for a single query, alone or in a category, for nothing says how much queries differ.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
+        >>> result.interval("RR")
+        Interval(value=0.8333333333333334, low=0.5, high=1.0, confidence=0.95, method='bca', bound='lower')
+        """
+        (found,) = self._intervals([self._known(measure)], confidence, method, bound).values()
+        return found
+
+    def _intervals(
+        self, measures: Sequence[Measure], confidence: float, method: Method, bound: Bound
+    ) -> dict[str, Interval]:
+        """The intervals of some measures."""
+        check_options(confidence, method, bound)
+        values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
+        categories = self.category_of_query if self.setting.average == "macro" else None
+        ends = interval_ends(values, categories, confidence, method)
+        return {
+            str(measure): Interval(getattr(self[measure], bound), *both, confidence, method, bound)
+            for measure, both in zip(measures, ends, strict=True)
+        }
+
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name, or a message with those there are."""
         try:
@@ -153,6 +199,11 @@ class Result(Mapping[str, Estimate[float]]):
         """The categories whose queries all have nothing relevant, and which no mean includes."""
         return self._categories.left_out if self._categories else ()
 
+    @property
+    def category_of_query(self) -> npt.NDArray[Any] | None:
+        """The category of each of `query_ids`; None where no categories were given."""
+        return None if self._categories is None else self._categories.names[self._categories.of_query]
+
     def category(self, name: Any) -> "Result":
         """The result of the queries of one category, in which the mean is over its queries.
 
@@ -167,6 +218,19 @@ class Result(Mapping[str, Estimate[float]]):
         (('cats', 'dogs'), 0.5)
         """
         return Result(self._found.of_category(name))
+
+    def category_means(self, measure: str | Measure) -> dict[Any, Estimate[float]]:
+        """The mean of a measure over the queries of each category, as `category(name)[measure]` of all at once.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores(
+        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
+        ... )
+        >>> {name: estimate.lower for name, estimate in result.category_means("RR").items()}
+        {'cats': 0.5, 'dogs': 1.0}
+        """
+        values, members = self._per_query[self._known(measure)], self._categories.members if self._categories else {}
+        return {name: mean(values[:, chosen]) for name, chosen in members.items()}
 
     @property
     def has_confidence(self) -> bool:
@@ -205,6 +269,7 @@ class Result(Mapping[str, Estimate[float]]):
 
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure: of Q queries, 4 Q numbers.
+        After `with_ci`, `intervals` has those over the queries.
         """
         whole = {
             "setting": asdict(self.setting),
@@ -217,6 +282,8 @@ class Result(Mapping[str, Estimate[float]]):
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+        if self.ci is not None:
+            whole["intervals"] = {measure: asdict(each) for measure, each in self.intervals(self.ci).items()}
         if self._categories is None:
             return whole
         return whole | {
@@ -237,8 +304,8 @@ class Result(Mapping[str, Estimate[float]]):
         """
         count = len(self._per_query)
         table = {"query": np.tile(self.query_ids, count)}
-        if self._categories is not None:
-            table["category"] = np.tile(self._categories.names[self._categories.of_query], count)
+        if self.category_of_query is not None:
+            table["category"] = np.tile(self.category_of_query, count)
         table["measure"] = np.repeat(self.measures, len(self.query_ids))
         estimates = [self.per_query(measure) for measure in self._per_query]
         for name in ("lower", "expected", "upper", "std"):
