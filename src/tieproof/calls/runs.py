@@ -153,7 +153,7 @@ def evaluate_run(
         average=average,
     )
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
-    origin = origin_of_run(judged, ranked, list(queries), topics.number, options)
+    origin = origin_of_run(judged, ranked, names, topics.number, options)
     parts = run_parts(scores, ids, truncated, collection)
     scored = score(parts, wanted, len(ids), estimate)
     return make_result(scored, setting, origin, names=topics.names, categories=groups)
