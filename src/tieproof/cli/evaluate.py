@@ -1,34 +1,14 @@
 """`tieproof evaluate`."""
 
-from typing import Annotated
+from typing import Any
+
+import click
 
 import tieproof
+from tieproof.cli import options
+from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import (
-    MEASURES,
-    TIE_STD,
-    Average,
-    Bits,
-    Ci,
-    Distance,
-    Embeddings,
-    Empty,
-    Gallery,
-    GalleryGroups,
-    GalleryLabels,
-    Groups,
-    Json,
-    Labels,
-    Measures,
-    Memory,
-    PerQuery,
-    Plot,
-    Save,
-    Text,
-    Threads,
-    choice_option,
-    file_option,
-)
+from tieproof.cli.options import TIE_STD, Text, choice_option
 from tieproof.cli.output import answer, showing
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
@@ -42,78 +22,60 @@ HELP = (
     "a colon: data.npz:features."
 )
 
-EXAMPLES = """Examples:
-
-tieproof evaluate embeddings.npy labels.npy
-
-tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
-
-tieproof evaluate embeddings.npy labels.npy --ci 0.95
-
-tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
-
-tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
-
-tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
-
-tieproof evaluate embeddings.npy labels.npy --precision float16
-
-tieproof evaluate embeddings.npy labels.npy --save run.tieproof
-"""
+EXAMPLES = (
+    "tieproof evaluate embeddings.npy labels.npy",
+    "tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10",
+    "tieproof evaluate embeddings.npy labels.npy --ci 0.95",
+    "tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP",
+    "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
+    "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
+    "tieproof evaluate embeddings.npy labels.npy --precision float16",
+    "tieproof evaluate embeddings.npy labels.npy --save run.tieproof",
+)
 
 
-Categories = Annotated[
-    Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
-]
-Confidence = Annotated[
-    Text,
-    file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
-]
-
-
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@options.embeddings
+@options.labels
+@options.gallery
+@options.gallery_labels
+@options.distance
+@options.measures
+@options.groups
+@options.gallery_groups
+@options.categories
+@options.average
+@options.confidence
+@options.bits
+@choice_option(
+    "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=PRECISIONS
+)
+@options.empty
+@options.memory
+@options.threads
+@options.ci
+@options.json
+@options.per_query
+@options.plot
+@options.save
 def command(
-    embeddings: Embeddings,
-    labels: Labels = None,
-    gallery: Gallery = None,
-    gallery_labels: GalleryLabels = None,
-    distance: Distance = "cosine",
-    measures: Measures = MEASURES,
-    groups: Groups = None,
-    gallery_groups: GalleryGroups = None,
-    categories: Categories = None,
-    average: Average = "micro",
-    confidence: Confidence = None,
-    bits: Bits = None,
-    precision: Annotated[
-        Text,
-        choice_option(
-            "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=PRECISIONS
-        ),
-    ] = None,
-    empty: Empty = "skip",
-    memory: Memory = "1GiB",
-    threads: Threads = None,
-    ci: Ci = None,
-    json: Json = None,
-    per_query: PerQuery = None,
-    plot: Plot = None,
-    save: Save = None,
+    embeddings: str,
+    labels: Text,
+    groups: Text,
+    categories: Text,
+    confidence: Text,
+    gallery: Text,
+    gallery_labels: Text,
+    gallery_groups: Text,
+    ci: float | None,
+    json: Text,
+    per_query: Text,
+    plot: Text,
+    save: Text,
+    **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
-    sides = as_sides(
-        Files(embeddings, labels, groups, categories, confidence), gallery, gallery_labels, gallery_groups
-    )
-    result = evaluated(
-        showing(tieproof.evaluate, ci),
-        sides,
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
-        distance=distance,
-        measures=measures,
-        average=average,
-        empty=empty,
-        memory=memory,
-        threads=threads,
-        bits=bits,
-        precision=precision,
-    )
-    answer(json, render, result)
+    queries = Files(embeddings, labels, groups, categories, confidence)
+    sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
+    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)]
+    answer(json, render, evaluated(showing(tieproof.evaluate, ci), sides, outputs, **settings))
