@@ -108,7 +108,33 @@ ROWS = [
     Row(np.eye(3), NAMES[0], ITEMS, [Tie(0, 1, 500), Tie(1, 2, 12345)]),
 ]
 
+
+def comparison(count: int, names: list[str], baseline: str | None = None) -> tp.Comparison:
+    """Systems of which each is a little better than the one before it, with ties."""
+    relevance = (np.arange(20)[None] % 5 == np.arange(count)[:, None] % 5).astype(int)
+    noise = np.random.default_rng(8).normal(size=relevance.shape)
+    systems = {
+        name: scores(np.round(4 * (relevance * (0.2 + 0.1 * place) + noise)), relevance, "AP", "P@1", "nDCG@10")
+        for place, name in enumerate(names)
+    }
+    return tp.compare(systems, baseline=baseline, test="t")
+
+
+def the_same() -> tp.Comparison:
+    result = measures(["AP"])
+    return tp.compare({"one": result, "other": result})
+
+
 OTHERS: dict[str, Draw] = {
+    "comparison": lambda ax: comparison(60, ["base", "ours", "theirs"]).plot(ax),
+    "comparison of four queries": lambda ax: comparison(4, ["base", "ours"]).plot(ax),
+    "comparison of names": lambda ax: comparison(60, NAMES, baseline="x").plot(ax),
+    "comparison of eight": lambda ax: comparison(60, list("abcdefgh")).plot(ax),
+    "comparison of a system with itself": lambda ax: the_same().plot(ax),
+    "differences": lambda ax: comparison(60, ["base", "ours"]).plot_queries("ours", "base", ax=ax),
+    "differences of ten queries": lambda ax: comparison(10, NAMES).plot_queries(NAMES[0], NAMES[1], ax=ax),
+    "differences of many queries": lambda ax: comparison(900, ["base", "ours"]).plot_queries("ours", "base", ax=ax),
+    "no differences": lambda ax: the_same().plot_queries("one", "other", ax=ax),
     "collisions": lambda ax: collisions(300).plot(ax),
     "collisions of 600": lambda ax: collisions(600).plot(ax),
     "collisions of 4": lambda ax: collisions(4, labelled=False).plot(ax),
