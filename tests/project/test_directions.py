@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "pooled": "errors ties inputs native exact distances problem results",
     "calls": "errors ties inputs native exact distances problem engine pooled measures confidence statistics results",
     "audit": "later errors data ties inputs distances measures results calls",
-    "views": "errors ties distances measures confidence results audit",
+    "views": "errors ties distances measures confidence statistics results audit",
     "compat": "errors ties inputs exact distances engine results calls views",
     "tieproof": "later installed errors ties measures confidence results calls audit",
     "cli": "tieproof errors data inputs native distances measures results calls audit views",
