@@ -34,5 +34,5 @@ def plot_queries(result: Result, measure: str | Measure = "AP", ax: Any = None) 
     draw_sorted(ax, found, f"expected {measure}")
     ax.set_ylabel(str(measure))
     ax.set_title(f"{measure} of {counted(found.queries, 'query')}", loc="right", fontsize=11)
-    ax.set_ylim(style.limits(*found.limits) if found.queries else (0, 1))
+    ax.set_ylim(style.limits(*found.limits))
     return ax

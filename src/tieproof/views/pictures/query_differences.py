@@ -46,7 +46,7 @@ def plot_query_differences(found: Comparison, a: str, b: str, measure: str | Mea
     outcomes = f"wins {difference.wins:,}, losses {difference.losses:,}, draws {difference.draws:,}"
     words = {"loc": "left", "fontsize": 10, "pad": 22, "parse_math": False, "fontfamily": families()}
     ax.set_title(f"{measure} of {one} − {other}\n{outcomes}", **words)
-    low, high = (min(shown.limits[0], 0.0), max(shown.limits[1], 0.0)) if shown.queries else (0.0, 0.0)
+    low, high = min(shown.limits[0], 0.0), max(shown.limits[1], 0.0)
     margin = 0.04 * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)
     return ax

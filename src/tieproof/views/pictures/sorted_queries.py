@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.ties import Estimate, FloatArray
+from tieproof.ties import Estimate, FloatArray, IntArray
 from tieproof.views.pictures import style
 from tieproof.views.pictures.names import columns, families, shortened
 
@@ -44,9 +44,21 @@ class Sorted(NamedTuple):
         return 3.5 + 0.068 * longest if longest > LEVEL else 3.5
 
     @property
+    def edges(self) -> IntArray:
+        """The first query of each step, and the end."""
+        return np.linspace(0, self.queries, min(self.queries, STEPS) + 1).astype(np.int64)
+
+    @property
+    def steps(self) -> FloatArray:
+        """The means of lower, expected and upper value over the queries of each step, (3, S)."""
+        if not self.queries:
+            return self.values
+        return np.asarray(np.add.reduceat(self.values, self.edges[:-1], axis=1) / np.diff(self.edges))
+
+    @property
     def limits(self) -> tuple[float, float]:
-        """The lowest and the highest value; of no queries 0."""
-        return float(self.values[0].min(initial=np.inf)), float(self.values[2].max(initial=-np.inf))
+        """The lowest and the highest value that is drawn; 0 and 0 where there is none."""
+        return (float(self.steps[0].min()), float(self.steps[2].max())) if self.queries else (0.0, 0.0)
 
 
 def sort(ids: npt.NDArray[Any], estimate: Estimate[FloatArray]) -> Sorted:
@@ -62,9 +74,8 @@ def draw_sorted(ax: Any, found: Sorted, by: str) -> None:
 
     by : what they are sorted by
     """
-    edges = np.linspace(0, found.queries, min(found.queries, STEPS) + 1).astype(np.int64)
-    if found.queries:
-        draw_steps(ax, np.add.reduceat(found.values, edges[:-1], axis=1) / np.diff(edges), edges)
+    edges = found.edges
+    draw_steps(ax, found.steps, edges)
     steps = f" (steps: means of about {found.queries / STEPS:,.0f})" if found.queries > STEPS else ""
     ax.set(xlim=(0, max(found.queries, 1)), xlabel=f"queries, sorted by their {by}{steps}")
     if found.names:
@@ -77,7 +88,7 @@ def draw_sorted(ax: Any, found: Sorted, by: str) -> None:
     style.tidy(ax)
 
 
-def draw_steps(ax: Any, values: FloatArray, edges: npt.NDArray[np.int64]) -> None:
+def draw_steps(ax: Any, values: FloatArray, edges: IntArray) -> None:
     """Lower, expected and upper value of each step (3, S), from edge to edge."""
     lower, expected, upper = values
     ax.stairs(upper, edges, baseline=lower, fill=True, color=style.SKY_BLUE, label="lower to upper")
