@@ -174,12 +174,31 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
         ax.scatter(
             [value(finding) for _, finding in shown], places, color=look.color, marker=look.marker, label=label
         )
+    if above_one(audited):
+        ax.axvline(1, color=style.GREY, linestyle="--", linewidth=1, zorder=0, label="1: no ranking scores more")
     ax.set_yticks(places, [name for name, _ in shown])
     ax.set_xlabel("mean average precision")
     ax.set_xlim(left=0)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    style.legend_below(ax, 3)
     style.tidy(ax)
     style.save(figure, path)
+
+
+def above_one(audited: Sequence[Audited]) -> list[str]:
+    """The evaluators that print a score for a blind system that no ranking has."""
+    found = [(subject, best_blind(report)) for subject, report in audited if report is not None]
+    return [subject.name for subject, best in found if best is not None and best.score is not None and best.score > 1]
+
+
+def about_scores_above_one(audited: Sequence[Audited]) -> str:
+    """Why a score is above 1; nothing where none is."""
+    names = above_one(audited)
+    if not names:
+        return ""
+    return (
+        f"\n\nA mean average precision above 1 ({', '.join(names)}) is the score of no ranking: such an evaluator "
+        "takes a list in which one item stands several times, and counts it each time."
+    )
 
 
 def ends(finding: Finding) -> tuple[float, float]:
@@ -211,7 +230,7 @@ synthetic data and handwritten digits. The attacker does not see the classes; bu
 something about them. Rules that break ties by document number are fair where these numbers say nothing of relevance.
 
 {table(headings, map(blind_row, audited), words=4)}
-![The best blind score of each evaluator beside random embeddings](blind.svg)
+![The best blind score of each evaluator beside random embeddings](blind.svg){about_scores_above_one(audited)}
 
 ## Order, NaN and infinity
 
