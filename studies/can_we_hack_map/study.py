@@ -6,6 +6,7 @@ result depends on what must not matter. Libraries that are not installed are nam
     python studies/can_we_hack_map/study.py
 """
 
+import textwrap
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -162,7 +163,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
     """The best blind score of each evaluator beside random embeddings."""
     found = [(subject, best_blind(report)) for subject, report in audited if report is not None]
     shown = [(subject.name, finding) for subject, finding in found if finding is not None][::-1]
-    figure, ax = style.figure("The picture of the study", height=0.3 * len(shown) + 1)
+    figure, ax = style.figure("The picture of the study", height=0.3 * len(shown) + 1.2)
     places = range(len(shown))
     random, blind = style.LOOKS[0], style.LOOKS[5]
     ax.hlines(places, *zip(*(ends(finding) for _, finding in shown), strict=True), color=style.GREY, linewidth=1)
@@ -179,7 +180,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
     ax.set_yticks(places, [name for name, _ in shown])
     ax.set_xlabel("mean average precision")
     ax.set_xlim(left=0)
-    style.legend_below(ax, 3)
+    style.legend_below(ax, 2)
     style.tidy(ax)
     style.save(figure, path)
 
@@ -195,10 +196,11 @@ def about_scores_above_one(audited: Sequence[Audited]) -> str:
     names = above_one(audited)
     if not names:
         return ""
-    return (
-        f"\n\nA mean average precision above 1 ({', '.join(names)}) is the score of no ranking: such an evaluator "
-        "takes a list in which one item stands several times, and counts it each time."
+    text = (
+        f"A mean average precision above 1 ({', '.join(names)}) is the score of no ranking: such an evaluator takes "
+        "a list in which one item stands several times, and counts it each time."
     )
+    return "\n\n" + textwrap.fill(text, 118)
 
 
 def ends(finding: Finding) -> tuple[float, float]:

@@ -225,7 +225,7 @@ def test_same_bytes_of_the_same_data_in_any_order(tmp_path: Path) -> None:
     of_query, sure = CATEGORIES[np.arange(20) % 3], random.integers(5, size=20)
 
     def pictures(queries: Any, items: Any) -> list[Any]:
-        given = {"measures": ["AP", "P@1"], "empty": "zero"}
+        given: dict[str, Any] = {"measures": ["AP", "P@1"], "empty": "zero"}
         parts = [each[queries][:, items] for each in (lists, relevance)]
         result, other = (
             tp.evaluate_scores(each, parts[1], categories=of_query[queries], **given).named(names[queries])
