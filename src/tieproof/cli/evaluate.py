@@ -9,6 +9,7 @@ from tieproof.cli.options import (
     TIE_STD,
     Average,
     Bits,
+    Ci,
     Distance,
     Embeddings,
     Empty,
@@ -22,15 +23,16 @@ from tieproof.cli.options import (
     Memory,
     PerQuery,
     Plot,
+    Save,
     Text,
     Threads,
     choice_option,
     file_option,
 )
-from tieproof.cli.output import answer
+from tieproof.cli.output import answer, showing
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.text import render
 
 HELP = (
@@ -46,6 +48,8 @@ tieproof evaluate embeddings.npy labels.npy
 
 tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
 
+tieproof evaluate embeddings.npy labels.npy --ci 0.95
+
 tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
 
 tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
@@ -53,7 +57,18 @@ tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
 tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
 
 tieproof evaluate embeddings.npy labels.npy --precision float16
+
+tieproof evaluate embeddings.npy labels.npy --save run.tieproof
 """
+
+
+Categories = Annotated[
+    Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
+]
+Confidence = Annotated[
+    Text,
+    file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
+]
 
 
 def command(
@@ -65,14 +80,9 @@ def command(
     measures: Measures = MEASURES,
     groups: Groups = None,
     gallery_groups: GalleryGroups = None,
-    categories: Annotated[
-        Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
-    ] = None,
+    categories: Categories = None,
     average: Average = "micro",
-    confidence: Annotated[
-        Text,
-        file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
-    ] = None,
+    confidence: Confidence = None,
     bits: Bits = None,
     precision: Annotated[
         Text,
@@ -83,18 +93,20 @@ def command(
     empty: Empty = "skip",
     memory: Memory = "1GiB",
     threads: Threads = None,
+    ci: Ci = None,
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
+    save: Save = None,
 ) -> None:
     """Read, evaluate, write, show."""
     sides = as_sides(
         Files(embeddings, labels, groups, categories, confidence), gallery, gallery_labels, gallery_groups
     )
     result = evaluated(
-        tieproof.evaluate,
+        showing(tieproof.evaluate, ci),
         sides,
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
         distance=distance,
         measures=measures,
         average=average,

@@ -12,7 +12,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, parse
-from tieproof.views.text.files import PER_QUERY, PICTURES
+from tieproof.views.text.files import PER_QUERY, PICTURES, RECORDS
 
 Text = str | None
 
@@ -48,6 +48,14 @@ def share(text: str) -> float:
         raise typer.BadParameter(f"{text!r} is not a number") from None
     if not 0 <= number <= 1:
         raise typer.BadParameter(f"{text!r} is not a number from 0 to 1")
+    return number
+
+
+def between_0_and_1(text: str) -> float:
+    """A number between 0 and 1, and neither."""
+    number = share(text)
+    if number in (0.0, 1.0):
+        raise typer.BadParameter(f"{text!r} is not a number between 0 and 1")
     return number
 
 
@@ -141,5 +149,21 @@ Average = Annotated[
     ),
 ]
 Json = Annotated[Text, file_option("--json", text="Write the result as JSON; - is standard output.")]
+Ci = Annotated[
+    float | None,
+    option(
+        "--ci",
+        metavar="SHARE",
+        text="Show the confidence interval over the queries, too, such as 0.95: what their choice leaves open, "
+        "beside what ties leave open.",
+        parser=between_0_and_1,
+    ),
+]
 PerQuery = Annotated[Text, file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")]
+Save = Annotated[
+    Text,
+    file_option(
+        "--save", text=f"Write all of the result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
+    ),
+]
 Plot = Annotated[Text, file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")]
