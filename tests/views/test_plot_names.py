@@ -31,6 +31,10 @@ def test_a_name_that_is_the_start_of_another() -> None:
     assert len({*names.shortened(known, 20)}) == 2
 
 
+def test_a_name_as_long_as_a_book() -> None:
+    assert names.shortened(["x" * 1_000_000, "x" * 999_999 + "y"], 10) == ["xxxxx…xxxx", "xxxxx…xxxy"]
+
+
 def test_the_same_name_twice_and_what_moves_the_cursor() -> None:
     assert names.shortened(["x" * 60, "x" * 60, "\x1b[31m", 7], 10)[2:] == ["\\x1b[31m", "7"]
 

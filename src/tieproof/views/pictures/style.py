@@ -41,7 +41,7 @@ LOOKS = (
     Look(YELLOW, "X", "ooo"),
     Look(BLACK, "*", "---"),
 )
-"""For the first, second, … of several things; more than eight belong into several pictures."""
+"""For the first, second, … of several things."""
 
 LINES = ("-", "--", "-.", ":")
 """Lines of the first eight things, the next eight, and so on."""
