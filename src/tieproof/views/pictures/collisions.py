@@ -22,8 +22,8 @@ RELEVANT, OTHER, ANY = "relevant collision", "other collision", "collision"
 AMBIGUOUS_RELEVANT, AMBIGUOUS_OTHER = style.VERMILION, style.ORANGE
 """Warm colours for what costs something, also where cells mix them; one dark, one light: they differ in grey, too."""
 
-HARMLESS_RELEVANT, HARMLESS_OTHER, HARMLESS = style.SKY_BLUE, style.GREY, 0.6
-"""Cold colours for what costs nothing, and how much of them a cell gets: they stand back."""
+HARMLESS_RELEVANT, HARMLESS_OTHER, HARMLESS = style.SKY_BLUE, style.GREY, 0.4
+"""Cold colours for what costs nothing, and how much of them a cell gets: they stand back, in grey, too."""
 
 
 class Kind(NamedTuple):
@@ -63,7 +63,9 @@ def plot_collisions(found: Collisions, ax: Any = None) -> Any:
     ranks_across(ax, found.setting.ranks)
     style.whole_numbers(ax.yaxis)
     ax.set_title(title(found), loc="left", fontsize=10)
-    handles = [Patch(facecolor=kind.color, label=kind.name) for kind in kinds]
+    handles = [
+        Patch(facecolor=kind.color, alpha=opacity(kind.strength, kind.strength), label=kind.name) for kind in kinds
+    ]
     style.legend_below(ax, 2, handles=handles)
     return ax
 
@@ -92,9 +94,14 @@ def colors_of(found: Collisions, kinds: list[Kind]) -> FloatArray:
     colors = np.array([to_rgb(kind.color) for kind in kinds])
     weight = weights.sum(axis=0)
     mixed = (weights[..., None] * colors[:, None, None, :]).sum(axis=0) / np.where(weight > 0, weight, 1)[..., None]
-    faintest = np.max([(kind.counts > 0) * kind.strength for kind in kinds], axis=0) * FAINTEST
-    opacity = faintest + (1 - faintest) * weight / size
-    return np.concatenate([mixed, opacity[..., None]], axis=2)
+    strongest = np.max([(kind.counts > 0) * kind.strength for kind in kinds], axis=0)
+    return np.concatenate([mixed, opacity(strongest, weight / size)[..., None]], axis=2)
+
+
+def opacity(strongest: Any, weight: Any) -> Any:
+    """That of a cell: the strength of the strongest kind in it, and how much its kinds give it together."""
+    faintest = FAINTEST * strongest
+    return faintest + (1 - faintest) * weight
 
 
 def plot_ranks(found: Collisions, ax: Any = None) -> Any:
