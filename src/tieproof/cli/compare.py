@@ -33,7 +33,7 @@ from tieproof.inputs.readers.location import split
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.results.records import EXTENSION
 from tieproof.views.text.comparison import render
-from tieproof.views.text.files import MEANS, PER_QUERY
+from tieproof.views.text.files import COMPARISONS, MEANS, PER_QUERY
 
 NONE = "none"
 
@@ -48,7 +48,7 @@ EXAMPLES = (
     "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
     "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
     "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
-    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json",
+    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
 )
 
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
@@ -105,6 +105,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @choice_option("--empty", text="What a query with nothing relevant scores; else skip.", choices=EMPTY)
 @options.json
 @options.per_query
+@file_option("--plot", text=f"Draw every difference with both its intervals ({', '.join(COMPARISONS)}).")
 def command(
     files: Sequence[str],
     qrels: Text,
@@ -115,6 +116,7 @@ def command(
     measures: Sequence[str],
     json: Text,
     per_query: Text,
+    plot: Text,
     **evaluation: Text,
 ) -> None:
     """Read, evaluate, compare, write, show."""
@@ -137,7 +139,7 @@ def command(
     found = written(
         lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
         read,
-        [(json, MEANS), (per_query, PER_QUERY)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS)],
     )
     answer(json, render, found)
 
