@@ -33,7 +33,7 @@ from tieproof.inputs.readers.location import split
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.results.records import EXTENSION
 from tieproof.views.text.comparison import render
-from tieproof.views.text.files import MEANS, PER_QUERY
+from tieproof.views.text.files import COMPARISONS, MEANS, PER_QUERY
 
 NONE = "none"
 
@@ -48,7 +48,7 @@ EXAMPLES = (
     "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
     "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
     "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
-    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json",
+    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
 )
 
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
@@ -65,7 +65,7 @@ Evaluation = Callable[[str], tieproof.Result]
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("files", nargs=-1, required=True, meaning="Of at least two systems; see above.")
+@file_argument("files", nargs=-1, required=True, meaning="Of two systems or more.")
 @file_option("--qrels", text="The judgments of runs; a grade above 0 is relevant.")
 @option("--baseline", metavar="NAME", text="Compare all with this system; else every two are compared.")
 @choice_option("--test", default="sign-flip", text="What the p-values are by.", choices=get_args(Test))
@@ -78,7 +78,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @option(
     "--confidence",
     metavar="SHARE",
-    default="0.95",
+    default=0.95,
     text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
     parser=between_0_and_1,
 )
@@ -105,21 +105,23 @@ Evaluation = Callable[[str], tieproof.Result]
 @choice_option("--empty", text="What a query with nothing relevant scores; else skip.", choices=EMPTY)
 @options.json
 @options.per_query
+@file_option("--plot", text=f"Draw every difference with both its intervals ({', '.join(COMPARISONS)}).")
 def command(
-    files: tuple[str, ...],
+    files: Sequence[str],
     qrels: Text,
     baseline: Text,
     test: str,
     correction: str,
     confidence: float,
-    measures: tuple[str, ...],
+    measures: Sequence[str],
     json: Text,
     per_query: Text,
-    **given: Any,
+    plot: Text,
+    **evaluation: Text,
 ) -> None:
     """Read, evaluate, compare, write, show."""
-    check_options(measures=measures or None, distance=given["distance"])
-    settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    check_options(measures=measures or None, distance=evaluation["distance"])
+    settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
     kind = kind_of(files, qrels)
     for name in settings:
         if name not in TAKES[kind]:
@@ -133,11 +135,11 @@ def command(
         "measures": measures or None,
         "confidence": confidence,
     }
-    read = [split(file).path for file in (*files, qrels, given["categories"]) if file]
+    read = [split(file).path for file in (*files, qrels, evaluation["categories"]) if file]
     found = written(
         lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
         read,
-        [(json, MEANS), (per_query, PER_QUERY)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS)],
     )
     answer(json, render, found)
 
@@ -181,19 +183,19 @@ def short_name(file: str) -> str:
     return f"{name}:{entry}" if entry else name
 
 
-def evaluation_of(kind: str, judged_by: str, options: Mapping[str, Any]) -> Evaluation:
+def evaluation_of(kind: str, judged_by: str, settings: Mapping[str, Any]) -> Evaluation:
     """How the file of a system becomes its result.
 
     judged_by : the file of the qrels, or of the labels
     """
     if kind == RECORDS:
         return tieproof.load
-    categories, watched = options.get("categories"), is_terminal(sys.stderr)
-    further = {name: value for name, value in options.items() if name != "categories"}
+    categories, watched = settings.get("categories"), is_terminal(sys.stderr)
+    further = {name: value for name, value in settings.items() if name != "categories"}
     if kind == EMBEDDINGS:
         return lambda file: from_files(
             tieproof.evaluate, [Files(file, judged_by, None, categories)], progress=watched, **further
         )
     if further.get("average") == "macro" and categories is None:
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
-    return lambda file: evaluated_files(tieproof.evaluate_run, judged_by, file, categories, **further)
+    return lambda file: evaluated_files(tieproof.evaluate_run, judged_by, file, categories=categories, **further)

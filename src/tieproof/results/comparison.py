@@ -251,6 +251,12 @@ class Comparison:
 
         return plot_comparison(self, ax)
 
+    def plot_queries(self, a: str, b: str, measure: str | Measure = "AP", ax: Any = None) -> Any:
+        """A picture of how two systems differ on each query: `views.pictures.query_differences` (extra `plot`)."""
+        from tieproof.views.pictures.query_differences import plot_query_differences
+
+        return plot_query_differences(self, a, b, measure, ax)
+
     def __str__(self) -> str:
         """The table that the command line shows."""
         from tieproof.views.text.comparison import render
