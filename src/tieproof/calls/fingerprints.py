@@ -32,7 +32,7 @@ from tieproof.results.evaluated import Origin
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Parts, Ties
 
 if TYPE_CHECKING:
-    from tieproof.inputs.judged_runs import Judged, Ranked
+    from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 
 PAIRS_AT_A_TIME = 2**18
 """Pairs of queries and items whose digests are in memory together."""
@@ -108,7 +108,7 @@ def with_counts(words: Words, counts: IntArray) -> Words:
 
 
 def origin_of_run(
-    judged: "Judged", ranked: "Ranked", names: Array, number: IntArray, options: Mapping[str, Any]
+    judged: "JudgedDocuments", ranked: "RankedDocuments", names: Array, number: IntArray, options: Mapping[str, Any]
 ) -> Origin:
     """The origin of an evaluation of a run.
 
