@@ -144,7 +144,6 @@ class RankingDigests:
     def __init__(self, count: int) -> None:
         self.queries = np.zeros((count, 2), dtype=np.uint64)
         self.relevant = np.zeros((count, 2), dtype=np.uint64)
-        self.options: dict[str, Any] = {}
 
     def noted(self, parts: Parts) -> Parts:
         """Hand on the parts, and add each."""
