@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from tieproof.audit.report import AuditReport
     from tieproof.calls.batches import Evaluator
     from tieproof.calls.collisions import collisions
+    from tieproof.calls.compare import compare
     from tieproof.calls.embeddings import evaluate
     from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
     from tieproof.calls.pcf import pcf
     from tieproof.calls.runs import evaluate_run
+    from tieproof.calls.verify import verify
     from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
     from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
@@ -34,9 +36,14 @@ if TYPE_CHECKING:
         nDCG,
     )
     from tieproof.results.collisions import Collisions
+    from tieproof.results.comparison import Comparison, Difference, QueryDifference
     from tieproof.results.evaluated import TieSummary
+    from tieproof.results.intervals import Interval
     from tieproof.results.rates import ErrorRates, OperatingPoint
+    from tieproof.results.records import load
     from tieproof.results.results import Result
+    from tieproof.results.verdicts import Verdict
+    from tieproof.results.verification import Verification
     from tieproof.ties import Estimate, Ties
 else:
     __getattr__, __dir__ = handed_on(
@@ -47,7 +54,9 @@ else:
             "AUC": "tieproof.measures",
             "AuditReport": "tieproof.audit.report",
             "Collisions": "tieproof.results.collisions",
+            "Comparison": "tieproof.results.comparison",
             "DEFAULT_MEASURES": "tieproof.measures",
+            "Difference": "tieproof.results.comparison",
             "ErrorRates": "tieproof.results.rates",
             "Estimate": "tieproof.ties",
             "Evaluator": "tieproof.calls.batches",
@@ -55,9 +64,11 @@ else:
             "INP": "tieproof.measures",
             "InputError": "tieproof.errors",
             "InputWarning": "tieproof.errors",
+            "Interval": "tieproof.results.intervals",
             "MissingExtraError": "tieproof.errors",
             "OperatingPoint": "tieproof.results.rates",
             "P": "tieproof.measures",
+            "QueryDifference": "tieproof.results.comparison",
             "R": "tieproof.measures",
             "RBP": "tieproof.measures",
             "RR": "tieproof.measures",
@@ -69,8 +80,11 @@ else:
             "TieproofError": "tieproof.errors",
             "Ties": "tieproof.ties",
             "UnsafeProductError": "tieproof.errors",
+            "Verdict": "tieproof.results.verdicts",
+            "Verification": "tieproof.results.verification",
             "__version__": "tieproof.installed",
             "collisions": "tieproof.calls.collisions",
+            "compare": "tieproof.calls.compare",
             "confidence": None,
             "evaluate": "tieproof.calls.embeddings",
             "evaluate_distances": "tieproof.calls.lists",
@@ -78,9 +92,11 @@ else:
             "evaluate_scores": "tieproof.calls.lists",
             "fnmr_at_fmr": "tieproof.calls.fnmr",
             "fnmr_at_fmr_of_distances": "tieproof.calls.fnmr",
+            "load": "tieproof.results.records",
             "measures": None,
             "nDCG": "tieproof.measures",
             "pcf": "tieproof.calls.pcf",
+            "verify": "tieproof.calls.verify",
         },
     )
 
@@ -96,14 +112,18 @@ __all__ = [
     "RR",
     "AuditReport",
     "Collisions",
+    "Comparison",
+    "Difference",
     "ErrorRates",
     "Estimate",
     "Evaluator",
     "InputError",
     "InputWarning",
+    "Interval",
     "MissingExtraError",
     "OperatingPoint",
     "P",
+    "QueryDifference",
     "R",
     "RelP",
     "Result",
@@ -113,8 +133,11 @@ __all__ = [
     "TieproofError",
     "Ties",
     "UnsafeProductError",
+    "Verdict",
+    "Verification",
     "audit",
     "collisions",
+    "compare",
     "confidence",
     "evaluate",
     "evaluate_distances",
@@ -122,7 +145,9 @@ __all__ = [
     "evaluate_scores",
     "fnmr_at_fmr",
     "fnmr_at_fmr_of_distances",
+    "load",
     "measures",
     "nDCG",
     "pcf",
+    "verify",
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tieproof.calls.fingerprints import origin_of_embeddings
 from tieproof.calls.problems import Side, as_budget, make_problem, watched
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
 from tieproof.confidence.inputs import as_column
@@ -157,6 +158,7 @@ def evaluate(
     )
     with about((*problem.judged_by, "embeddings")):
         scores = score(found.parts, wanted, count, threads=problem.budget.threads)
-        result = make_result(scores, setting, found.zero_vectors, categories=grouping, confidence=confidences)
+        origin = origin_of_embeddings(problem, bits)
+        result = make_result(scores, setting, origin, found.zero_vectors, categories=grouping, confidence=confidences)
     warn_of_recall(scores)
     return result

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.calls.fingerprints import RankingDigests
 from tieproof.calls.list_ties import list_parts
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError
@@ -165,7 +166,9 @@ def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
         average=given.average,
     )
     parts = list_parts(rows, judged, limits, name, sign < 0)
-    return make_result(score(parts, wanted, len(rows), estimate), setting, categories=categories)
+    rankings = RankingDigests(len(rows))
+    scores = score(rankings.noted(parts), wanted, len(rows), estimate)
+    return make_result(scores, setting, rankings.origin(f"evaluate_{name}"), categories=categories)
 
 
 def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | list[Array] | LabelledRows:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.calls.fingerprints import origin_of_run
 from tieproof.calls.run_ties import join, run_parts
 from tieproof.calls.scoring import Empty, Names, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError, about, warn
@@ -152,8 +153,11 @@ def evaluate_run(
         empty=empty,
         average=average,
     )
+    options = {"missing": missing, "truncated": truncated, "n_items": collection}
+    origin = origin_of_run(judged, ranked, names, topics.number, options)
     parts = run_parts(scores, ids, truncated, collection)
-    return make_result(score(parts, wanted, len(ids), estimate), setting, names=topics.names, categories=groups)
+    scored = score(parts, wanted, len(ids), estimate)
+    return make_result(scored, setting, origin, names=topics.names, categories=groups)
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:

@@ -6,13 +6,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tieproof.calls.fingerprints import with_counts
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.evaluated import Evaluated, Setting, count_by_query
+from tieproof.results.evaluated import Evaluated, Origin, Setting, count_by_query
 from tieproof.results.results import Result
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
@@ -116,6 +117,7 @@ def score(
 def make_result(
     scores: Scores,
     setting: Setting,
+    origin: Origin,
     zero_vectors: int = 0,
     names: Names | None = None,
     categories: Array | None = None,
@@ -123,6 +125,7 @@ def make_result(
 ) -> Result:
     """The result of these scores.
 
+    origin : where the queries come from, which does not know yet how many items are relevant to them
     names : of the queries; None: they are numbered
     categories, confidence : those of each query
     """
@@ -144,6 +147,7 @@ def make_result(
     return Result(
         Evaluated(
             setting=setting,
+            origin=origin._replace(relevant=with_counts(origin.relevant, scores.n_relevant)[kept]),
             query_ids=ids[kept],
             per_query=dict(zip(scores.measures, values, strict=True)),
             tie_counts=scores.tie_counts[:, kept],

@@ -8,11 +8,11 @@ import tieproof
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import TIE_STD, Text, choice_option, file_option
-from tieproof.cli.output import answer
+from tieproof.cli.options import TIE_STD, Text, choice_option
+from tieproof.cli.output import answer, showing
 from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.readers import FILE_FORMATS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.text import render
 
 HELP = (
@@ -25,10 +25,12 @@ HELP = (
 EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy",
     "tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10",
+    "tieproof evaluate embeddings.npy labels.npy --ci 0.95",
     "tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP",
     "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
     "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
     "tieproof evaluate embeddings.npy labels.npy --precision float16",
+    "tieproof evaluate embeddings.npy labels.npy --save run.tieproof",
 )
 
 
@@ -41,17 +43,19 @@ EXAMPLES = (
 @options.measures
 @options.groups
 @options.gallery_groups
-@file_option("--categories", text="A category for each query; the result is shown for each, too.")
+@options.categories
 @options.average
-@file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too.")
+@options.confidence
 @options.bits
 @choice_option("--precision", text="Round every distance to this format, then rank. Default: exact.", choices=FORMATS)
 @options.empty
 @options.memory
 @options.threads
+@options.ci
 @options.json
 @options.per_query
 @options.plot
+@options.save
 def command(
     embeddings: str,
     labels: Text,
@@ -61,13 +65,15 @@ def command(
     gallery: Text,
     gallery_labels: Text,
     gallery_groups: Text,
+    ci: float | None,
     json: Text,
     per_query: Text,
     plot: Text,
+    save: Text,
     **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
     queries = Files(embeddings, labels, groups, categories, confidence)
     sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
-    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)]
-    answer(json, render, evaluated(tieproof.evaluate, sides, outputs, **settings))
+    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)]
+    answer(json, render, evaluated(showing(tieproof.evaluate, ci), sides, outputs, **settings))

@@ -13,7 +13,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, parse
-from tieproof.views.text.files import PER_QUERY, PICTURES
+from tieproof.views.text.files import PER_QUERY, PICTURES, RECORDS
 
 Text = str | None
 
@@ -49,6 +49,14 @@ def share(text: str) -> float:
         raise click.BadParameter(f"{text!r} is not a number") from None
     if not 0 <= number <= 1:
         raise click.BadParameter(f"{text!r} is not a number from 0 to 1")
+    return number
+
+
+def between_0_and_1(text: str) -> float:
+    """A number between 0 and 1, and neither."""
+    number = share(text)
+    if number in (0.0, 1.0):
+        raise click.BadParameter(f"{text!r} is not a number between 0 and 1")
     return number
 
 
@@ -137,12 +145,26 @@ measures = option(
     "tieproof measures shows all.",
 )
 empty = choice_option("--empty", default="skip", text="What a query with nothing relevant scores.", choices=EMPTY)
+categories = file_option("--categories", text="A category for each query; the result is shown for each, too.")
+confidence = file_option(
+    "--confidence", text="A number for each query; shows the error of the most confident ones, too."
+)
 average = choice_option(
     "--average",
     default="micro",
     text="The mean over all queries, or over the categories of the means over their queries.",
     choices=AVERAGES,
 )
+ci = option(
+    "--ci",
+    metavar="SHARE",
+    text="Show the confidence interval over the queries, too, such as 0.95: what their choice leaves open, beside "
+    "what ties leave open.",
+    parser=between_0_and_1,
+)
 json = file_option("--json", text="Write the result as JSON; - is standard output.")
 per_query = file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")
+save = file_option(
+    "--save", text=f"Write all of the result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
+)
 plot = file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")

@@ -1,9 +1,9 @@
 """`tieproof run`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -12,16 +12,18 @@ from tieproof.calls.runs import MISSING
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.options import TIE_STD, Text, check_options, choice_option, count_option, file_argument, file_option
-from tieproof.cli.output import STANDARD_OUTPUT, answer, written
+from tieproof.cli.output import STANDARD_OUTPUT, answer, showing, written
 from tieproof.cli.streams import say
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.results.evaluated import NOT_JUDGED
 from tieproof.views.text import lines
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.parts import count
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import render
+
+Answer = TypeVar("Answer")
 
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
@@ -37,6 +39,7 @@ EXAMPLES = (
     "tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10",
     "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
     "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
+    "tieproof run qrels.txt run.txt --save run.tieproof",
 )
 
 
@@ -67,11 +70,21 @@ EXAMPLES = (
     "cover every way of going on.",
 )
 @count_option("--n-items", text="Documents in the collection, where a last tie that goes on ends at the latest.")
+@options.ci
 @options.json
 @options.per_query
 @options.plot
+@options.save
 def command(
-    qrels: str, run: str, per_query_lines: bool, json: Text, per_query: Text, plot: Text, **settings: Any
+    qrels: str,
+    run: str,
+    per_query_lines: bool,
+    ci: float | None,
+    json: Text,
+    per_query: Text,
+    plot: Text,
+    save: Text,
+    **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
     if settings["n_items"] is not None and not settings["truncated"]:
@@ -84,9 +97,9 @@ def command(
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
     check_options(measures=settings["measures"])
     result = written(
-        lambda: evaluate_files(qrels, run, **settings),
+        lambda: evaluated_files(showing(tieproof.evaluate_run, ci), qrels, run, **settings),
         [Path(path) for path in (qrels, run, settings["categories"]) if path],
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
     )
     if per_query_lines:
         say(lines.render(result))
@@ -104,11 +117,17 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
         yield f"Left out: {count(strangers, 'query')}, with {NOT_JUDGED}."
 
 
-def evaluate_files(qrels: str, run: str, *, categories: Text, **options: Any) -> tieproof.Result:
-    """Evaluate the files; an error that comes from reading one of them names it, any other names what it is about."""
-    by_query = None if categories is None else query_categories.read(categories)
+def evaluated_files(
+    function: Callable[..., Answer], qrels: str, run: str, categories: Text, **options: Any
+) -> Answer:
+    """What a function of runs makes of the files.
+
+    An error that comes from reading one of them names it, any other names what it is about.
+    """
+    if categories is not None:
+        options["categories"] = query_categories.read(categories)
     try:
-        return tieproof.evaluate_run(qrels, run, categories=by_query, **options)
+        return function(qrels, run, **options)
     except InputError as error:
         if error.argument in ("qrels", "run"):
             raise

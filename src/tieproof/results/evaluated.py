@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, Categories
+from tieproof.inputs.digests import Digests
 from tieproof.measures import Measure
 from tieproof.ties import Estimate, FloatArray, IntArray, Ties
 
@@ -35,11 +36,36 @@ class Setting:
     precision: str | None = None
 
 
+class Origin(NamedTuple):
+    """Where a result comes from: what evaluates it again, and what says whether that is the same data.
+
+    call : the name of the function in `tieproof`
+    options : what it was told beside the data that `Setting` does not have, such as missing="zero" of a run
+    data : digests of it, in any order, or the fingerprint that they make; "" for the queries of one category
+    relevant : (Q,) a word for each query, which differs where something else is relevant to it: its label, group, and
+        the number of its relevant items; the pairs that triples or exclusions name; in runs the ids of its relevant
+        documents and their grades; in lists the number and the grades of the relevant items
+    version : of the tieproof that evaluated it; None: of this one
+    """
+
+    call: str
+    options: Mapping[str, Any]
+    data: Digests | str
+    relevant: npt.NDArray[np.uint64]
+    version: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """What the data is known by, the same for any order (`calls/fingerprints.py`)."""
+        return self.data if isinstance(self.data, str) else self.data.fingerprint()
+
+
 class Evaluated(NamedTuple):
     """What is known of every query.
 
     query_ids : (Q,) the evaluated queries
     per_query : lower, expected, upper value and variance of each measure, (4, Q) each
+    origin : the call and the data
     tie_counts : (4, Q), see `count_by_query`
     zero_vectors : rows that are all zero, in queries and gallery together
     empty_ids : the queries with nothing relevant, which may be evaluated or not
@@ -50,6 +76,7 @@ class Evaluated(NamedTuple):
     """
 
     setting: Setting
+    origin: Origin
     query_ids: npt.NDArray[Any]
     per_query: Mapping[Measure, FloatArray]
     tie_counts: IntArray
@@ -77,6 +104,7 @@ class Evaluated(NamedTuple):
             absent = absent[np.isin(absent, np.concatenate([query_ids, empty_ids]))]
         return Evaluated(
             setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
+            origin=self.origin._replace(data="", relevant=self.origin.relevant[chosen]),
             query_ids=query_ids,
             per_query={measure: values[:, chosen] for measure, values in self.per_query.items()},
             tie_counts=self.tie_counts[:, chosen],

@@ -27,7 +27,7 @@ class OperatingPoint:
     fnmr: Estimate[float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ErrorRates:
     """False non-match rates by false match rate.
 
@@ -60,6 +60,29 @@ class ErrorRates:
     def to_json(self, indent: int | None = 2) -> str:
         """The dictionary as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """A table to paste into an issue, with what was counted below it."""
+        from tieproof.views.tables.results import rates_as_markdown
+
+        return rates_as_markdown(self)
+
+    def to_latex(self) -> str:
+        """A table to paste into a paper, with the rules of the package booktabs."""
+        from tieproof.views.tables.results import rates_as_latex
+
+        return rates_as_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from tieproof.views.tables.results import rates_as_html
+
+        return rates_as_html(self)
+
+    def __repr__(self) -> str:
+        """The rates, in short."""
+        rates = ", ".join(f"FNMR {point.fnmr:.4f} at FMR {point.fmr:g}" for point in self.points)
+        return f"<ErrorRates of {self.relevant_pairs} relevant pairs: {rates}>"
 
     def __str__(self) -> str:
         """The table that the command line shows."""

@@ -11,9 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.results.records import EXTENSION
 from tieproof.results.results import Result
 from tieproof.ties import Array
 from tieproof.views.pictures import style
+from tieproof.views.records import write as write_record
 from tieproof.views.whole_files import atomic_write
 
 
@@ -76,6 +78,11 @@ def json_writer() -> Writer:
         path.write_text(result.to_json() + "\n", encoding="utf-8")
 
     return write
+
+
+def record_writer() -> Writer:
+    """A record: everything of a result, as `Result.save` writes it."""
+    return write_record
 
 
 def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
@@ -145,13 +152,17 @@ MEANS: Formats = {".json": json_writer}
 PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
 
-PICTURES = pictures(
-    late("measures", "plot_measures"), lambda result: late("measures", "height")(len(result.measures))
-)
+RECORDS: Formats = {EXTENSION: record_writer}
+"""The extension of records, which `tieproof verify` evaluates again."""
+
+PICTURES = pictures(late("measures", "plot_measures"), late("measures", "height"))
 """Extensions for the picture of all measures."""
 
-COLLISIONS = pictures(late("collisions", "plot_collisions"), lambda found: 4.5)
+COMPARISONS = pictures(late("comparison", "plot_comparison"), late("comparison", "height"))
+"""Extensions for the picture of all differences."""
+
+COLLISIONS = pictures(late("collisions", "plot_collisions"), lambda found: 4.8)
 """Extensions for the picture of collisions by query and rank."""
 
-COLLISIONS_BY_RANK = pictures(late("collisions", "plot_ranks"), lambda found: 3.5)
+COLLISIONS_BY_RANK = pictures(late("collisions", "plot_ranks"), lambda found: 3.8)
 """Extensions for the picture of collisions by rank."""

@@ -1,0 +1,150 @@
+"""Whether results are of the same queries, labels, measures and policies; and where each query stands in each."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tieproof.calls.scoring import parse_measures
+from tieproof.errors import InputError
+from tieproof.measures import Measure
+from tieproof.results.results import Result
+from tieproof.ties import IntArray
+
+SAME_LABELS = "Evaluate both with the same labels or judgments."
+
+SETTING = ("leave_one_out", "average", "empty")
+OF_RUNS = ("missing", "truncated", "n_items")
+"""What evaluations were told that must be the same."""
+
+MOST_NAMED = 3
+"""Queries that a message names."""
+
+
+def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
+    """Where each query of the first result stands in each result; refused by what differs."""
+    for name, result in results.items():
+        check_distinct(name, result)
+    (first, one), *others = results.items()
+    places = {first: np.arange(len(one.query_ids))}
+    for name, other in others:
+        check_policies(first, one, name, other)
+        check_queries(first, one, name, other)
+        places[name] = np.argsort(other.query_ids)[np.argsort(np.argsort(one.query_ids))]
+        check_judgments(first, one, name, other, places[name])
+        check_categories(first, one, name, other, places[name])
+    return places
+
+
+def check_distinct(name: str, result: Result) -> None:
+    """Refuse queries of one name, of which nobody knows which is which."""
+    known, counts = np.unique(result.query_ids, return_counts=True)
+    if len(known) < len(result.query_ids):
+        raise InputError(
+            f"'{name}' has {counts.max()} queries that are called {known[np.argmax(counts)]}. Give each a name of "
+            "its own: result.named(names).",
+            "results",
+        )
+
+
+def refuse(first: str, name: str, what: str, one: str, other: str, advice: str) -> None:
+    """Say what differs."""
+    raise InputError(f"'{first}' and '{name}' have different {what}: {one} and {other}. {advice}", "results")
+
+
+def told(result: Result) -> dict[str, Any]:
+    """The policies of an evaluation."""
+    policies = {field: getattr(result.setting, field) for field in SETTING}
+    return policies | {field: result.evaluated.origin.options.get(field) for field in OF_RUNS}
+
+
+def check_policies(first: str, one: Result, name: str, other: Result) -> None:
+    """The ways in which the evaluations were asked to go about it."""
+    mine, theirs = (told(result) for result in (one, other))
+    for field, value in mine.items():
+        if value != theirs[field]:
+            refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both alike.")
+
+
+def check_queries(first: str, one: Result, name: str, other: Result) -> None:
+    """Their ids."""
+    if one.query_ids.dtype.kind != other.query_ids.dtype.kind:
+        mine, theirs = (f"one is called {result.query_ids.tolist()[0]!r}" for result in (one, other))
+        refuse(
+            first,
+            name,
+            "queries",
+            mine,
+            theirs,
+            "Evaluate both alike, or name the queries alike: result.named(names).",
+        )
+    for here, there, owner, lacking in ((first, name, one, other), (name, first, other, one)):
+        alone = owner.query_ids[~np.isin(owner.query_ids, lacking.query_ids)]
+        if len(alone):
+            named = ", ".join(map(str, alone[:MOST_NAMED].tolist()))
+            more = f" and {len(alone) - MOST_NAMED:,} more" if len(alone) > MOST_NAMED else ""
+            raise InputError(
+                f"'{here}' has {len(alone):,} of {len(owner.query_ids):,} queries that '{there}' has not: {named}"
+                f"{more}. Systems are compared on the same queries: evaluate both with the same ones.",
+                "results",
+            )
+
+
+def check_judgments(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
+    """What is relevant to each query, and where both come from the same call, its judgments one by one."""
+    if not np.array_equal(np.sort(one.empty_ids), np.sort(other.empty_ids)):
+        mine, theirs = (f"{len(result.empty_ids):,} queries with nothing relevant" for result in (one, other))
+        refuse(first, name, "labels", mine, theirs, SAME_LABELS)
+    origins = one.evaluated.origin, other.evaluated.origin
+    if origins[0].call != origins[1].call:
+        return
+    differs = origins[0].relevant != origins[1].relevant[place]
+    if differs.any():
+        raise InputError(
+            f"'{first}' and '{name}' have different labels: something else is relevant to "
+            f"{np.count_nonzero(differs):,} of {len(differs):,} queries, the first is query "
+            f"{one.query_ids[np.argmax(differs)]}. {SAME_LABELS}",
+            "results",
+        )
+
+
+def check_categories(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
+    """The category of each query, where the mean is over categories."""
+    mine, theirs = one.category_of_query, other.category_of_query
+    if one.setting.average == "micro":
+        return
+    assert mine is not None
+    assert theirs is not None
+    if not np.array_equal(mine, theirs[place]):
+        at = int(np.argmin(mine == theirs[place]))
+        query = one.query_ids[at]
+        refuse(
+            first,
+            name,
+            "categories",
+            f"query {query} is in {str(mine[at])!r}",
+            f"in {str(theirs[place][at])!r}",
+            "Evaluate both with the same categories.",
+        )
+
+
+def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measure] | None) -> list[str]:
+    """The measures asked for, or those that all results have; refused where one lacks any."""
+    (first, one), *others = results.items()
+    if wanted is not None:
+        names = [str(measure) for measure in parse_measures(wanted)]
+        for result in results.values():
+            for name in names:
+                result[name]
+        return names
+    for name, other in others:
+        if set(one.measures) != set(other.measures):
+            refuse(
+                first,
+                name,
+                "measures",
+                ", ".join(one.measures),
+                ", ".join(other.measures),
+                "Evaluate both with the same ones, or name in measures= those to compare.",
+            )
+    return list(one.measures)
