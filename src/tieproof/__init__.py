@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tieproof.audit.report import AuditReport
     from tieproof.calls.batches import Evaluator
     from tieproof.calls.collisions import collisions
+    from tieproof.calls.compare import compare
     from tieproof.calls.embeddings import evaluate
     from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
@@ -34,9 +35,12 @@ if TYPE_CHECKING:
         nDCG,
     )
     from tieproof.results.collisions import Collisions
+    from tieproof.results.comparison import Comparison, Difference, QueryDifference
+    from tieproof.results.intervals import Interval
     from tieproof.results.rates import ErrorRates, OperatingPoint
     from tieproof.results.results import Result
     from tieproof.results.tie_summary import TieSummary
+    from tieproof.results.verdicts import Verdict
     from tieproof.ties import Estimate, Ties
 else:
     __getattr__, __dir__ = handed_on(
@@ -47,7 +51,9 @@ else:
             "AUC": "tieproof.measures",
             "AuditReport": "tieproof.audit.report",
             "Collisions": "tieproof.results.collisions",
+            "Comparison": "tieproof.results.comparison",
             "DEFAULT_MEASURES": "tieproof.measures",
+            "Difference": "tieproof.results.comparison",
             "ErrorRates": "tieproof.results.rates",
             "Estimate": "tieproof.ties",
             "Evaluator": "tieproof.calls.batches",
@@ -55,9 +61,11 @@ else:
             "INP": "tieproof.measures",
             "InputError": "tieproof.errors",
             "InputWarning": "tieproof.errors",
+            "Interval": "tieproof.results.intervals",
             "MissingExtraError": "tieproof.errors",
             "OperatingPoint": "tieproof.results.rates",
             "P": "tieproof.measures",
+            "QueryDifference": "tieproof.results.comparison",
             "R": "tieproof.measures",
             "RBP": "tieproof.measures",
             "RR": "tieproof.measures",
@@ -69,8 +77,10 @@ else:
             "TieproofError": "tieproof.errors",
             "Ties": "tieproof.ties",
             "UnsafeProductError": "tieproof.errors",
+            "Verdict": "tieproof.results.verdicts",
             "__version__": "tieproof.installed",
             "collisions": "tieproof.calls.collisions",
+            "compare": "tieproof.calls.compare",
             "confidence": None,
             "evaluate": "tieproof.calls.embeddings",
             "evaluate_distances": "tieproof.calls.lists",
@@ -96,14 +106,18 @@ __all__ = [
     "RR",
     "AuditReport",
     "Collisions",
+    "Comparison",
+    "Difference",
     "ErrorRates",
     "Estimate",
     "Evaluator",
     "InputError",
     "InputWarning",
+    "Interval",
     "MissingExtraError",
     "OperatingPoint",
     "P",
+    "QueryDifference",
     "R",
     "RelP",
     "Result",
@@ -113,8 +127,10 @@ __all__ = [
     "TieproofError",
     "Ties",
     "UnsafeProductError",
+    "Verdict",
     "audit",
     "collisions",
+    "compare",
     "confidence",
     "evaluate",
     "evaluate_distances",

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
+from tieproof.inputs.checks import check_choice
 from tieproof.measures import Measure, parse
 from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated
+from tieproof.results.intervals import BOUNDS, Bound, Interval, Method, check_confidence, interval_over_queries
 from tieproof.results.means import mean, mean_of_means
 from tieproof.results.tie_summary import TieSummary, summarize
 from tieproof.ties import Estimate, FloatArray
@@ -105,6 +107,38 @@ class Result(Mapping[str, Estimate[float]]):
         lower, expected, upper, variance = self._per_query[self._known(measure)]
         return Estimate(lower, expected, upper, np.sqrt(variance))
 
+    def interval(
+        self,
+        measure: str | Measure,
+        confidence: float = 0.95,
+        method: Method = "bca",
+        bound: Bound = "lower",
+    ) -> Interval:
+        """The confidence interval of a mean: what other queries could have made of it, and nothing of ties.
+
+        bound : which value of each query is averaged
+        method : "bca", the bias-corrected and accelerated bootstrap; or "t", Student's (extra `stats`)
+
+        With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories:
+        these are taken as they are, and as many of each. The draws come from a fixed seed and do not depend on the
+        order of the queries, so the same data has the same interval. Where all queries score the same it is a point.
+
+        Raises InputError for a single query, alone or in a category, for nothing says how much queries differ.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
+        >>> result.interval("RR")
+        Interval(value=0.8333333333333334, low=0.5, high=1.0, confidence=0.95, method='bca', bound='lower')
+        """
+        check_confidence(confidence)
+        check_choice("bound", bound, BOUNDS)
+        values = getattr(self.per_query(measure), bound)
+        counted = ~np.isnan(values)
+        names = self.category_of_query
+        strata = names[counted] if names is not None and self.setting.average == "macro" else None
+        low, high = interval_over_queries(values[counted], strata, confidence, method)
+        return Interval(getattr(self[measure], bound), low, high, confidence, method, bound)
+
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name, or a message with those there are."""
         try:
@@ -130,6 +164,11 @@ class Result(Mapping[str, Estimate[float]]):
     def categories_left_out(self) -> tuple[Any, ...]:
         """The categories whose queries all have nothing relevant, and which no mean includes."""
         return self._categories.left_out if self._categories else ()
+
+    @property
+    def category_of_query(self) -> npt.NDArray[Any] | None:
+        """The category of each of `query_ids`; None where no categories were given."""
+        return None if self._categories is None else self._categories.names[self._categories.of_query]
 
     def category(self, name: Any) -> "Result":
         """The result of the queries of one category, in which the mean is over its queries.
@@ -215,8 +254,8 @@ class Result(Mapping[str, Estimate[float]]):
         """
         count = len(self._per_query)
         table = {"query": np.tile(self.query_ids, count)}
-        if self._categories is not None:
-            table["category"] = np.tile(self._categories.names[self._categories.of_query], count)
+        if self.category_of_query is not None:
+            table["category"] = np.tile(self.category_of_query, count)
         table["measure"] = np.repeat(self.measures, len(self.query_ids))
         estimates = [self.per_query(measure) for measure in self._per_query]
         for name in ("lower", "expected", "upper", "std"):

@@ -1,0 +1,172 @@
+"""`compare`: results of the same queries, system against system.
+
+results ──► same_queries.py: aligned by their queries' ids, or refused
+        ──► a column of differences for each pair and measure ──► statistics/: tests and intervals
+        ──► corrected measure by measure ──► results/verdicts.py: verdicts ──► Comparison
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from tieproof.calls.p_values import p_values_of
+from tieproof.calls.query_differences import Columns, Key, columns_of
+from tieproof.calls.same_queries import aligned, common_measures
+from tieproof.errors import InputError
+from tieproof.inputs.checks import check_choice
+from tieproof.measures import Measure
+from tieproof.results.comparison import Comparison, Difference, Procedure
+from tieproof.results.intervals import check_confidence
+from tieproof.results.results import Result
+from tieproof.results.verdicts import Evidence, verdict_on
+from tieproof.statistics.bootstrap import bca
+from tieproof.statistics.corrections import CORRECTIONS
+from tieproof.statistics.effect_size import cohens_d
+from tieproof.ties import Estimate
+
+Test = Literal["sign-flip", "t", "wilcoxon", "tukey"]
+Correction = Literal["holm", "bonferroni", "fdr"]
+
+
+def compare(
+    results: Mapping[str, Result],
+    *,
+    baseline: str | None = None,
+    test: Test = "sign-flip",
+    correction: Correction | None = "holm",
+    measures: Sequence[str | Measure] | None = None,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Compare systems that were evaluated on the same queries: what ties, and what the queries, leave open.
+
+    Parameters
+    ----------
+    results : {name: Result}, two or more
+        Of the same queries, which are aligned by their ids, with the same labels, measures and policies.
+    baseline : one of the names
+        The system that all others are compared with; by default every two are compared.
+    test : "sign-flip", "t" or "wilcoxon"
+    correction : "holm", "bonferroni", "fdr" or None
+        For the number of pairs; for each measure on its own.
+    measures :
+        Those to compare; by default all.
+    confidence : float
+        Of the intervals over queries; and 1 - confidence is the level at which a p-value is significant.
+
+    Raises
+    ------
+    InputError
+        Results that do not belong together: what differs.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> relevance = np.eye(10)
+    >>> systems = {"good": tp.evaluate_scores(relevance, relevance), "bad": tp.evaluate_scores(-relevance, relevance)}
+    >>> tp.compare(systems)["good", "bad", "RR"].verdict.name
+    'better whatever the ties'
+
+    """
+    check_systems(results, baseline)
+    check_choice("test", test, get_args(Test))
+    check_correction(correction, test)
+    check_confidence(confidence)
+    places = aligned(results)
+    pairs = pairs_of(list(results), baseline)
+    names = common_measures(results, measures)
+    columns = columns_of(results, places, [(a, b, name) for name in names for a, b in pairs])
+    procedure = Procedure(baseline, test, None if test == "tukey" else correction, confidence)
+    return Comparison(results, places, differences_of(results, columns, procedure), procedure)
+
+
+def check_systems(results: Any, baseline: Any) -> None:
+    """Refuse what is no mapping of names to results, and a baseline that is none of them."""
+    if not isinstance(results, Mapping) or isinstance(results, Result):
+        raise InputError(f"The results must be {{name: result}}, not {type(results).__name__}.", "results")
+    for name, result in results.items():
+        if not isinstance(name, str) or not isinstance(result, Result):
+            raise InputError(
+                f"The results must be {{name: result}}, and {name!r} is {type(result).__name__}. Pass what "
+                "evaluate returned, under a name that is a string.",
+                "results",
+            )
+    if len(results) < 2:
+        raise InputError(
+            f"At least two results are needed for a comparison, and there are {len(results)}.", "results"
+        )
+    if baseline is not None:
+        check_choice("baseline", baseline, results)
+
+
+def check_correction(correction: Any, test: str) -> None:
+    """Refuse an unknown one, and one for the test that corrects by itself."""
+    if correction is not None:
+        check_choice("correction", correction, CORRECTIONS)
+    if test == "tukey" and correction not in (None, "holm"):
+        raise InputError(
+            f"test='tukey' is a test of all pairs at once, which corrects by itself, and correction={correction!r} "
+            "was asked for. Leave out correction=, or take test='sign-flip'.",
+            "correction",
+        )
+
+
+def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    """Which systems are compared.
+
+    >>> pairs_of(["a", "b", "c"], "a")
+    [('b', 'a'), ('c', 'a')]
+    """
+    if baseline is None:
+        return list(combinations(systems, 2))
+    return [(name, baseline) for name in systems if name != baseline]
+
+
+def differences_of(results: Mapping[str, Result], columns: Columns, procedure: Procedure) -> dict[Key, Difference]:
+    """What is known of every pair and measure."""
+    p_values, corrected = p_values_of(columns, procedure.test, procedure.correction)
+    intervals = bca(columns.expected, columns.strata, procedure.confidence)
+    found = {}
+    for at, (a, b, measure) in enumerate(columns.keys):
+        mean = difference_of_means(results[a][measure], results[b][measure])
+        expected = columns.expected[:, at] * columns.ahead[at]
+        wins, losses = int(np.count_nonzero(expected > 0)), int(np.count_nonzero(expected < 0))
+        evidence = Evidence(
+            equal=not wins + losses,
+            p_value=float(corrected[0, at]),
+            p_lower=float(corrected[1, at]),
+            lower=mean.lower,
+            upper=mean.upper,
+            alpha=1 - procedure.confidence,
+        )
+        found[a, b, measure] = Difference(
+            lower=mean.lower,
+            expected=mean.expected,
+            upper=mean.upper,
+            std=mean.std,
+            interval=turned(intervals[at], int(columns.ahead[at])),
+            p_value=float(p_values[0, at]),
+            p_lower=float(p_values[1, at]),
+            corrected_p_value=evidence.p_value,
+            corrected_p_lower=evidence.p_lower,
+            effect_size=cohens_d(mean.expected, expected),
+            wins=wins,
+            losses=losses,
+            draws=len(expected) - wins - losses,
+            verdict=verdict_on(a, b, measure, mean, evidence),
+        )
+    return found
+
+
+def difference_of_means(a: Estimate[float], b: Estimate[float]) -> Estimate[float]:
+    """What the first mean minus the second can be, when the ties of the two systems break independently."""
+    std = math.sqrt(a.std * a.std + b.std * b.std)
+    return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, std)
+
+
+def turned(ends: tuple[float, float], ahead: int) -> tuple[float, float]:
+    """The ends of an interval, the other way round where the second system is ahead."""
+    low, high = ends
+    return (low, high) if ahead > 0 else (0.0 - high, 0.0 - low)

@@ -1,0 +1,283 @@
+"""`Comparison`: how systems differ that were evaluated on the same queries, and what each difference comes to."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError
+from tieproof.measures import Measure
+from tieproof.results.results import Result
+from tieproof.results.verdicts import Verdict
+from tieproof.ties import Estimate, FloatArray, IntArray
+
+ROUNDING = 1e-12
+"""Values of a query that differ by no more are the same: values are exact to within a relative 1e-12."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean of a measure over the queries for one system, minus that for another.
+
+    Over the orderings of tied items, where each system's ties break independently of the other's:
+
+    lower, upper : the smallest and the largest difference: the lower value of the one minus the upper value of the
+        other, and the other way round
+    expected, std : the mean of the difference and its standard deviation
+
+    Over the queries, with the expected value of each:
+
+    interval : the two ends of the confidence interval of the expected difference
+    p_value, p_lower : how likely a difference at least as large, of either sign, would be if neither system were
+        better; of the expected values, and where all ties are broken against the system that is ahead and for the
+        other one
+    corrected_p_value, corrected_p_lower : the same, corrected for all pairs of the comparison; what verdicts read
+    effect_size : the mean difference by the standard deviation of the queries' differences (Cohen's d of pairs); None
+        where all queries differ by the same
+    wins, losses, draws : queries where the expected value of the one is larger, smaller, or the same
+    verdict : what all this comes to
+    """
+
+    lower: float
+    expected: float
+    upper: float
+    std: float
+    interval: tuple[float, float]
+    p_value: float
+    p_lower: float
+    corrected_p_value: float
+    corrected_p_lower: float
+    effect_size: float | None
+    wins: int
+    losses: int
+    draws: int
+    verdict: Verdict
+
+    def mirrored(self) -> "Difference":
+        """The difference the other way round."""
+        low, high = self.interval
+        return replace(
+            self,
+            lower=0.0 - self.upper,
+            expected=0.0 - self.expected,
+            upper=0.0 - self.lower,
+            interval=(0.0 - high, 0.0 - low),
+            effect_size=None if self.effect_size is None else 0.0 - self.effect_size,
+            wins=self.losses,
+            losses=self.wins,
+        )
+
+
+@dataclass(frozen=True)
+class QueryDifference:
+    """How two systems differ on one query; `difference` is over independent orderings of the ties of both."""
+
+    query: Any
+    a: Estimate[float]
+    b: Estimate[float]
+    difference: Estimate[float]
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How systems were compared.
+
+    baseline : the system that all others are compared with; None: all are compared with each other
+    test : "sign-flip", "t", "wilcoxon" or "tukey"
+    correction : "holm", "bonferroni", "fdr" or None; over all pairs, for each measure
+    confidence : of the intervals over queries; a p-value of at most 1 - confidence is significant
+    """
+
+    baseline: str | None
+    test: str
+    correction: str | None
+    confidence: float
+
+
+class Comparison:
+    """Systems that were evaluated on the same queries, and how they differ; `tieproof.compare` makes it.
+
+    `comparison[a, b, measure]` is the `Difference` of `a` minus `b`. `pairs` has those that were compared; each is
+    found both ways round.
+
+    systems : the names of the systems, in the order given
+    results : the `Result` of each, by its name
+    measures : the names of the measures
+    pairs : which systems were compared: with a baseline, (other, baseline) for each other system; else every two, in
+        the order given
+    baseline, test, correction, confidence : as asked for
+    query_ids : the queries, in the order of the first result; `queries` is how many there are
+
+    >>> import tieproof as tp
+    >>> relevance = np.eye(10)
+    >>> good, bad = tp.evaluate_scores(relevance, relevance), tp.evaluate_scores(-relevance, relevance)
+    >>> comparison = tp.compare({"good": good, "bad": bad})
+    >>> comparison.pairs, comparison["good", "bad", "RR"].wins
+    ((('good', 'bad'),), 10)
+    >>> comparison["bad", "good", "RR"].verdict.name
+    'better whatever the ties'
+    """
+
+    def __init__(
+        self,
+        results: Mapping[str, Result],
+        places: Mapping[str, IntArray],
+        differences: Mapping[tuple[str, str, str], Difference],
+        procedure: Procedure,
+    ) -> None:
+        """From the differences of every pair and measure; places : where each query of the first result stands."""
+        self.results = dict(results)
+        self.systems = tuple(results)
+        self.query_ids = results[self.systems[0]].query_ids
+        self.measures = tuple(dict.fromkeys(measure for _, _, measure in differences))
+        self.pairs = tuple(dict.fromkeys((a, b) for a, b, _ in differences))
+        self.baseline, self.test = procedure.baseline, procedure.test
+        self.correction, self.confidence = procedure.correction, procedure.confidence
+        self._procedure, self._places, self._differences = procedure, places, differences
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.query_ids)
+
+    def __getitem__(self, key: tuple[str, str, str | Measure]) -> Difference:
+        """The difference of two systems in a measure; raises InputError with those there are."""
+        a, b, measure = self._known(key)
+        if (a, b) in self.pairs:
+            return self._differences[a, b, measure]
+        if (b, a) in self.pairs:
+            return self._differences[b, a, measure].mirrored()
+        raise InputError(
+            f"'{a}' and '{b}' were not compared, for all systems were compared with the baseline '{self.baseline}'. "
+            "Leave out baseline= to compare every two."
+        )
+
+    def per_query(self, a: str, b: str, measure: str | Measure) -> Estimate[FloatArray]:
+        """How two systems differ on every query: arrays in the order of `query_ids`, a minus b.
+
+        lower, expected, upper and std are over the orderings of tied items, those of one system independent of those
+        of the other. A query with nothing relevant is NaN where the evaluation made it so.
+        """
+        a, b, measure = self._known((a, b, measure))
+        return difference(self._aligned(a, measure), self._aligned(b, measure))
+
+    def deciding(self, a: str, b: str, measure: str | Measure, count: int = 10) -> tuple[QueryDifference, ...]:
+        """The queries that decide between two systems: those whose expected values differ most, the largest first.
+
+        Queries that differ by the same come in the order of `query_ids`; those without a difference are left out.
+        """
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise InputError(f"count must be a number of queries, at least 1, not {count!r}.", "count")
+        a, b, measure = self._known((a, b, measure))
+        of_a, of_b = self._aligned(a, measure), self._aligned(b, measure)
+        both = difference(of_a, of_b)
+        size = np.nan_to_num(np.abs(both.expected))
+        chosen = np.argsort(-size, kind="stable")[:count]
+        ids = self.query_ids.tolist()
+        return tuple(
+            QueryDifference(ids[at], at_query(of_a, at), at_query(of_b, at), at_query(both, at))
+            for at in chosen.tolist()
+            if size[at] > ROUNDING
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the values of single queries, as plain numbers, strings, lists and dictionaries."""
+        return {
+            **asdict(self._procedure),
+            "queries": self.queries,
+            "systems": {
+                name: {measure: asdict(result[measure]) for measure in self.measures}
+                for name, result in self.results.items()
+            },
+            "differences": [
+                {"a": a, "b": b, "measure": measure, **asdict(found), "interval": list(found.interval)}
+                for (a, b, measure), found in self._differences.items()
+            ],
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON; the same bytes for the same data in any order."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """A long table of every pair, measure and query, as arrays of equal length.
+
+        lower, expected, upper and std are those of the difference, over the orderings of tied items.
+        """
+        keys = [(a, b, measure) for a, b, measure in self._differences]
+        count = self.queries
+        table = {
+            name: np.repeat(np.array(values), count)
+            for name, values in zip(("a", "b", "measure"), zip(*keys, strict=True), strict=True)
+        }
+        estimates = [self.per_query(*key) for key in keys]
+        return {
+            **table,
+            "query": np.tile(self.query_ids, len(keys)),
+            **{
+                name: np.concatenate([getattr(each, name) for each in estimates])
+                for name in ("lower", "expected", "upper", "std")
+            },
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """A picture of every difference with both its intervals, as axes of matplotlib (extra `plot`)."""
+        from tieproof.views.pictures.comparison import plot_comparison
+
+        return plot_comparison(self, ax)
+
+    def __str__(self) -> str:
+        """The table that the command line shows."""
+        from tieproof.views.text.comparison import render
+
+        return render(self)
+
+    def __repr__(self) -> str:
+        """What was compared, and how many differences there are of each verdict."""
+        names = [found.verdict.name for found in self._differences.values()]
+        counts = ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
+        return f"<Comparison of {', '.join(self.systems)} on {self.queries} queries: {counts}>"
+
+    def _known(self, key: tuple[str, str, str | Measure]) -> tuple[str, str, str]:
+        """The pair and the name of the measure, or a message with those there are."""
+        if not isinstance(key, tuple) or len(key) != 3:
+            raise InputError(f"A comparison is asked by (system, system, measure), not {key!r}.")
+        a, b, measure = key
+        for name in (a, b):
+            if name not in self.results:
+                raise InputError(f"This comparison has no system {name!r}; it has {', '.join(self.systems)}.")
+        if a == b:
+            raise InputError(f"A system is not compared with itself, and {a!r} is named twice.")
+        known = str(self.results[a]._known(measure))
+        if known not in self.measures:
+            raise InputError(f"This comparison has no '{known}'; it has {', '.join(self.measures)}.")
+        return a, b, known
+
+    def _aligned(self, name: str, measure: str) -> Estimate[FloatArray]:
+        """The values of a system, in the order of `query_ids`."""
+        return values_in_order(self.results[name], self._places[name], measure)
+
+
+def values_in_order(result: Result, place: IntArray, measure: str) -> Estimate[FloatArray]:
+    """A measure of the queries at these places (Q,) of a result."""
+    found = result.per_query(measure)
+    return Estimate(found.lower[place], found.expected[place], found.upper[place], found.std[place])
+
+
+def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[FloatArray]:
+    """What the first minus the second can be, when their ties break independently.
+
+    >>> one, other = np.array([[0.5], [0.75], [1.0], [0.25]]), np.array([[0.5], [0.5], [0.5], [0.0]])
+    >>> difference(Estimate(*one), Estimate(*other))
+    Estimate(lower=array([0.]), expected=array([0.25]), upper=array([0.5]), std=array([0.25]))
+    """
+    return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, np.sqrt(a.std**2 + b.std**2))
+
+
+def at_query(values: Estimate[FloatArray], place: int) -> Estimate[float]:
+    """What the values of one query are."""
+    numbers = (values.lower, values.expected, values.upper, values.std)
+    return Estimate(*(float(each[place]) for each in numbers))

@@ -1,0 +1,90 @@
+"""`Interval`: where the mean of a measure may lie, since other queries could have been asked."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.checks import check_choice
+from tieproof.statistics.bootstrap import bca
+from tieproof.statistics.strata import Strata, grouped
+from tieproof.statistics.student import t_interval
+from tieproof.ties import Array, FloatArray, IntArray
+
+Method = Literal["bca", "t"]
+Bound = Literal["lower", "expected", "upper"]
+METHODS: tuple[str, ...] = get_args(Method)
+BOUNDS: tuple[str, ...] = get_args(Bound)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval of a mean over queries: what the choice of queries leaves open, and nothing of ties.
+
+    value : the mean itself
+    low, high : the ends of the interval
+    confidence : the share of such intervals that hold the mean over all queries that could have been asked
+    method : "bca" or "t"
+    bound : which value of each query is averaged: "lower", "expected" or "upper" over the orderings of tied items
+
+    As text it is the value and the two ends, each in the format given.
+
+    >>> f"{Interval(0.25, 0.125, 0.5, 0.95, 'bca', 'lower'):.3f}"
+    '0.250 [0.125, 0.500]'
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    bound: str
+
+    def __format__(self, spec: str) -> str:
+        """The value, and in brackets the two ends."""
+        return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
+
+    def __str__(self) -> str:
+        """The value, and in brackets the two ends."""
+        return format(self)
+
+
+def interval_over_queries(
+    values: FloatArray, names: Array | None, confidence: float, method: str
+) -> tuple[float, float]:
+    """The ends of the interval of the mean of the queries' values (Q,), or of the mean over their categories' means.
+
+    names : the category of each query (Q,), where the mean is over categories: queries are drawn within each
+    """
+    check_choice("method", method, METHODS)
+    order, strata = in_groups(len(values), names)
+    if method == "t":
+        return t_interval(values[order], strata, confidence)
+    return bca(values[order, None], strata, confidence)[0]
+
+
+def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
+    """The order that puts queries category by category, and these; refused where one has a single query."""
+    order, strata = grouped(names, count)
+    if strata.sizes.min() < 2:
+        which = "There is a single query" if names is None else f"The category {lonely(names)!r} has a single query"
+        raise InputError(
+            f"{which}, which does not say how much queries differ. An interval over queries needs at least two"
+            f"{'' if names is None else ' in each category; leave that category out, or take average=micro'}."
+        )
+    return order, strata
+
+
+def lonely(names: Array) -> Any:
+    """The first name that occurs once."""
+    known, counts = np.unique(names, return_counts=True)
+    return known[counts == 1].tolist()[0]
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse what is no share between 0 and 1."""
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise InputError(
+            f"confidence must be a number between 0 and 1, such as 0.95, not {confidence!r}.", "confidence"
+        )

@@ -1,0 +1,67 @@
+"""Student's t: the interval of a mean, and the test of whether it is 0 (extra `stats`).
+
+Of several groups, the variance of the mean is the sum of those of the groups' means, and its degrees of freedom are
+those of Welch 1947 and Satterthwaite 1946; of one group that is the usual interval and the paired t-test.
+"""
+
+import math
+from typing import NamedTuple
+
+from tieproof.errors import MissingExtraError
+from tieproof.statistics.strata import Strata
+from tieproof.ties import FloatArray
+
+
+class MeanAndSpread(NamedTuple):
+    """A mean of values in groups, its standard error, and the degrees of freedom of that: 0 without any spread."""
+
+    mean: float
+    error: float
+    freedom: float
+
+
+def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
+    """Of a column of values (n,); every group has at least two.
+
+    >>> import numpy as np
+    >>> mean_and_spread(np.array([1.0, 3.0]), Strata(np.array([2])))
+    MeanAndSpread(mean=2.0, error=1.0, freedom=1.0)
+    """
+    groups = len(strata.sizes)
+    centres, variances, shares = [], [], []
+    for part, deviations in zip(strata.parts(values), strata.deviations(values), strict=True):
+        size = len(part)
+        variance = math.fsum((deviations * deviations).tolist()) / (size - 1) / size
+        centres.append(math.fsum(part.tolist()) / size)
+        variances.append(variance)
+        shares.append(variance * variance / (size - 1))
+    total, share = math.fsum(variances), math.fsum(shares)
+    freedom = total * total / share if share else 0.0
+    return MeanAndSpread(math.fsum(centres) / groups, math.sqrt(total) / groups, freedom)
+
+
+def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[float, float]:
+    """The two ends of the interval of the mean of a column of values, (n,); a point where no group has any spread."""
+    found = mean_and_spread(values, strata)
+    if not found.freedom:
+        return found.mean, found.mean
+    try:
+        from scipy.special import stdtrit
+    except ImportError:
+        raise MissingExtraError("An interval by Student's t", "stats") from None
+    reach = float(stdtrit(found.freedom, (1 + confidence) / 2)) * found.error
+    return found.mean - reach, found.mean + reach
+
+
+def t_test(differences: FloatArray, strata: Strata) -> float:
+    """The p-value of a column of differences (n,), of both sides, for a mean above 0; of any other mean it is 1."""
+    found = mean_and_spread(differences, strata)
+    if found.mean <= 0:
+        return 1.0
+    if not found.freedom:
+        return 0.0
+    try:
+        from scipy.special import stdtr
+    except ImportError:
+        raise MissingExtraError("Student's t-test", "stats") from None
+    return 2 * float(stdtr(found.freedom, -found.mean / found.error))

@@ -1,0 +1,79 @@
+"""The randomised Tukey test: honestly significant differences between several systems at once.
+
+If no system differs from another, each query's values could as well have been dealt to the systems in another order.
+Where they are, query by query at random, the largest difference between any two systems' means is what pure chance
+makes of the best-looking pair; the p-value of every pair is how often that is at least as large as the difference
+found. So the chance of any false positive among all pairs is at most what is asked for, and no further correction is
+needed (Carterette 2012, "Multiple testing in statistical analysis of systems-based information retrieval
+experiments", algorithm 1; Sakai 2018, "Laboratory experiments in information retrieval", section 4.5).
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.statistics.draws import below, raw
+from tieproof.statistics.whole_numbers import as_whole
+from tieproof.ties import FloatArray, IntArray
+
+DEALS = 9_999
+"""How often the values of all queries are dealt anew."""
+
+
+class PairValues(NamedTuple):
+    """P-values of pairs, (k, p, j): of each pair by itself, and among all pairs."""
+
+    alone: FloatArray
+    among_all: FloatArray
+
+
+def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
+    """The p-values of differences between systems, of both sides.
+
+    values : (k, n, m) what each of m systems scores on n queries, in k measures
+    pairs : (p, 2) the systems of each pair
+    sums : (k, p, j) differences of sums over the queries, of which to say how often chance makes one as large; the
+        p-value of one that is 0 or below is 1
+
+    Each is (hits + 1) / (DEALS + 1). The same deals serve all measures. Sums that differ by no more than 1e-12 for
+    each value count as equal. The order of the queries does not matter, for they are sorted.
+
+    >>> scores = np.array([[[1.0, 0.0], [0.5, 0.0], [0.75, 0.0], [0.25, 0.0], [1.0, 0.0], [1.0, 0.0]]])
+    >>> found = tukey(scores, np.array([[0, 1]]), np.array([[[4.5, 0.0]]]))
+    >>> found.among_all.round(2)  # of 2**6 deals, 2 are as extreme
+    array([[[0.03, 1.  ]]])
+    """
+    measures, queries, systems = values.shape
+    ordered = np.stack([each[np.lexsort(each.T[::-1])] for each in values])
+    whole = as_whole(ordered.reshape(measures, -1).T)
+    numbers = whole.numbers.T.reshape(values.shape)
+    wanted = (sums / whole.unit[:, None, None]) - whole.slack[:, None, None]
+    alone, among_all = np.ones(sums.shape), np.ones(sums.shape)
+    for dealt in deals(queries, systems):
+        for measure, of_measure in enumerate(numbers):
+            found = np.stack([of_measure.take(place).sum(axis=1) for place in dealt], axis=1)
+            gaps = np.abs(found[:, pairs[:, 0]] - found[:, pairs[:, 1]])
+            ranges = found.max(axis=1) - found.min(axis=1)
+            alone[measure] += np.count_nonzero(gaps[..., None] >= wanted[measure], axis=0)
+            among_all[measure] += np.count_nonzero(ranges[:, None, None] >= wanted[measure], axis=0)
+    return PairValues(alone / (DEALS + 1), among_all / (DEALS + 1))
+
+
+def deals(queries: int, systems: int) -> Iterator[IntArray]:
+    """Which of all values, (queries, systems), each system is dealt, some deals at a time: (systems, c, queries).
+
+    By the shuffle of Fisher and Yates: each place from the last on is swapped with one up to it.
+    """
+    limits = np.repeat(np.arange(systems, 1, -1), queries)
+    for drawn in raw(DEALS, len(limits)):
+        size = len(drawn) * queries
+        row = np.arange(size)
+        dealt = np.tile(row % queries * systems, (systems, 1)) + np.arange(systems)[:, None]
+        chosen = below(drawn, limits).reshape(len(drawn), systems - 1, queries)
+        for step in range(systems - 1):
+            place = chosen[:, step].ravel() * size + row
+            last = dealt[systems - 1 - step].copy()
+            dealt[systems - 1 - step] = dealt.ravel().take(place)
+            dealt.ravel()[place] = last
+        yield dealt.reshape(systems, len(drawn), queries)

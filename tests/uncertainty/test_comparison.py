@@ -1,0 +1,127 @@
+"""What a comparison of systems holds, against its definition."""
+
+import json
+import math
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+
+RANDOM = np.random.default_rng(0)
+RELEVANCE = RANDOM.integers(0, 2, size=(30, 12))
+RELEVANCE[:, 0] = 1
+
+BY_SCIPY = ("t", "wilcoxon")
+
+
+def system(seed: int, levels: int = 4, quality: float = 0.5, **options: Any) -> tp.Result:
+    """Scores of few levels, so that there are ties."""
+    random = np.random.default_rng(seed)
+    scores = np.floor(levels * (quality * RELEVANCE + (1 - quality) * random.random(RELEVANCE.shape)))
+    return tp.evaluate_scores(scores, RELEVANCE, measures=["AP", "P@1", "RR"], **options)
+
+
+SYSTEMS = {"base": system(1, quality=0.1), "ours": system(2, quality=0.3), "theirs": system(3, quality=0.2)}
+
+
+def test_what_was_compared() -> None:
+    found = tp.compare(SYSTEMS)
+    assert found.systems == ("base", "ours", "theirs")
+    assert found.measures == ("AP", "P@1", "RR")
+    assert found.pairs == (("base", "ours"), ("base", "theirs"), ("ours", "theirs"))
+    assert (found.test, found.correction, found.confidence, found.baseline) == ("sign-flip", "holm", 0.95, None)
+    assert found.queries == 30
+    assert found.query_ids.tolist() == list(range(30))
+    assert dict(found.results) == SYSTEMS
+    against = tp.compare(SYSTEMS, baseline="base", measures=["map"])
+    assert against.pairs == (("ours", "base"), ("theirs", "base"))
+    assert against.measures == ("AP",)
+    with pytest.raises(tp.InputError, match="were not compared, for all systems were compared with the baseline"):
+        against["ours", "theirs", "AP"]
+
+
+@pytest.mark.parametrize("measure", ["AP", "P@1", "RR"])
+def test_interval_over_ties(measure: str) -> None:
+    found = tp.compare(SYSTEMS)["ours", "base", measure]
+    ours, base = SYSTEMS["ours"][measure], SYSTEMS["base"][measure]
+    assert found.lower == ours.lower - base.upper
+    assert found.expected == ours.expected - base.expected
+    assert found.upper == ours.upper - base.lower
+    assert math.isclose(found.std, math.hypot(ours.std, base.std), rel_tol=1e-12)
+    differences = SYSTEMS["ours"].per_query(measure).expected - SYSTEMS["base"].per_query(measure).expected
+    assert found.wins == (differences > 1e-12).sum()
+    assert found.losses == (differences < -1e-12).sum()
+    assert found.draws == 30 - found.wins - found.losses
+
+
+def test_it_is_the_same_the_other_way_round() -> None:
+    found = tp.compare(SYSTEMS)
+    turned = tp.compare(dict(reversed(SYSTEMS.items())))
+    for a, b in permutations(SYSTEMS, 2):
+        for measure in found.measures:
+            assert found[a, b, measure] == turned[a, b, measure]
+            one, other = found[a, b, measure], found[b, a, measure]
+            assert one.interval == tuple(-end for end in reversed(other.interval))
+            assert (one.lower, one.expected, one.wins) == (-other.upper, -other.expected, other.losses)
+            assert (one.p_value, one.p_lower, one.verdict) == (other.p_value, other.p_lower, other.verdict)
+
+
+def test_queries_that_decide() -> None:
+    found = tp.compare(SYSTEMS)
+    of_each = found.per_query("ours", "base", "AP")
+    ours, base = SYSTEMS["ours"].per_query("AP"), SYSTEMS["base"].per_query("AP")
+    assert of_each.lower.tolist() == (ours.lower - base.upper).tolist()
+    assert of_each.upper.tolist() == (ours.upper - base.lower).tolist()
+    assert np.allclose(of_each.std, np.hypot(ours.std, base.std), rtol=1e-12)
+    deciding = found.deciding("ours", "base", "AP", 5)
+    sizes = np.abs(ours.expected - base.expected)
+    assert [each.query for each in deciding] == np.argsort(-sizes, kind="stable")[:5].tolist()
+    first = deciding[0]
+    assert first.a.lower == ours.lower[first.query]
+    assert first.difference.expected == of_each.expected[first.query]
+    assert len(found.deciding("ours", "base", "P@1", 1000)) == 30 - found["ours", "base", "P@1"].draws
+
+
+def test_as_json_and_as_columns() -> None:
+    found = tp.compare(SYSTEMS, baseline="base")
+    data = json.loads(found.to_json())
+    assert data == found.to_dict()
+    assert (data["queries"], data["test"], data["baseline"]) == (30, "sign-flip", "base")
+    assert data["systems"]["ours"]["AP"]["lower"] == SYSTEMS["ours"]["AP"].lower
+    (of_ap,) = (each for each in data["differences"] if (each["a"], each["measure"]) == ("ours", "AP"))
+    assert of_ap["expected"] == found["ours", "base", "AP"].expected
+    assert of_ap["verdict"]["name"] == found["ours", "base", "AP"].verdict.name
+    table = found.columns()
+    assert list(table) == ["a", "b", "measure", "query", "lower", "expected", "upper", "std"]
+    assert {len(column) for column in table.values()} == {2 * 3 * 30}
+    rows = (table["a"] == "theirs") & (table["measure"] == "RR")
+    assert table["expected"][rows].tolist() == found.per_query("theirs", "base", "RR").expected.tolist()
+
+
+def test_in_short() -> None:
+    assert repr(tp.compare(SYSTEMS, baseline="base", measures=["AP"])) == (
+        "<Comparison of base, ours, theirs on 30 queries: 2 better in expectation>"
+    )
+
+
+@pytest.mark.parametrize(
+    "test", ["sign-flip", "tukey", *(pytest.param(test, marks=pytest.mark.heavy) for test in BY_SCIPY)]
+)
+def test_the_same_in_any_order(test: Any) -> None:
+    order = RANDOM.permutation(30)
+
+    def shuffled(seed: int, quality: float) -> tp.Result:
+        random = np.random.default_rng(seed)
+        scores = np.floor(4 * (quality * RELEVANCE + (1 - quality) * random.random(RELEVANCE.shape)))
+        return tp.evaluate_scores(scores[order], RELEVANCE[order], measures=["AP", "P@1", "RR"]).named(order)
+
+    again = {"base": shuffled(1, 0.1), "ours": shuffled(2, 0.3), "theirs": shuffled(3, 0.2)}
+    expected = tp.compare(SYSTEMS, test=test)
+    assert tp.compare(again, test=test).to_json() == expected.to_json()
+    mixed = tp.compare({"base": SYSTEMS["base"], "ours": again["ours"], "theirs": again["theirs"]}, test=test)
+    assert mixed.to_json() == expected.to_json()
+    of_each = (found.per_query("ours", "base", "AP").lower.tolist() for found in (mixed, expected))
+    assert next(of_each) == next(of_each)
