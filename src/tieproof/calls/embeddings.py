@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.calls.fingerprints import origin_of_embeddings
 from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.progress import progress_bar
 from tieproof.calls.scoring import Empty, check_empty, parse_measures, score, warn_of_recall
@@ -166,6 +167,7 @@ def evaluate(
             noted(found.parts, n_relevant),
             wanted,
             setting,
+            origin_of_embeddings(problem, bits),
             found.zero_vectors,
             categories=grouping,
             confidence=confidences,

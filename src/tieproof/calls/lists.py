@@ -165,7 +165,7 @@ def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
         average=given.average,
     )
     parts = list_parts(rows, judged, limits, name, sign < 0)
-    return score(parts, wanted, setting, zero_vectors=0, estimate=estimate, categories=categories)
+    return score(parts, wanted, setting, estimate=estimate, categories=categories)
 
 
 def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | list[Array] | LabelledRows:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.calls.fingerprints import origin_of_run
 from tieproof.calls.run_ties import join, run_parts
 from tieproof.calls.scoring import (
     Empty,
@@ -162,8 +163,10 @@ def evaluate_run(
         empty=empty,
         average=average,
     )
+    options = {"missing": missing, "truncated": truncated, "n_items": collection}
+    origin = origin_of_run(judged, ranked, list(queries), topics.number, options)
     parts = run_parts(scores, ids, truncated, collection)
-    return score(parts, wanted, setting, 0, estimate, topics.names, groups)
+    return score(parts, wanted, setting, origin, 0, estimate, topics.names, groups)
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:

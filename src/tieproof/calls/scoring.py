@@ -6,13 +6,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.calls.fingerprints import RankingDigests, with_counts
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.checks import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.evaluated import Evaluated, Setting
+from tieproof.results.evaluated import Evaluated, Origin, Setting
 from tieproof.results.results import Result
 from tieproof.results.tie_summary import count_by_query
 from tieproof.ties import IntArray, Parts, Ties
@@ -66,7 +67,8 @@ def score(
     parts: Parts,
     measures: list[Measure],
     setting: Setting,
-    zero_vectors: int,
+    origin: Origin | None = None,
+    zero_vectors: int = 0,
     estimate: Callable[[Measure, Ties], Estimates] = as_given,
     names: Names | None = None,
     categories: npt.NDArray[Any] | None = None,
@@ -75,6 +77,7 @@ def score(
 ) -> Result:
     """Evaluate every measure on the ties of every query.
 
+    origin : where the queries that `parts` counts come from; None: their rankings are all that is known of them
     estimate : evaluates one measure
     names : of the queries that `parts` counts from 0; None: these numbers
     categories, confidence : those of each query that `parts` counts
@@ -84,12 +87,15 @@ def score(
     count = setting.queries - sum(map(len, left_out.values()))
     ids = names.ids if names else np.arange(count)
     values = np.zeros((len(measures), 4, count))
-    has_relevant = np.zeros(count, dtype=np.bool_)
+    n_relevant = np.zeros(count, dtype=np.int64)
+    rankings = RankingDigests(count) if origin is None else None
     tie_counts = np.zeros((4, count), dtype=np.int64)
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, found = as_places(part[0]), part[1]
-        has_relevant[queries] = found.n_relevant > 0
+        n_relevant[queries] = found.n_relevant
+        if rankings is not None:
+            rankings.add(part[0], found)
         for of_measure, measure in zip(values, measures, strict=True):
             for row, estimates in zip(of_measure, estimate(measure, found), strict=True):
                 row[queries] = estimates
@@ -97,6 +103,7 @@ def score(
 
     with growing_tables():
         for_each(evaluate, parts, threads)
+    has_relevant = n_relevant > 0
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
     everyone = np.ones(count, dtype=np.bool_)
@@ -106,10 +113,14 @@ def score(
     if not kept.all():
         values = values[..., kept]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
+    if rankings is not None:
+        origin = rankings.origin(f"evaluate_{setting.distance}")
+    assert origin is not None
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Result(
         Evaluated(
             setting=setting,
+            origin=origin._replace(relevant=with_counts(origin.relevant, n_relevant)[kept]),
             query_ids=ids[kept],
             per_query=dict(zip(measures, values, strict=True)),
             tie_counts=tie_counts[:, kept],

@@ -121,10 +121,13 @@ class Labels(Relevance):
     """Relevant: the same label.
 
     query_class, item_class : a number for each label; a query whose label no item has gets the one past the last
+    query_labels, item_labels : the labels themselves
     members : the items, sorted by their class
     start, size : of each class among the members, and of the one past the last, which is empty
     """
 
+    query_labels: npt.NDArray[Any]
+    item_labels: npt.NDArray[Any]
     query_class: IntArray
     item_class: IntArray
     members: IntArray
@@ -150,6 +153,8 @@ class Labels(Relevance):
             leave_one_out=item_labels is None,
             graded=False,
             excluded=excluded,
+            query_labels=query_labels,
+            item_labels=items,
             query_class=np.where(known[place] == query_labels, place, len(known)),
             item_class=item_class,
             members=members,

@@ -34,11 +34,29 @@ class Setting:
     precision: str | None = None
 
 
+class Origin(NamedTuple):
+    """Where a result comes from: what evaluates it again, and what says whether that is the same data.
+
+    call : the name of the function in `tieproof`
+    options : what it was told beside the data that `Setting` does not have, such as missing="zero" of a run
+    fingerprint : of the data, the same for any order (`calls/fingerprints.py`); "" for the queries of one category
+    relevant : (Q,) a word for each query, which differs where something else is relevant to it: its label, group, and
+        the number of its relevant items; the pairs that triples or exclusions name; in runs the ids of its relevant
+        documents and their grades; in lists the number and the grades of the relevant items
+    """
+
+    call: str
+    options: Mapping[str, Any]
+    fingerprint: str
+    relevant: npt.NDArray[np.uint64]
+
+
 class Evaluated(NamedTuple):
     """What is known of every query.
 
     query_ids : (Q,) the evaluated queries
     per_query : lower, expected, upper value and variance of each measure, (4, Q) each
+    origin : the call and the data
     tie_counts : (4, Q), see `tie_summary.count_by_query`
     zero_vectors : rows that are all zero, in queries and gallery together
     empty_ids : the queries with nothing relevant, which may be evaluated or not
@@ -49,6 +67,7 @@ class Evaluated(NamedTuple):
     """
 
     setting: Setting
+    origin: Origin
     query_ids: npt.NDArray[Any]
     per_query: Mapping[Measure, FloatArray]
     tie_counts: IntArray
@@ -76,6 +95,7 @@ class Evaluated(NamedTuple):
             absent = absent[np.isin(absent, np.concatenate([query_ids, empty_ids]))]
         return Evaluated(
             setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
+            origin=self.origin._replace(fingerprint="", relevant=self.origin.relevant[chosen]),
             query_ids=query_ids,
             per_query={measure: values[:, chosen] for measure, values in self.per_query.items()},
             tie_counts=self.tie_counts[:, chosen],

@@ -66,6 +66,14 @@ class Result(Mapping[str, Estimate[float]]):
         return tuple(str(measure) for measure in self._per_query)
 
     @property
+    def fingerprint(self) -> str:
+        """What the evaluated data is known by, in 64 digits: the same for the same data in any order.
+
+        docs/records.md says what it covers. The result of a category has none of its own: "".
+        """
+        return self._found.origin.fingerprint
+
+    @property
     def skipped(self) -> dict[str, npt.NDArray[Any]]:
         """The ids of the queries that no mean includes, by the reason."""
         reasons = {**self._found.left_out}

@@ -4,6 +4,7 @@
 #include "arrangements.h"
 #include "collisions.h"
 #include "curves.h"
+#include "digests.h"
 #include "digits.h"
 #include "distinct.h"
 #include "documents.h"
@@ -36,6 +37,7 @@
 #include "list_counts.h"
 #include "pairs.h"
 #include "rounding_tiles.h"
+#include "row_digests.h"
 
 #include "as_float.h"
 #include "cityblock.h"
@@ -45,17 +47,24 @@
 #include "list_counts.h"
 #include "pairs.h"
 #include "rounding_tiles.h"
+#include "row_digests.h"
 
 #include "as_long.h"
 #include "judged.h"
 #include "list_counts.h"
+#include "row_digests.h"
 
 #include "as_int.h"
 #include "judged.h"
 #include "list_counts.h"
+#include "row_digests.h"
 
 #include "as_char.h"
 #include "judged.h"
+#include "row_digests.h"
+
+#include "as_word.h"
+#include "row_digests.h"
 
 #include "without_tiles.h"
 

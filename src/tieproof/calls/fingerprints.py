@@ -1,0 +1,162 @@
+"""Of which data a result is: digests that do not know the order of queries and items.
+
+                    each row of numbers with its label and group ─┐
+    embeddings:     relevance, exclusions: pairs of such rows     ─┼─► sorted, SHA-256 ─► fingerprint
+    runs:           each query: scores, relevant documents        ─┤
+    given rankings: each query: its ties                          ─┘
+
+An evaluation depends on each query's row and on the rows, labels and pairs of what it ranks, and on nothing else. So
+two data sets with one fingerprint are the same but for their order, or they share a digest of 128 bits by chance.
+Rankings that are given as scores or distances are digested as what they rank, not by each of their numbers: to read
+them once more would take as long as the evaluation.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tieproof.inputs.digests import Words, add_digests, digest_ids, fingerprint, rows_digests, words_of
+from tieproof.inputs.relevance import Judgments, Labels, MultiLabels, Relevance
+from tieproof.inputs.run_sources import Judged, Ranked
+from tieproof.problem import Problem
+from tieproof.results.evaluated import Origin
+from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Ties
+
+PAIRS_AT_A_TIME = 2**18
+"""Pairs of queries and items whose digests are in memory together."""
+
+SHIFT = np.uint64(0xBE5466CF34E90C6D)
+"""Odd, so that the words of a label and of a group are together another word than either."""
+
+EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)
+"""The word for a pair that is left out, in the place of a grade."""
+
+
+def origin_of_embeddings(problem: Problem, bits: int | None) -> Origin:
+    """The origin of an evaluation of embeddings, but for the numbers of relevant items."""
+    relevance, threads = problem.relevance, problem.budget.threads
+    words = label_words(relevance)
+    queries = rows_digests(problem.queries, words[0], threads)
+    items = queries if problem.gallery is None else rows_digests(problem.gallery, words[1], threads)
+    relevant = words[0]
+    if has_pairs(relevance):
+        places = np.zeros((relevance.n_items, 2), dtype=np.uint64)
+        places[:, 0] = np.arange(relevance.n_items)
+        relevant = relevant + with_pairs(relevance, places, np.zeros((len(queries), 2), dtype=np.uint64))[:, 0]
+        queries = with_pairs(relevance, items, queries)
+    sides = [queries] if problem.gallery is None else [queries, items]
+    found = fingerprint("embeddings", sides, problem.dimensions)
+    return Origin("evaluate", {"bits": bits}, found, relevant)
+
+
+def label_words(relevance: Relevance) -> tuple[Words, Words]:
+    """A word for each query, and one for each item, of its label and of its group."""
+    sides: tuple[Array, Array] | None = None
+    if isinstance(relevance, Labels | MultiLabels):
+        sides = relevance.query_labels, relevance.item_labels
+    words = [np.zeros(count, dtype=np.uint64) for count in (relevance.n_queries, relevance.n_items)]
+    for arrays in (sides, relevance.excluded.groups):
+        if arrays is not None:
+            own = words_of(arrays[0])
+            both = own, own if arrays[1] is arrays[0] else words_of(arrays[1])
+            words = [word * SHIFT + more for word, more in zip(words, both, strict=True)]
+    return words[0], words[1]
+
+
+def has_pairs(relevance: Relevance) -> bool:
+    """Whether single pairs of a query and an item are named."""
+    return isinstance(relevance, Judgments) or relevance.excluded.pairs is not None
+
+
+def with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
+    """The digests of queries with those of the items that are relevant to them or left out, pair by pair."""
+    queries = queries.copy()
+    if isinstance(relevance, Judgments):
+        query = np.repeat(np.arange(relevance.n_queries), np.diff(relevance.pointer))
+        counts = relevance.grade != 0
+        grade = relevance.grade[counts]
+        what = np.where(grade > 0, grade.view(np.uint64), EXCLUDED)
+        add_pairs(query[counts], relevance.item[counts], what, items, queries)
+    if relevance.excluded.pairs is not None:
+        query, item = np.divmod(relevance.excluded.pairs, relevance.n_items)
+        add_pairs(query, item, np.full(len(query), EXCLUDED), items, queries)
+    return queries
+
+
+def add_pairs(query: IntArray, item: IntArray, what: Words, items: Words, queries: Words) -> None:
+    """Add the digest of each pair to that of its query."""
+    for start in range(0, len(query), PAIRS_AT_A_TIME):
+        span = slice(start, start + PAIRS_AT_A_TIME)
+        add_digests(query[span], np.column_stack([items[item[span]], what[span]]), queries)
+
+
+def with_counts(words: Words, counts: IntArray) -> Words:
+    """A word for each query, of another word and of a number."""
+    found = np.zeros((len(words), 2), dtype=np.uint64)
+    add_digests(np.arange(len(words)), np.column_stack([words, counts.view(np.uint64)]), found)
+    return found[:, 0]
+
+
+def origin_of_run(
+    judged: Judged, ranked: Ranked, names: Sequence[bytes], number: IntArray, options: Mapping[str, Any]
+) -> Origin:
+    """The origin of an evaluation of a run.
+
+    names : of all queries that were read
+    number : the place of each among those evaluated, or -1
+    """
+    count = len(names)
+    own = words_of(np.array([name.decode(errors="surrogateescape") for name in names]))
+    has_judgment = np.bincount(judged.documents.query, minlength=count) > 0
+    queries, relevant = np.zeros((2, count, 2), dtype=np.uint64)
+    add_digests(np.arange(count), np.column_stack([own, has_judgment.astype(np.uint64)]), queries)
+    add_digests(ranked.query, as_words(ranked.score).reshape(-1, 1), queries)
+    ids = np.empty(len(judged.grade), dtype=np.uint64)
+    digest_ids(judged.documents, ids)
+    counts = judged.grade > 0
+    of_query, documents = judged.documents.query[counts], np.column_stack([ids, as_words(judged.grade)])[counts]
+    add_digests(of_query, documents, relevant)
+    add_digests(of_query, np.column_stack([documents, as_words(ranked.of_judged[counts])]), queries)
+    evaluated = np.flatnonzero(number >= 0)
+    of_evaluated = np.zeros(len(evaluated), dtype=np.uint64)
+    of_evaluated[number[evaluated]] = relevant[evaluated, 0]
+    return Origin("evaluate_run", options, fingerprint("run", [queries]), of_evaluated)
+
+
+def as_words(numbers: FloatArray) -> Words:
+    """The bits of numbers; those of zeros of either sign, and all of NaN, are the same."""
+    return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.uint64)
+
+
+class RankingDigests:
+    """What given rankings rank, part by part: the ties of each query, and the grades within."""
+
+    def __init__(self, count: int) -> None:
+        self.queries = np.zeros((count, 2), dtype=np.uint64)
+        self.relevant = np.zeros((count, 2), dtype=np.uint64)
+        self.options: dict[str, Any] = {}
+
+    def add(self, queries: IntArray, ties: Ties) -> None:
+        """Add the rankings of these queries."""
+        columns = [ties.n_relevant, ties.n_items]
+        if isinstance(ties, CutOffTies):
+            end = ties.end
+            columns += [end.k, end.n, end.l, end.m, end.others.view(np.int64)]
+        add_digests(queries, stacked(*columns), self.queries)
+        add_digests(queries[ties.query], stacked(ties.k, ties.n, ties.l, ties.m), self.queries)
+        if ties.grades is not None:
+            of_grade = np.repeat(np.arange(len(ties.k)), ties.m)
+            at, grades = queries[ties.query[of_grade]], ties.grades.view(np.int64)
+            add_digests(at, stacked(ties.k[of_grade], grades), self.queries)
+            if not isinstance(ties, CutOffTies):
+                add_digests(at, stacked(grades), self.relevant)
+
+    def origin(self, call: str) -> Origin:
+        """The origin of an evaluation of given rankings, but for the numbers of relevant items."""
+        return Origin(call, {}, fingerprint("rankings", [self.queries]), self.relevant[:, 0])
+
+
+def stacked(*columns: IntArray) -> Words:
+    """Columns of numbers as rows of words."""
+    return np.column_stack(columns).view(np.uint64)

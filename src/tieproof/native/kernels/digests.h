@@ -1,0 +1,82 @@
+/* Digests that say whether two data sets are the same, whatever their order: inputs/digests.py.
+
+   Rows are digested by NH (Black, Halevi, Krawczyk, Krovetz, Rogaway 1999, UMAC, section 4.1) in words of 64 bits: two
+   rows share a digest by chance of 2^-64. What belongs to a query is added up, which knows no order. */
+
+#ifndef TIEPROOF_DIGESTS_H
+#define TIEPROOF_DIGESTS_H
+
+#include "bits.h"
+#include "documents.h"
+
+typedef unsigned __int128 Wide;
+
+#define FIRST_KEY 0x243F6A8885A308D3u /* digits of pi */
+#define SECOND_KEY 0x13198A2E03707345u
+#define FIRST_FACTOR 0xA4093822299F31D1u
+#define SECOND_FACTOR 0x082EFA98EC4E6C89u
+
+/* Both halves of a product, one upon the other. */
+static inline uint64_t folded(uint64_t a, uint64_t b)
+{
+    Wide product = (Wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Every bit of a word in every bit of another one, which no other word becomes. */
+static inline uint64_t spread(uint64_t word)
+{
+    word = (word ^ (word >> 32)) * 0xD6E8FEB86659FD93u;
+    word = (word ^ (word >> 32)) * 0xD6E8FEB86659FD93u;
+    return word ^ (word >> 32);
+}
+
+KERNEL void fill_keys(Words keys)
+{
+    for (int64_t i = 0; i < keys.length; i++)
+        AT(keys, i) = spread((uint64_t)(i + 1) * FIRST_FACTOR);
+}
+
+/* A word for each string, whose letters end before the zeros that fill its row. */
+KERNEL void digest_strings(Places letters, Words words)
+{
+    for (int64_t i = 0; i < letters.length; i++) {
+        int64_t length = letters.columns;
+        while (length > 0 && AT2(letters, i, length - 1) == 0)
+            length--;
+        uint64_t word = spread(FIRST_KEY + (uint64_t)length);
+        for (int64_t j = 0; j < length; j++)
+            word = folded(word ^ AT2(letters, i, j), FIRST_FACTOR) + SECOND_KEY;
+        AT(words, i) = spread(word);
+    }
+}
+
+/* A word for the id of each document, whatever its query. */
+KERNEL void digest_ids(const Documents *documents, Words words)
+{
+    for (int64_t row = 0; row < words.length; row++) {
+        const uint8_t *id = documents->text.at + AT(documents->at, row);
+        int64_t length = AT(documents->length, row);
+        uint64_t word = spread(FIRST_KEY + (uint64_t)length);
+        for (int64_t j = 0; j < length; j++)
+            word = folded(word ^ id[j], FIRST_FACTOR) + SECOND_KEY;
+        AT(words, row) = spread(word);
+    }
+}
+
+/* Add the digest of each row of words to that of its place; sums have two words each. */
+KERNEL void add_digests(Longs place, Words words, Words sums)
+{
+    for (int64_t i = 0; i < place.length; i++) {
+        uint64_t first = FIRST_KEY, second = SECOND_KEY;
+        for (int64_t j = 0; j < words.columns; j++) {
+            uint64_t word = AT2(words, i, j);
+            first = folded(first ^ word, FIRST_FACTOR) + word;
+            second = folded(second + word, SECOND_FACTOR) ^ word;
+        }
+        AT2(sums, AT(place, i), 0) += spread(first);
+        AT2(sums, AT(place, i), 1) += spread(second);
+    }
+}
+
+#endif

@@ -1,0 +1,71 @@
+"""Digests of rows, strings, ids and words, with integers of Python."""
+
+import math
+from collections.abc import Sequence
+
+FIRST_KEY, SECOND_KEY = 0x243F6A8885A308D3, 0x13198A2E03707345
+FIRST_FACTOR, SECOND_FACTOR = 0xA4093822299F31D1, 0x082EFA98EC4E6C89
+SPREADING = 0xD6E8FEB86659FD93
+WORD = 2**64
+
+
+def bits_of(number: float) -> int:
+    """The bits of a float64, by its sign, exponent and mantissa."""
+    fraction, exponent = math.frexp(abs(number))
+    mantissa = int(fraction * 2**53)
+    if not mantissa:
+        return 0
+    if exponent < -1021:
+        mantissa >>= -1021 - exponent
+        exponent = -1022
+    return (number < 0) * 2**63 + max(0, exponent + 1022) * 2**52 + mantissa % 2**52
+
+
+def word_of(number: float) -> int:
+    """The bits of a number in float64, zeros of either sign alike, and what that leaves of an integer."""
+    rounded = float(number)
+    rest = number - int(rounded) if isinstance(number, int) else 0
+    return (bits_of(rounded) + rest * FIRST_FACTOR) % WORD
+
+
+def spread(word: int) -> int:
+    """Every bit of a word in every bit of another one."""
+    for _ in range(2):
+        word = (word ^ word >> 32) * SPREADING % WORD
+    return word ^ word >> 32
+
+
+def folded(a: int, b: int) -> int:
+    """Both halves of a product, one upon the other."""
+    return (a * b) % WORD ^ a * b >> 64
+
+
+def keys(count: int) -> list[int]:
+    """The keys of rows."""
+    return [spread((place + 1) * FIRST_FACTOR % WORD) for place in range(count)]
+
+
+def row_digest(row: Sequence[float], label: int) -> tuple[int, int]:
+    """NH of a row: numbers in pairs, a zero behind an odd one."""
+    words = [word_of(number) for number in row] + [0] * (len(row) % 2)
+    sums = [(word + key) % WORD for word, key in zip(words, keys(len(words)), strict=True)]
+    total = sum(a * b for a, b in zip(sums[::2], sums[1::2], strict=True)) % 2**128
+    label = spread((label + FIRST_KEY) % WORD)
+    return spread(total % WORD ^ label), spread(((total >> 64) + folded(label, SECOND_FACTOR)) % WORD)
+
+
+def string_word(letters: Sequence[int]) -> int:
+    """The word of a string, or of an id's bytes."""
+    word = spread((FIRST_KEY + len(letters)) % WORD)
+    for letter in letters:
+        word = (folded(word ^ letter, FIRST_FACTOR) + SECOND_KEY) % WORD
+    return spread(word)
+
+
+def words_digest(words: Sequence[int]) -> tuple[int, int]:
+    """The digest of some words in their order."""
+    first, second = FIRST_KEY, SECOND_KEY
+    for word in words:
+        first = (folded(first ^ word, FIRST_FACTOR) + word) % WORD
+        second = folded((second + word) % WORD, SECOND_FACTOR) ^ word
+    return spread(first), spread(second)
