@@ -62,7 +62,7 @@ def check(found: Nearest, wanted: list[tuple[int, list[int]]], relevant: set[int
 @pytest.mark.parametrize("distance", SQUARES)
 def test_exact_distances(distance: str) -> None:
     vectors = CODES if distance == "hamming" else VECTORS
-    data = {"embeddings": vectors, "labels": LABELS, "distance": distance}
+    data: dict[str, Any] = {"embeddings": vectors, "labels": LABELS, "distance": distance}
     queries = np.array([3, 40, 59])
     for query, found in zip(queries.tolist(), nearest(tp.evaluate(**data), queries, data), strict=True):
         keys = [SQUARES[distance](vectors[query], vectors[item]) for item in range(60)]
@@ -74,7 +74,7 @@ def test_exact_distances(distance: str) -> None:
 
 def test_cosine_and_zeros() -> None:
     vectors = np.array([[1, 0], [2, 0], [0, 0], [1, 1], [0, 3], [-1, 0], [3, 3]])
-    data = {"embeddings": vectors, "labels": [0, 0, 1, 1, 1, 1, 0]}
+    data: dict[str, Any] = {"embeddings": vectors, "labels": [0, 0, 1, 1, 1, 1, 0]}
     (found,) = nearest(tp.evaluate(**data), np.array([0]), data)
     assert [tuple(item for item, _ in tie.items) for tie in found.ties] == [(1,), (3, 6), (2, 4), (5,)]
     assert [tie.value for tie in found.ties] == [0.0, 0.29289321881345248, 1.0, 2.0]  # 1 - 1 / √2
@@ -89,7 +89,7 @@ def test_rounded_distances(distance: str, precision: str) -> None:
         return ((queries[:, None] - items[None]) ** 2).sum(axis=-1)
 
     called = squares if distance == "function" else distance
-    data = {"embeddings": vectors, "labels": LABELS, "distance": called, "precision": precision}
+    data: dict[str, Any] = {"embeddings": vectors, "labels": LABELS, "distance": called, "precision": precision}
     queries = np.array([0, 17])
     for query, found in zip(queries.tolist(), nearest(tp.evaluate(**data), queries, data), strict=True):
         exact = "hamming" if distance == "hamming" else "sqeuclidean"
@@ -109,7 +109,9 @@ def test_gallery_with_groups_and_judgments() -> None:
     data |= {"gallery_labels": LABELS[10:], "groups": groups, "gallery_groups": gallery_groups}
     data |= {"distance": "cityblock", "measures": ["AP"]}
     result = tp.evaluate(**data)
-    for query, found in zip(result.query_ids.tolist(), nearest(result, result.query_ids, data), strict=True):
+    for query, found in zip(
+        result.query_ids.tolist(), nearest(result, np.arange(len(result.query_ids)), data), strict=True
+    ):
         same = {*np.flatnonzero(LABELS[10:] == LABELS[query]).tolist()}
         junk = {item for item in same if gallery_groups[item] == groups[query]}
         keys = [SQUARES["cityblock"](queries[query], item) for item in gallery]
@@ -118,7 +120,11 @@ def test_gallery_with_groups_and_judgments() -> None:
 
 def test_many_items_are_looked_at_in_parts() -> None:
     vectors = np.repeat(RANDOM.integers(0, 2, size=(20_000, 16)), 2, axis=0)
-    data = {"embeddings": vectors.astype(np.float32), "labels": np.arange(40_000) // 4, "distance": "euclidean"}
+    data: dict[str, Any] = {
+        "embeddings": vectors.astype(np.float32),
+        "labels": np.arange(40_000) // 4,
+        "distance": "euclidean",
+    }
     data["measures"] = ["P@1"]
     (found,) = nearest(tp.evaluate(**data), np.array([39_999]), data)
     keys = ((vectors - vectors[-1]) ** 2).sum(axis=1).tolist()
@@ -129,10 +135,12 @@ def test_many_items_are_looked_at_in_parts() -> None:
 def test_given_numbers(name: str) -> None:
     numbers = RANDOM.integers(0, 4, size=(8, 30)) / 4
     relevance = RANDOM.integers(-1, 2, size=(8, 30))
-    data = {name: numbers, "relevance": relevance}
+    data: dict[str, Any] = {name: numbers, "relevance": relevance}
     evaluate = tp.evaluate_scores if name == "scores" else tp.evaluate_distances
     result = evaluate(numbers, relevance)
-    for query, found in zip(result.query_ids.tolist(), nearest(result, result.query_ids, data), strict=True):
+    for query, found in zip(
+        result.query_ids.tolist(), nearest(result, np.arange(len(result.query_ids)), data), strict=True
+    ):
         keys = (numbers if name == "distances" else -numbers)[query].tolist()
         excluded = {*np.flatnonzero(relevance[query] < 0).tolist()}
         check(found, expected(keys, excluded), {*np.flatnonzero(relevance[query] > 0).tolist()})
@@ -141,7 +149,7 @@ def test_given_numbers(name: str) -> None:
 
 def test_square_matrix_with_labels() -> None:
     distances = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
-    data = {"distances": distances, "labels": [0, 0, 0, 1, 1, 1]}
+    data: dict[str, Any] = {"distances": distances, "labels": [0, 0, 0, 1, 1, 1]}
     (found,) = nearest(tp.evaluate_distances(**data), np.array([2]), data)
     assert [(tie.value, [item for item, _ in tie.items]) for tie in found.ties] == [
         (1, [1, 3]),
@@ -161,8 +169,8 @@ def test_large_integers_keep_their_order() -> None:
 def test_run() -> None:
     qrels = {"q1": {"a": 1, "b": 0, "z": 2}, "q2": {"c": 1}}
     run = {"q1": {"b": 0.5, "a": 0.5, "c": 0.7}, "q9": {"a": 1.0}}
-    data = {"qrels": qrels, "run": run}
-    first, second = nearest(tp.evaluate_run(**data), np.array(["q1", "q2"]), data)
+    data: dict[str, Any] = {"qrels": qrels, "run": run}
+    first, second = nearest(tp.evaluate_run(**data), np.array([0, 1]), data)
     assert first.relevant == 2
     assert [(tie.rank, tie.value, tie.size, tie.relevant, tie.items) for tie in first.ties] == [
         (1, 0.7, 1, 0, (("c", False),)),
@@ -175,7 +183,7 @@ def test_queries_of_an_evaluator_keep_their_indices() -> None:
     evaluator = tp.Evaluator(distance="cityblock")
     evaluator.update(VECTORS[30:], LABELS[30:], indices=np.arange(30, 60))
     evaluator.update(VECTORS[:30], LABELS[:30], indices=np.arange(30))
-    data = {"embeddings": VECTORS, "labels": LABELS}
+    data: dict[str, Any] = {"embeddings": VECTORS, "labels": LABELS}
     (found,) = nearest(evaluator.compute(), np.array([7]), data)
     keys = [SQUARES["cityblock"](VECTORS[7], item) for item in VECTORS]
     check(found, expected(keys, {7}), alike(7))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.embeddings import evaluate
+from tieproof.calls.fingerprints import origin_of_embeddings, origin_of_run, with_counts
 from tieproof.calls.lists import Given, as_judged, evaluate_distances, evaluate_scores
 from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.runs import evaluate_run
@@ -17,7 +18,7 @@ from tieproof.inputs.formats import find_format
 from tieproof.inputs.list_rows import as_rows, in_float64
 from tieproof.inputs.mapped import watch
 from tieproof.inputs.readers import trec
-from tieproof.inputs.run_sources import QRELS, RUN, Source, checked
+from tieproof.inputs.run_sources import QRELS, RUN, Judged, Ranked, Source, checked, decoded
 from tieproof.results.nearest import Nearest, NearTie
 from tieproof.results.results import Result
 from tieproof.ties import IntArray
@@ -48,15 +49,15 @@ class Found(NamedTuple):
     relevant: IntArray
 
 
-def nearest(result: Result, queries: npt.NDArray[Any], evaluated: Mapping[str, Any]) -> list[Nearest]:
+def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
     """The ten nearest items of some of a result's queries, with what is tied among them.
 
-    queries : ids among `result.query_ids`
+    places : where the queries stand among `result.query_ids`
     evaluated : what was evaluated, by the names of the arguments of the evaluation; those that change no ranking,
         such as measures, are not looked at
 
-    Raises InputError for unknown names, and where it cannot be what was evaluated: another number of queries, items
-    or dimensions, another distance or precision, queries that are not there.
+    Raises InputError for unknown names, and where it is not what was evaluated: another distance or precision,
+    another fingerprint, or the same data with the queries in another order.
 
     >>> import tieproof as tp
     >>> data = {"embeddings": [[1.0], [1.0], [3.0], [4.0]], "labels": ["a", "a", "b", "b"], "distance": "euclidean"}
@@ -76,11 +77,11 @@ def nearest(result: Result, queries: npt.NDArray[Any], evaluated: Mapping[str, A
     strange = [name for name in given if name not in known]
     if strange:
         raise InputError(
-            f"{CALLS[kind].__name__} takes no {', '.join(strange)}. Pass again what the evaluation took, by the names "
-            "of its arguments."
+            f"{CALLS[kind].__name__} takes no {', '.join(strange)}. Pass again what the evaluation took, by the "
+            "names of its arguments."
         )
     with watch(given.values()):
-        return list(SOURCES[kind](result, queries, given))
+        return list(SOURCES[kind](result, places, given))
 
 
 def listed(query: Any, found: Found, name: Callable[[int], Any] = int) -> Nearest:
@@ -97,7 +98,7 @@ def listed(query: Any, found: Found, name: Callable[[int], Any] = int) -> Neares
     return Nearest(query, len(found.relevant), tuple(ties))
 
 
-def in_embeddings(result: Result, queries: npt.NDArray[Any], given: Mapping[str, Any]) -> Iterator[Nearest]:
+def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
     """By a distance between embeddings."""
     from tieproof.engine import neighbours_of
 
@@ -118,19 +119,20 @@ def in_embeddings(result: Result, queries: npt.NDArray[Any], given: Mapping[str,
         rounding=find_format(precision),
     )
     relevance = problem.relevance
-    check_same(result, "distance", reported(distance), setting.distance)
-    check_same(result, "precision", precision, setting.precision)
-    check_same(result, "dimensions", problem.dimensions, setting.dimensions)
-    check_same(result, "leave-one-out", problem.gallery is None, setting.leave_one_out)
-    check_counts(result, queries, relevance.n_queries, relevance.n_items)
-    places = queries.astype(np.int64)
-    block = relevance.block(places)
+    check_same("distance", reported(distance), setting.distance)
+    check_same("precision", precision, setting.precision)
+    check_numbers(result, places, relevance.n_queries, relevance.n_items)
+    queries = result.query_ids[places].astype(np.int64)
+    block = relevance.block(queries)
+    origin = origin_of_embeddings(problem, given.get("bits"))
+    check_fingerprint(result, origin.fingerprint)
+    check_order(result, places, with_counts(origin.relevant[queries], np.diff(block.pointer)))
     relevant = np.split(block.items, block.pointer[1:-1])
-    for query, found, items in zip(places, neighbours_of(problem, places, LISTED), relevant, strict=True):
+    for query, found, items in zip(queries, neighbours_of(problem, queries, LISTED), relevant, strict=True):
         yield listed(int(query), Found(found.item, found.tie, found.distance.tolist(), items))
 
 
-def in_lists(result: Result, queries: npt.NDArray[Any], given: Mapping[str, Any]) -> Iterator[Nearest]:
+def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
     """By given scores or distances."""
     from tieproof.engine import nearest_of_numbers
 
@@ -138,10 +140,13 @@ def in_lists(result: Result, queries: npt.NDArray[Any], given: Mapping[str, Any]
     options = {argument: given.get(argument) for argument in Given._fields}
     rows = as_rows(given[name], name)
     judged = as_judged(Given(**options), rows, name)
-    check_same(result, "distance", name, result.setting.distance)
+    check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
-    check_counts(result, queries, len(rows), longest)
-    for query in queries.tolist():
+    check_numbers(result, places, len(rows), longest)
+    again = CALLS[name](**{**given, "measures": ["P@1"]})
+    check_fingerprint(result, again.fingerprint)
+    check_order(result, places, again._found.origin.relevant[places])
+    for query in result.query_ids[places].tolist():
         row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
         numbers = in_float64(row[None], name, query)[0]
         _, item, tie = nearest_of_numbers(sign * numbers, np.flatnonzero(np.asarray(grades) < 0), LISTED)
@@ -150,21 +155,19 @@ def in_lists(result: Result, queries: npt.NDArray[Any], given: Mapping[str, Any]
         yield listed(query, Found(item, tie, row[item[first]].tolist(), relevant))
 
 
-def in_run(result: Result, queries: npt.NDArray[Any], given: Mapping[str, Any]) -> Iterator[Nearest]:
+def in_run(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
     """By the scores of a run."""
+    check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
-    judged, ranked = (checked(given.get(name), role, numbers)[0] for name, role in (("qrels", QRELS), ("run", RUN)))
-    names = [name.decode(errors="replace") for name in numbers]
-    strangers = sorted({*map(str, queries.tolist())} - {*names})
-    if strangers:
-        raise InputError(
-            f"The result has a query '{strangers[0]}', which is neither in these qrels nor in this run. Pass what was "
-            "evaluated."
-        )
-    check_same(result, "distance", "scores", result.setting.distance)
-    for query in queries.tolist():
-        number = names.index(query)
-        yield of_run(query, documents_of(ranked, number), documents_of(judged, number))
+    judged, _ = checked(given.get("qrels"), QRELS, numbers)
+    ranked, table = checked(given["run"], RUN, numbers)
+    row = table.find(judged.documents)
+    scores = Ranked(ranked.documents.query, ranked.value, np.where(row < 0, np.nan, ranked.value[row]))
+    known = Judged(judged.documents, judged.value)
+    check_fingerprint(result, origin_of_run(known, scores, list(numbers), np.full(len(numbers), -1), {}).fingerprint)
+    number = {name: place for place, name in enumerate(map(decoded, numbers))}
+    for query in result.query_ids[places].tolist():
+        yield of_run(query, documents_of(ranked, number[query]), documents_of(judged, number[query]))
 
 
 def documents_of(source: Source, number: int) -> dict[str, float]:
@@ -186,7 +189,7 @@ def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float])
     return found._replace(relevant=sum(grade > 0 for grade in grades.values()))
 
 
-SOURCES: dict[str, Callable[[Result, npt.NDArray[Any], Mapping[str, Any]], Iterator[Nearest]]] = {
+SOURCES: dict[str, Callable[[Result, IntArray, Mapping[str, Any]], Iterator[Nearest]]] = {
     "embeddings": in_embeddings,
     "run": in_run,
     "scores": in_lists,
@@ -195,18 +198,33 @@ SOURCES: dict[str, Callable[[Result, npt.NDArray[Any], Mapping[str, Any]], Itera
 """Where the items are looked for, by the argument that tells what was evaluated."""
 
 
-def check_counts(result: Result, queries: npt.NDArray[Any], n_queries: int, n_items: int) -> None:
-    """Refuse other numbers of queries and items than those of the result, and queries that are no places."""
-    check_same(result, "number of queries", n_queries, result.setting.queries)
-    check_same(result, "number of items", n_items, result.setting.gallery)
-    if queries.dtype.kind not in "iu" or (len(queries) and not 0 <= queries.min() <= queries.max() < n_queries):
+def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int) -> None:
+    """Refuse other numbers of queries and items than those of the result, and queries whose names are no places."""
+    check_same("number of queries", n_queries, result.setting.queries)
+    check_same("number of items", n_items, result.setting.gallery)
+    ids = result.query_ids[places]
+    if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(
-            f"The queries of this result have names, such as {queries[0]!r}, and those that are passed again are 0 to "
-            f"{n_queries - 1}. Their nearest items can be shown where queries are named by their places."
+            f"The queries of this result have names, such as {ids.tolist()[0]!r}, and those that are passed again "
+            f"are 0 to {n_queries - 1}. Nearest items can be shown where queries are named by their places."
         )
 
 
-def check_same(result: Result, what: str, arrived: Any, expected: Any) -> None:
+def check_fingerprint(result: Result, fingerprint: str) -> None:
+    """Refuse other data."""
+    check_same("fingerprint", f"{fingerprint[:12]}…", f"{result.fingerprint[:12]}…")
+
+
+def check_order(result: Result, places: IntArray, relevant: npt.NDArray[np.uint64]) -> None:
+    """Refuse the same data in another order: other queries would be shown under the names of these."""
+    if (result._found.origin.relevant[places] != relevant).any():
+        raise InputError(
+            "What is passed again is what was evaluated, in another order: other items would be shown than those of "
+            "each query. Pass the data in the order of the evaluation."
+        )
+
+
+def check_same(what: str, arrived: Any, expected: Any) -> None:
     """Refuse what differs from what the result says was evaluated."""
     if arrived != expected:
         raise InputError(
