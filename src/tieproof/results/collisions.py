@@ -1,6 +1,7 @@
 """`Collisions`: what was found of ties in whole rankings, counted; no ranking is kept."""
 
 import json
+import os
 import math
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -154,6 +155,12 @@ class Collisions:
         from tieproof.views.pictures.collisions import plot_ranks
 
         return plot_ranks(self, ax)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        from tieproof.views.pages.collisions import report
+
+        return report(self, path)
 
     def __str__(self) -> str:
         """The report that the command line shows."""

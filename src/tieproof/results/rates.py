@@ -1,6 +1,7 @@
 """`ErrorRates`: the false non-match rate at each false match rate, and how counts of pairs become one."""
 
 import json
+import os
 import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -60,6 +61,12 @@ class ErrorRates:
     def to_json(self, indent: int | None = 2) -> str:
         """The dictionary as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        from tieproof.views.pages.rates import report
+
+        return report(self, path)
 
     def __str__(self) -> str:
         """The table that the command line shows."""

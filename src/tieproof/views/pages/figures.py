@@ -117,3 +117,28 @@ def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
             yield f"V{height}"
         if place + 1 == len(heights) or heights[place + 1] != height:
             yield f"H{across[place + 1]}"
+
+
+class Stack(NamedTuple):
+    """Two shares by rank, one on top of the other, as paths of a picture that is `SIDE` wide and high.
+
+    top : the number that the upper edge of the picture stands for
+    """
+
+    lower: str
+    upper: str
+    ranks: int
+    top: float
+
+
+def stack(first: FloatArray, second: FloatArray, ranks: int) -> Stack:
+    """Shares of queries at each rank; more than 120 ranks as 120 steps, each the mean over neighbours."""
+    edges = np.linspace(0, ranks, min(ranks, STEPS) + 1).astype(np.int64)
+    below, above = (np.add.reduceat(values, edges[:-1]) / np.diff(edges) for values in (first, first + second))
+    top = max(float(above.max()), 1e-6)
+    across = [round(SIDE * edge / ranks) for edge in edges.tolist()]
+    floor = f"{SIDE} {SIDE} L0 {SIDE} Z"
+    there = " ".join(steps(across, (above / top).tolist()))
+    line = " ".join(steps(across, (below / top).tolist()))
+    back = " ".join(steps(across[::-1], (below / top).tolist()[::-1]))
+    return Stack(f"M{line} L{floor}", f"M{there} L{back} Z", ranks, top)

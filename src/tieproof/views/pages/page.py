@@ -25,6 +25,16 @@ def fixed(value: float, digits: int = 4) -> str:
     return "–" if value != value else f"{value:.{digits}f}"
 
 
+def signed(value: float) -> str:
+    """A difference with four decimals and its sign.
+
+    >>> signed(0.25), signed(-0.00001), signed(float("nan"))
+    ('+0.2500', '0.0000', '–')
+    """
+    text = f"{value:+.4f}"
+    return "–" if value != value else "0.0000" if text in ("+0.0000", "-0.0000") else text.replace("-", "−")
+
+
 def pages(contents: Contents) -> Formats:
     """The extension of a page, by Jinja2, that shows the contents of something."""
 
@@ -66,6 +76,7 @@ def templates() -> Any:
     )
     environment.filters |= {
         "fixed": fixed,
+        "signed": signed,
         "whole": lambda number: f"{number:,}",
         "named": printable,
         "line": in_one_line,

@@ -18,6 +18,9 @@ CHARACTERS = 520_000
 MOST = 20_000
 """Queries of more would have no room."""
 
+SCALE, OFFSET = 10_000, 20_000
+"""A number is packed as its ten thousandths, plus so many that negative ones have room."""
+
 NONE = 2**16 - 1
 """Stands for a number that is not there."""
 
@@ -53,29 +56,30 @@ class QueryTable(NamedTuple):
 
 
 def share(values: npt.NDArray[Any]) -> Packed:
-    """Numbers with four decimals.
+    """Numbers from -2 to 4 with four decimals.
 
     >>> share(np.array([0.25, 1.0]))
-    {'scale': 10000, 'packed': 'xAkQJw=='}
+    {'scale': 10000, 'offset': 20000, 'packed': 'xFgwdQ=='}
     """
     known, inverse = np.unique(values, return_inverse=True)
-    tenthousandths = [NONE if value != value else round(float(f"{value:.4f}") * 10_000) for value in known.tolist()]
-    if not all(0 <= number <= NONE for number in tenthousandths):
-        shown = [None if value != value else float(f"{value:.4f}") for value in known.tolist()]
-        return {"scale": 10_000, "plain": [shown[place] for place in inverse.tolist()]}
-    numbers = np.array(tenthousandths, dtype="<u2")[inverse]
-    return {"scale": 10_000, "packed": b64encode(numbers.tobytes()).decode()}
+    tenthousandths = [NONE if value != value else round(float(f"{value:.4f}") * SCALE) + OFFSET for value in known]
+    return {"scale": SCALE, "offset": OFFSET, "packed": words(np.array(tenthousandths)[inverse])}
 
 
 def counts(values: npt.NDArray[Any]) -> Packed:
     """Whole numbers.
 
-    >>> counts(np.array([1, 200]))
-    {'scale': 1, 'packed': 'AQDIAA=='}
+    >>> counts(np.array([1, 200])), counts(np.array([70_000]))
+    ({'scale': 1, 'offset': 0, 'packed': 'AQDIAA=='}, {'scale': 1, 'plain': [70000]})
     """
-    if values.size and not 0 <= values.min() <= values.max() < NONE:
+    if values.size and values.max() >= NONE:
         return {"scale": 1, "plain": values.tolist()}
-    return {"scale": 1, "packed": b64encode(values.astype("<u2").tobytes()).decode()}
+    return {"scale": 1, "offset": 0, "packed": words(values)}
+
+
+def words(numbers: npt.NDArray[Any]) -> str:
+    """Whole numbers below 2^16 in two bytes each."""
+    return b64encode(numbers.astype("<u2").tobytes()).decode()
 
 
 def packed(values: npt.NDArray[Any]) -> Packed:

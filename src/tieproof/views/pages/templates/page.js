@@ -11,12 +11,12 @@
   const NONE = 65535;
 
   function unpacked(column) {
-    if (column.plain) return column.plain.map((value) => (value === null ? NaN : value));
+    if (column.plain) return column.plain;
     const bytes = atob(column.packed);
     const values = new Float64Array(bytes.length / 2);
     for (let place = 0; place < values.length; place += 1) {
       const number = bytes.charCodeAt(2 * place) + 256 * bytes.charCodeAt(2 * place + 1);
-      values[place] = number === NONE ? NaN : number / column.scale;
+      values[place] = number === NONE ? NaN : (number - column.offset) / column.scale;
     }
     return values;
   }
