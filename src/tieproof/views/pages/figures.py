@@ -24,8 +24,8 @@ ROUNDING = 1e-9
 class Axis(NamedTuple):
     """The numbers from the left to the right edge of a picture, with one written under it at every `step`.
 
-    >>> Axis(0.5, 0.7, 0.05).at(0.6), Axis(0.5, 0.7, 0.05).ticks
-    ('500', ['0.50', '0.55', '0.60', '0.65', '0.70'])
+    >>> Axis(-0.5, 0.5, 0.5).at(0.25), Axis(-0.5, 0.5, 0.5).ticks
+    ('750', [('0', '−0.5'), ('50', '0.0'), ('100', '0.5')])
     """
 
     low: float
@@ -60,11 +60,12 @@ class Axis(NamedTuple):
         return f"{SIDE * (high - low) / (self.high - self.low):.4g}"
 
     @property
-    def ticks(self) -> list[str]:
-        """The numbers to write under the axis, evenly spaced from one end to the other."""
+    def ticks(self) -> list[tuple[str, str]]:
+        """The numbers to write under the axis, from one end to the other, each behind its place in percent."""
         digits = next(digits for digits in range(16) if abs(round(self.step, digits) - self.step) <= ROUNDING)
         count = round((self.high - self.low) / self.step)
-        return [f"{self.low + place * self.step:.{digits}f}" for place in range(count + 1)]
+        numbers = (round(self.low + place * self.step, digits) + 0.0 for place in range(count + 1))
+        return [(f"{100 * at / count:.4g}", f"{n:.{digits}f}".replace("-", "−")) for at, n in enumerate(numbers)]
 
 
 def down(number: float) -> int:

@@ -35,6 +35,15 @@ def signed(value: float) -> str:
     return "–" if value != value else "0.0000" if text in ("+0.0000", "-0.0000") else text.replace("-", "−")
 
 
+def chance(value: float) -> str:
+    """A p-value with four decimals.
+
+    >>> chance(0.25), chance(1e-9)
+    ('0.2500', '< 0.0001')
+    """
+    return "< 0.0001" if value < 0.0001 else fixed(value)
+
+
 def pages(contents: Contents) -> Formats:
     """The extension of a page, by Jinja2, that shows the contents of something."""
 
@@ -75,6 +84,7 @@ def templates() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "chance": chance,
         "fixed": fixed,
         "signed": signed,
         "whole": lambda number: f"{number:,}",
