@@ -176,9 +176,35 @@ def test_table() -> None:
     macro = " ".join(str(evaluate(average="macro")).split())
     assert "AP (mean of them)" in macro
     assert "Means are over 4 categories, each with the mean over its queries." in macro
-    many = " ".join(str(evaluate(categories=np.arange(30))).split())
-    assert "(all queries)" not in many
-    assert "too many to show" in many
+
+
+def test_table_of_many_categories() -> None:
+    names = [f"{place:02d}" for place in range(30)]
+    result = evaluate(categories=np.array(names), measures=["AP", "P@1"])
+    known = result.categories
+    text = str(result)
+    for measure in result.measures:
+        lower = {name: result.category(name)[measure].lower for name in known}
+        shown = re.findall(rf"^{re.escape(measure)} +(\d\d) +(\d\.\d{{4}}) ", text, re.MULTILINE)
+        ranked = sorted(f"{value:.4f}" for value in lower.values())
+        assert [value for _, value in shown] == ranked[:5] + ranked[-5:]
+        assert all(f"{lower[name]:.4f}" == value for name, value in shown)
+        assert len({name for name, _ in shown}) == 10
+    assert text.count(f"({len(known) - 10} more)") == 2
+    assert (
+        f"Of {len(known)} categories the 5 with the lowest and the 5 with the highest 'lower' are shown; the JSON of "
+        "the result has each." in " ".join(text.split())
+    )
+
+
+def test_equal_categories_are_shown_by_their_names() -> None:
+    scores, relevance, names = [[2, 1]] * 30, [[1, 0]] * 30, np.array([f"{place:02d}" for place in range(30)])
+    order = np.random.default_rng(1).permutation(30)
+    texts = {
+        str(tp.evaluate_scores(scores, relevance, measures=["RR"], categories=of)) for of in (names, names[order])
+    }
+    (text,) = texts
+    assert re.findall(r"^RR +(\d\d) ", text, re.MULTILINE) == [*names[:5], *names[-5:]]
 
 
 def test_lists_and_distances() -> None:

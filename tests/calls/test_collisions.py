@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import matplotlib.colors
 import matplotlib.figure
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from tieproof.cli.exits import status_of
 from tieproof.distances import gauge
 from tieproof.engine import FoundTies, stripes
 from tieproof.measures.average_precision import tie_widths
+from tieproof.views.pictures import style
 
 Array = npt.NDArray[Any]
 
@@ -258,7 +260,10 @@ def test_cells_of_a_large_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     coarse = tp.collisions(data, labels).cells
     assert fine.relevant.shape == (60, 59)
     assert fine.relevant.max() == fine.others.max() == 1
-    for kind in ("relevant", "others"):
+    assert np.diff(coarse.ranks).tolist() == [1, 2, 4, 8, 16, 28]
+    assert (fine.ambiguous_others <= fine.others).all()
+    assert 0 < fine.ambiguous_relevant.sum() < fine.relevant.sum()
+    for kind in ("relevant", "others", "ambiguous_relevant", "ambiguous_others"):
         rows = np.add.reduceat(getattr(fine, kind), coarse.queries[:-1], axis=0)
         assert (np.add.reduceat(rows, coarse.ranks[:-1], axis=1) == getattr(coarse, kind)).all()
 
@@ -287,7 +292,12 @@ def test_pictures_and_reports(tmp_path: Path) -> None:
     assert "queries" in first.get_ylabel()
     assert second.get_xlabel() == "rank"
     names = [text.get_text() for text in first.get_legend().get_texts()]
-    assert names == ["relevant collision", "other collision", "none"]
+    assert names == ["relevant, in an ambiguous tie", "other, in an ambiguous tie", "in a harmless tie"]
+    assert f"{found.ambiguous_ties} ambiguous ties leave AP open by" in first.get_title("left")
+    (line,) = (step for step in second.patches if not step.get_fill())
+    assert (line.get_data().values * len(found.query_ids)).round().astype(int).tolist() == list(
+        found.by_rank["ambiguous"]
+    )
     drawn.savefig(tmp_path / "both.png")
     assert f"{found.ties:,}" in str(found)
     frame = found.to_frame()
@@ -300,6 +310,17 @@ def test_pictures_and_reports(tmp_path: Path) -> None:
     assert "ambiguous" not in str(unlabelled)
     assert unlabelled.to_dict()["ap_width"] is None
     assert "there are none" in str(tp.collisions(random.normal(size=(9, 4)))).replace("\n", " ")
+
+
+def test_colours_of_cells() -> None:
+    # Items 1 and 2 of query 0 are tied, and one of them is relevant; items 2 and 3 of query 1 are, and neither is.
+    found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
+    cells = found.plot(matplotlib.figure.Figure().subplots()).collections[0].get_array()
+    colors = [matplotlib.colors.to_rgb(name) for name in (style.ORANGE, style.BLUE, style.GREY)]
+    assert np.allclose([cells[0, 0, :3], cells[0, 1, :3], cells[1, 1, :3]], colors)
+    assert cells[0, :, 3].tolist() == [1, 1, 0]
+    assert 0 < cells[1, 1, 3] == cells[1, 2, 3] < 1
+    assert not cells[2:, :, 3].any()
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

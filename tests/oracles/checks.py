@@ -75,12 +75,16 @@ def assert_found(found: tp.Collisions, expected: list[tuple[int, int, list[Found
     assert found.by_rank["others"].tolist() == [sum(t.k <= r < t.k + t.l - t.m for t in everything) for r in ranks]
     last = [sum(t.k + t.l - t.m <= r < t.k + t.l for t in everything) for r in ranks]
     assert found.by_rank["relevant"].tolist() == last
+    mixed = [tie for tie in everything if 0 < tie.m < tie.l]
+    assert found.by_rank["ambiguous"].tolist() == [sum(t.k <= r < t.k + t.l for t in mixed) for r in ranks]
     for each in found.by_range:
         begun = [tie for tie in everything if each.first <= tie.k + 1 <= each.last]
         assert (each.ties, each.ambiguous_ties) == (len(begun), sum(0 < tie.m < tie.l for tie in begun))
     assert sum(each.ties for each in found.by_range) == found.ties == len(everything)
     assert found.cells.relevant.sum() == columns["relevant"].sum()
     assert found.cells.others.sum() == columns["others"].sum()
+    assert found.cells.ambiguous_relevant.sum() == sum(tie.m for tie in mixed)
+    assert found.cells.ambiguous_others.sum() == sum(tie.l - tie.m for tie in mixed)
 
 
 def check_exact_rates(

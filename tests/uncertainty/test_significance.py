@@ -58,7 +58,7 @@ def test_signs_by_scipy() -> None:
 
 def sign_test(positive: int, count: int) -> float:
     """The share of all signs of which as many are the same."""
-    return 2 * sum(math.comb(count, k) for k in range(positive, count + 1)) / 2**count
+    return math.ldexp(sum(math.comb(count, k) for k in range(positive, count + 1)), 1 - count)
 
 
 def test_as_many_as_are_tried_by_halves() -> None:

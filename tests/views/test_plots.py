@@ -12,6 +12,7 @@ import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.views.pictures import queries, style
 from tieproof.views.pictures.measures import height
+from tieproof.views.text.text import evaluated
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -62,10 +63,11 @@ def test_measures_are_drawn(measures: list[str]) -> None:
         assert upper_ends.get_xydata()[place].tolist() == [value.upper, place]
         assert marks["D"].get_xydata()[place].tolist() == [value.expected, place]
         np.testing.assert_allclose(segments(deviation)[place][:, 0], value.expected + np.array([-1, 1]) * value.std)
-    for name in ("lower", "expected", "upper"):
-        start = texts(ax).index(name) + 1
+    for heading, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie std", "std")):
+        start = texts(ax).index(heading) + 1
         shown = texts(ax)[start : start + len(measures)]
-        assert shown == [f"{getattr(result[measure], name):.4f}" for measure in measures]
+        assert shown == [style.number(getattr(result[measure], name)) for measure in measures]
+    assert ax.get_title("left").replace("\n", " ") == evaluated(result)
 
 
 def test_measures_of_one_query() -> None:
@@ -77,10 +79,49 @@ def test_measures_of_one_query() -> None:
 
 def test_height_grows_with_the_measures() -> None:
     try:
-        few, many = (codes(6, list(map(str, names))).plot() for names in (["AP"], tp.DEFAULT_MEASURES))
-        assert few.figure.get_size_inches()[1] == height(1) < many.figure.get_size_inches()[1]
+        results = [codes(6, list(map(str, names))) for names in (["AP"], tp.DEFAULT_MEASURES)]
+        few, many = (result.plot().figure.get_size_inches()[1] for result in results)
+        assert few == height(results[0]) < many
     finally:
         plt.close("all")
+
+
+def rows(ax: Any) -> dict[str, list[float] | None]:
+    """The interval beside each name, None for words without one."""
+    drawn = {line[0][1]: line[:, 0].tolist() for line in segments(ax.collections[0])}
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    return {name: drawn.get(place) for place, name in enumerate(names)}
+
+
+def test_few_categories_are_drawn_under_the_means() -> None:
+    result = codes(60, ["AP", "P@1"], categories=np.array(["cats", "dogs"])[np.arange(60) % 2])
+    expected: dict[str, Any] = {name: [result[name].lower, result[name].upper] for name in ("AP", "P@1")}
+    expected["AP by category:"] = None
+    for name in ("cats", "dogs"):
+        of_category = result.category(name)["AP"]
+        expected[name] = [of_category.lower, of_category.upper]
+    assert rows(result.plot(new_axes())) == expected
+
+
+def test_of_many_categories_the_worst_and_the_best_are_drawn() -> None:
+    result = codes(600, ["AP"], categories=np.arange(600) % 55)
+    lower = {name: result.category(name)["AP"].lower for name in range(55)}
+    ranked = sorted(lower, key=lower.__getitem__)
+    names = [label.get_text() for label in result.plot(new_axes()).get_yticklabels()]
+    assert names == ["AP", "AP by category:", *map(str, ranked[:5]), "(45 more)", *map(str, ranked[-5:])]
+
+
+def test_axis_of_a_macro_average_says_so() -> None:
+    result = codes(60, ["AP"], categories=np.arange(60) % 3, average="macro")
+    assert "mean over the categories" in result.plot(new_axes()).get_xlabel()
+    assert "mean over the queries" in one_query().plot(new_axes()).get_xlabel()
+
+
+def test_small_scores_are_told_apart() -> None:
+    lists = -np.arange(1000.0)[None].repeat(2, axis=0)
+    result = tp.evaluate_scores(lists, np.arange(1000)[None] >= np.array([[997], [999]]), measures=["RR"])
+    for low, high in (result.plot(new_axes()).get_xlim(), result.plot_queries("RR", new_axes()).get_ylim()):
+        assert low < 0.001 < high < 0.0012
 
 
 # Queries

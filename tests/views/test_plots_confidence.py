@@ -46,7 +46,7 @@ def test_curves(count: int) -> None:
         for name, levels in (("P@1", 3), ("AP@R", 10**9))
     }
     ax = plot_error_reject(curves, new_axes())
-    assert legend(ax) == [f"{name}, area {curve.area.upper:.3f}" for name, curve in curves.items()]
+    assert legend(ax) == [f"1 - {name}, upper area {curve.area.upper:.3f}" for name, curve in curves.items()]
     for line, band, curve in zip(ax.lines, ax.collections, curves.values(), strict=True):
         across, up = line.get_data()
         assert len(across) == min(count, POINTS)
@@ -56,6 +56,16 @@ def test_curves(count: int) -> None:
         outline = band.get_paths()[0].vertices
         assert {*outline[:, 1]} <= {*curve.error.lower, *curve.error.upper}
     assert len(plot_error_reject(curves["P@1"], new_axes()).lines) == 1
+
+
+def test_more_curves_than_colours() -> None:
+    names = [f"confidences in {place} digits" for place in range(10)]
+    curves = {name: error_reject_curve(RANDOM.random(9), RANDOM.random(9)) for name in names}
+    ax = plot_error_reject(curves, new_axes())
+    assert [text.split(",")[0] for text in legend(ax)] == names
+    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in ax.lines}) == 10
+    places = [tuple(line.get_markevery()) for line in ax.lines[:7]]
+    assert len({*places}) == 7
 
 
 def test_accuracy() -> None:
@@ -80,6 +90,11 @@ def test_regions() -> None:
     assert [ax.lines[0].get_xdata().min(), ax.lines[0].get_ydata().max()] == pytest.approx([-0.5, 5.0])
     ax = plot_credible_region(Ellipsoid(np.array([1.0]), np.array([0.5]), 3.0), new_axes())
     assert ax.collections[0].get_segments()[0].tolist() == [[-0.5, 0], [2.5, 0]]
+    shapes = {
+        scale: plot_credible_region(Ellipsoid(np.zeros(2), np.array([1.0, scale]), 1.0), new_axes())
+        for scale in (0.2, 0.01)
+    }
+    assert [ax.get_aspect() for ax in shapes.values()] == [1, "auto"]
     ax = plot_credible_region(Cap(np.array([0.0, 1.0]), np.pi / 6), new_axes())
     assert ax.get_title() == "within 30.0 degrees"
     assert ax.lines[1].get_xdata()[[0, -1]] == pytest.approx([-0.5, 0.5])
@@ -98,6 +113,9 @@ def test_retrieval() -> None:
     for line, name in zip(ax.lines[1:], ("coverage", "recall", "precision"), strict=True):
         assert line.get_xdata().tolist() == [0.5, 0.9]
         assert line.get_ydata().tolist() == [getattr(found[mass], name) for mass in (0.5, 0.9)]
+    # Where two curves are one, the wider one is seen on both sides of the narrower one.
+    assert [line.get_linewidth() for line in ax.lines[1:]] == [5, 2.5, 1]
+    assert [line.get_markersize() for line in ax.lines[1:]] == [10, 6.5, 3.5]
 
 
 @pytest.mark.parametrize(

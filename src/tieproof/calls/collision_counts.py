@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tieproof.calls.widest_ties import WidestTies
 from tieproof.errors import InputError
 from tieproof.measures.average_precision import tie_widths
-from tieproof.results.collisions import COUNTS, Cells, Collisions, CollisionSetting, RankRange
+from tieproof.results.collisions import COUNTS, Cells, Collisions, CollisionSetting, RankRange, rank_edges
 from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
@@ -18,32 +18,42 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS, MOST_COLUMNS = 400, 800
-"""Cells of a picture: more could not be told apart on a page."""
+"""Cells of a picture: more rows could not be told apart on a page; more ranks share columns, but for the first."""
 
 
 class Painter:
     """Cells that ties are painted into."""
 
     def __init__(self, candidates: IntArray, setting: CollisionSetting) -> None:
-        rows, columns = min(MOST_ROWS, len(candidates)), min(MOST_COLUMNS, setting.ranks)
+        rows = min(MOST_ROWS, len(candidates))
+        ranks = rank_edges(setting.ranks, MOST_COLUMNS)
+        columns = len(ranks) - 1
         self.row_of = np.zeros(setting.queries, dtype=np.int64)
         self.row_of[candidates] = np.arange(len(candidates)) * rows // max(1, len(candidates))
-        self.column_of = np.arange(setting.ranks) * columns // setting.ranks
+        self.column_of = np.repeat(np.arange(columns), np.diff(ranks))
+        relevant, others, ambiguous_relevant, ambiguous_others = np.zeros((4, rows, columns), dtype=np.int64)
         self.cells = Cells(
-            np.zeros((rows, columns), dtype=np.int64),
-            np.zeros((rows, columns), dtype=np.int64),
+            relevant,
+            others,
+            ambiguous_relevant,
+            ambiguous_others,
             np.searchsorted(self.row_of[candidates], np.arange(rows + 1)),
-            np.searchsorted(self.column_of, np.arange(columns + 1)),
+            ranks,
         )
 
     def paint(self, found: "FoundTies") -> None:
         """Add ties to the cells of the picture."""
         from tieproof.engine import paint
 
-        row = self.row_of[found.queries[found.place]]
+        row, cells = self.row_of[found.queries[found.place]], self.cells
         middle, end = found.k + found.l - found.m, found.k + found.l
-        paint(row, found.k, middle, self.column_of, self.cells.ranks, self.cells.others)
-        paint(row, middle, end, self.column_of, self.cells.ranks, self.cells.relevant)
+        ambiguous = (found.m > 0) & (found.m < found.l)
+        for which, others, relevant in (
+            (slice(None), cells.others, cells.relevant),
+            (ambiguous, cells.ambiguous_others, cells.ambiguous_relevant),
+        ):
+            paint(row[which], found.k[which], middle[which], self.column_of, cells.ranks, others)
+            paint(row[which], middle[which], end[which], self.column_of, cells.ranks, relevant)
 
 
 def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting: CollisionSetting) -> Collisions:
@@ -53,7 +63,7 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
     totals = {name: np.zeros(count, dtype=np.int64) for name in COUNTS}
     widths = np.zeros((count, len(firsts)))
     ranges = np.zeros((2, len(firsts)), dtype=np.int64)
-    steps = {name: np.zeros(width + 1, dtype=np.int64) for name in ("pairs", "relevant", "others")}
+    steps = {name: np.zeros(width + 1, dtype=np.int64) for name in ("pairs", "relevant", "others", "ambiguous")}
     kept = np.zeros(count, dtype=np.bool_)
     painter = Painter(candidates, setting)
     widest = WidestTies()
@@ -68,6 +78,8 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
         for name, start, stop in (("pairs", k, k + l - 1), ("others", k, k + l - m), ("relevant", k + l - m, k + l)):
             np.add.at(steps[name], start, 1)
             np.add.at(steps[name], stop, -1)
+        np.add.at(steps["ambiguous"], k[ambiguous], 1)
+        np.add.at(steps["ambiguous"], (k + l)[ambiguous], -1)
         place = np.searchsorted(firsts, k + 1, side="right") - 1
         ranges += [np.bincount(place[which], minlength=len(firsts)) for which in (l > 0, ambiguous)]
         ap = np.zeros(len(k))

@@ -1,6 +1,7 @@
 """Whether results are of the same queries, labels, measures and policies; and where each query stands in each."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,12 @@ from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.results.results import Result
 from tieproof.ties import IntArray
+
+SAME_LABELS = "Evaluate both with the same labels or judgments."
+
+SETTING = ("leave_one_out", "average", "empty")
+OF_RUNS = ("missing", "truncated", "n_items")
+"""What evaluations were told that must be the same."""
 
 MOST_NAMED = 3
 """Queries that a message names."""
@@ -19,46 +26,73 @@ def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
     (first, one), *others = results.items()
     places = {first: np.arange(len(one.query_ids))}
     for name, other in others:
-        for check in (check_policies, check_queries, check_judgments):
-            check(first, one, name, other)
-        order = np.argsort(other.query_ids)
-        places[name] = order[np.argsort(np.argsort(one.query_ids))]
+        check_policies(first, one, name, other)
+        check_queries(first, one, name, other)
+        places[name] = np.argsort(other.query_ids)[np.argsort(np.argsort(one.query_ids))]
+        check_judgments(first, one, name, other, places[name])
         check_categories(first, one, name, other, places[name])
     return places
 
 
-def refuse(first: str, name: str, what: str, one: object, other: object, advice: str) -> None:
+def refuse(first: str, name: str, what: str, one: str, other: str, advice: str) -> None:
     """Say what differs."""
     raise InputError(f"'{first}' and '{name}' have different {what}: {one} and {other}. {advice}", "results")
 
 
+def told(result: Result) -> dict[str, Any]:
+    """The policies of an evaluation."""
+    policies = {field: getattr(result.setting, field) for field in SETTING}
+    return policies | {field: result.evaluated.origin.options.get(field) for field in OF_RUNS}
+
+
 def check_policies(first: str, one: Result, name: str, other: Result) -> None:
     """The ways in which the evaluations were asked to go about it."""
-    for field in ("leave_one_out", "average", "empty"):
-        values = [getattr(result.setting, field) for result in (one, other)]
-        if values[0] != values[1]:
-            refuse(first, name, f"{field}=", repr(values[0]), repr(values[1]), "Evaluate both alike.")
+    mine, theirs = (told(result) for result in (one, other))
+    for field, value in mine.items():
+        if value != theirs[field]:
+            refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both alike.")
 
 
 def check_queries(first: str, one: Result, name: str, other: Result) -> None:
     """Their ids."""
-    for here, there, mine, theirs in ((first, name, one, other), (name, first, other, one)):
-        alone = mine.query_ids[~np.isin(mine.query_ids, theirs.query_ids)]
+    if one.query_ids.dtype.kind != other.query_ids.dtype.kind:
+        mine, theirs = (f"one is called {result.query_ids.tolist()[0]!r}" for result in (one, other))
+        refuse(
+            first,
+            name,
+            "queries",
+            mine,
+            theirs,
+            "Evaluate both alike, or name the queries alike: result.named(names).",
+        )
+    for here, there, owner, lacking in ((first, name, one, other), (name, first, other, one)):
+        alone = owner.query_ids[~np.isin(owner.query_ids, lacking.query_ids)]
         if len(alone):
             named = ", ".join(map(str, alone[:MOST_NAMED].tolist()))
             more = f" and {len(alone) - MOST_NAMED:,} more" if len(alone) > MOST_NAMED else ""
             raise InputError(
-                f"'{here}' has {len(alone):,} of {len(mine.query_ids):,} queries that '{there}' has not: {named}"
+                f"'{here}' has {len(alone):,} of {len(owner.query_ids):,} queries that '{there}' has not: {named}"
                 f"{more}. Systems are compared on the same queries: evaluate both with the same ones.",
                 "results",
             )
 
 
-def check_judgments(first: str, one: Result, name: str, other: Result) -> None:
-    """What the results know of what is relevant."""
+def check_judgments(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
+    """What is relevant to each query, and where both come from the same call, its judgments one by one."""
     if not np.array_equal(np.sort(one.empty_ids), np.sort(other.empty_ids)):
         mine, theirs = (f"{len(result.empty_ids):,} queries with nothing relevant" for result in (one, other))
-        refuse(first, name, "labels", mine, theirs, "Evaluate both with the same labels or judgments.")
+        refuse(first, name, "labels", mine, theirs, SAME_LABELS)
+    origins = one.evaluated.origin, other.evaluated.origin
+    if origins[0].call != origins[1].call:
+        return
+    differs = origins[0].relevant != origins[1].relevant[place]
+    if differs.any():
+        raise InputError(
+            f"'{first}' and '{name}' have different labels: something else is relevant to "
+            f"{np.count_nonzero(differs):,} of {len(differs):,} queries, the first is query "
+            f"{one.query_ids[np.argmax(differs)]}. {SAME_LABELS}",
+            "results",
+        )
 
 
 def check_categories(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import MissingExtraError
@@ -58,14 +59,34 @@ class Cells(NamedTuple):
     """A picture of queries x ranks: colliding items in each cell, where the relevant ones of a tie stand last.
 
     relevant, others : (r, c) how many queries and ranks of the cell hold a colliding relevant, or other, item
+    ambiguous_relevant, ambiguous_others : (r, c) how many of these are in an ambiguous tie
     queries : (r + 1,) the first query of each row among those looked at, and the end
     ranks : (c + 1,) the first rank of each column, from 0 on, and the end
     """
 
     relevant: IntArray
     others: IntArray
+    ambiguous_relevant: IntArray
+    ambiguous_others: IntArray
     queries: IntArray
     ranks: IntArray
+
+
+def rank_edges(ranks: int, most: int) -> IntArray:
+    """The first rank, from 0 on, of each of the columns of a picture, and the end.
+
+    Up to `most` ranks are a column each. Of more ranks only the first ones are, and a column further down holds the
+    more, the further down it is: what is tied at the top costs most.
+
+    >>> rank_edges(4, 12).tolist(), rank_edges(20, 12).tolist()
+    ([0, 1, 2, 3, 4], [0, 1, 3, 7, 15, 20])
+    """
+    if ranks <= most:
+        return np.arange(ranks + 1)
+    edges, alone = [0], max(1, most // 12)
+    while edges[-1] < ranks:
+        edges.append(min(ranks, edges[-1] + 1 + edges[-1] // alone))
+    return np.array(edges)
 
 
 @dataclass(frozen=True)
@@ -76,7 +97,8 @@ class Collisions:
     per_query : arrays (Q,): pairs (neighbours that collide), ties, ambiguous_ties, relevant and others (items in a
         tie), largest_tie, and ap_width (upper - lower AP)
     by_rank : arrays, one entry for each rank from 1 on, of numbers of queries: pairs (the items at this rank and the
-        next one collide), relevant and others (the item at this rank is in a tie, where relevant ones stand last)
+        next one collide), relevant and others (the item at this rank is in a tie, where relevant ones stand last),
+        and ambiguous (the item at this rank is in an ambiguous tie)
     by_range : the ties by the rank at which they begin: 1, 2 to 10, 11 to 100, …
     widest : the ambiguous ties that make the widest intervals, the widest first; equally wide ones (as real numbers)
         by k, n, l and m, and last by query

@@ -50,18 +50,28 @@ class Interval:
         return format(self)
 
 
-def interval_over_queries(
-    values: FloatArray, names: Array | None, confidence: float, method: str
-) -> tuple[float, float]:
-    """The ends of the interval of the mean of the queries' values (Q,), or of the mean over their categories' means.
-
-    names : the category of each query (Q,), where the mean is over categories: queries are drawn within each
-    """
+def check_options(confidence: float, method: str, bound: str) -> None:
+    """Refuse what makes no interval."""
+    check_confidence(confidence)
     check_choice("method", method, METHODS)
-    order, strata = in_groups(len(values), names)
+    check_choice("bound", bound, BOUNDS)
+
+
+def interval_ends(
+    values: FloatArray, categories: Array | None, confidence: float, method: str
+) -> list[tuple[float, float]]:
+    """The two ends of the interval of the mean of each column of the queries' values, (Q, k).
+
+    categories : (Q,) where the mean is over the categories' means: queries are drawn within each
+
+    A query whose values are NaN has nothing relevant, and is left out.
+    """
+    counted = ~np.isnan(values[:, 0])
+    order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
+    ordered = values[counted][order]
     if method == "t":
-        return t_interval(values[order], strata, confidence)
-    return bca(values[order, None], strata, confidence)[0]
+        return [t_interval(column, strata, confidence) for column in ordered.T]
+    return bca(ordered, strata, confidence)
 
 
 def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:

@@ -1,60 +1,95 @@
 """Pictures of collisions: queries x ranks, as figures 2 and 3 of Nicolaou et al. 2018, and how many at each rank."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.results.collisions import Collisions
+from tieproof.results.collisions import Collisions, rank_edges
+from tieproof.ties import FloatArray, IntArray
 from tieproof.views.pictures import style
 from tieproof.views.text.parts import count as counted
 
 STEPS = 120
-"""Steps of the picture by rank; more would be too narrow to tell apart."""
+"""Ranks that are a step each in the picture by rank; more of them share steps, but for the first ones."""
 
-FAINTEST = 0.45
+FAINTEST = 0.4
 """How strong the colour of a cell is of which hardly anything collides: it must be seen."""
 
-RELEVANT, OTHER, NONE = "relevant collision", "other collision", "none"
-RELEVANT_COLOR, OTHER_COLOR = style.BLUE, style.ORANGE
+LINEAR = 25
+"""Ranks that are drawn equally wide; of more ranks the first ones are wider."""
+
+RELEVANT, OTHER, ANY = "relevant collision", "other collision", "collision"
+RELEVANT_COLOR, OTHER_COLOR, HARMLESS_COLOR = style.BLUE, style.ORANGE, style.GREY
 """One dark, one light: they differ in grey, too."""
 
 
+class Kind(NamedTuple):
+    """Items of one kind in the cells: what they are, how many, their colour, and how much of it they give a cell."""
+
+    name: str
+    counts: IntArray
+    color: str
+    strength: float
+
+
 def plot_collisions(found: Collisions, ax: Any = None) -> Any:
-    """Draw queries x ranks: which items collide with a neighbour in the ranking, and which of them are relevant.
+    """Draw queries x ranks: which items are in an ambiguous tie, which of these are relevant, and what else collides.
 
     found : of `tieproof.collisions`
     ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
 
-    Returns the axes. Where several queries or ranks share a cell, its colour is mixed of those of its collisions, and
-    the fainter, the fewer of its items collide. Within a tie the relevant items stand last, as for `lower`. Raises
-    MissingExtraError without matplotlib.
+    Returns the axes. Only ambiguous ties cost anything; all other collisions are grey. Where several queries or ranks
+    share a cell, its colour is mixed of those of its collisions, and the fainter, the fewer of its items collide.
+    Within a tie the relevant items stand last, as for `lower`. Of more than 25 ranks the first ones are wider.
+    Queries are in the order in which they were given. Raises MissingExtraError without matplotlib.
 
     >>> import tieproof as tp
     >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
-    >>> plot_collisions(found, style.figure("This example")[1]).get_title()
-    'Collisions of 4 queries: exactly the same distance'
+    >>> print(plot_collisions(found, style.figure("This example")[1]).get_title("left"))
+    Collisions of 4 queries: exactly the same distance
+    1 ambiguous tie leaves AP open by 0.1250
     """
-    ax = style.axes_or_new(ax, "Collisions.plot", height=4.5)
-    from matplotlib.colors import to_rgb
+    ax = style.axes_or_new(ax, "Collisions.plot", height=4.8)
     from matplotlib.patches import Patch
 
-    cells = found.cells
-    relevant, others = cells.relevant[..., None], cells.others[..., None]
-    size = np.diff(cells.queries)[:, None, None] * np.diff(cells.ranks)[None, :, None]
-    together = np.maximum(relevant + others, 1)
-    mixed = (relevant * to_rgb(RELEVANT_COLOR) + others * to_rgb(OTHER_COLOR)) / together
-    strength = np.where(relevant + others > 0, FAINTEST + (1 - FAINTEST) * (relevant + others) / size, 0.0)
-    image = mixed * strength + (1 - strength)
-    queries, ranks = int(cells.queries[-1]), int(cells.ranks[-1])
-    ax.imshow(image, extent=(0.5, ranks + 0.5, queries, 0), aspect="auto", interpolation="nearest")
-    shared = " (several share a row)" if queries > len(image) else ""
-    ax.set(xlabel="rank", ylabel=f"queries{shared}", title=title(found))
-    if queries <= len(image):
-        ax.yaxis.get_major_locator().set_params(integer=True)
-    looks = [Patch(facecolor=RELEVANT_COLOR, label=RELEVANT), Patch(facecolor=OTHER_COLOR, label=OTHER)]
-    looks.append(Patch(facecolor="white", edgecolor=style.GREY, label=NONE))
-    ax.legend(handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
+    cells, kinds = found.cells, kinds_of(found)
+    across, up = cells.ranks + 0.5, cells.queries
+    ax.pcolormesh(across, up, colors_of(found, kinds), rasterized=True)
+    shared = " (several share a row)" if cells.queries[-1] > len(cells.queries) - 1 else ""
+    ax.set(ylim=(up[-1], 0), xlabel="rank", ylabel=f"queries{shared}")
+    ranks_across(ax, found.setting.ranks)
+    style.whole_numbers(ax.yaxis)
+    ax.set_title(title(found), loc="left", fontsize=10)
+    handles = [Patch(facecolor=kind.color, label=kind.name) for kind in kinds]
+    style.legend_below(ax, 3, handles=handles)
     return ax
+
+
+def kinds_of(found: Collisions) -> list[Kind]:
+    """Ambiguous and harmless collisions; without labels nobody knows which are which."""
+    cells = found.cells
+    if not found.setting.labelled:
+        return [Kind(ANY, cells.others, OTHER_COLOR, 1.0)]
+    relevant, others = cells.ambiguous_relevant, cells.ambiguous_others
+    return [
+        Kind("relevant, in an ambiguous tie", relevant, RELEVANT_COLOR, 1.0),
+        Kind("other, in an ambiguous tie", others, OTHER_COLOR, 1.0),
+        Kind("in a harmless tie", cells.relevant + cells.others - relevant - others, HARMLESS_COLOR, 0.4),
+    ]
+
+
+def colors_of(found: Collisions, kinds: list[Kind]) -> FloatArray:
+    """Red, green, blue and opacity of each cell."""
+    from matplotlib.colors import to_rgb
+
+    cells = found.cells
+    size = np.diff(cells.queries)[:, None] * np.diff(cells.ranks)[None, :]
+    weights = np.array([kind.counts * kind.strength for kind in kinds])
+    colors = np.array([to_rgb(kind.color) for kind in kinds])
+    weight = weights.sum(axis=0)
+    mixed = (weights[..., None] * colors[:, None, None, :]).sum(axis=0) / np.where(weight > 0, weight, 1)[..., None]
+    opacity = np.where(weight > 0, FAINTEST + (1 - FAINTEST) * weight / size, 0.0)
+    return np.concatenate([mixed, opacity[..., None]], axis=2)
 
 
 def plot_ranks(found: Collisions, ax: Any = None) -> Any:
@@ -63,33 +98,56 @@ def plot_ranks(found: Collisions, ax: Any = None) -> Any:
     found : of `tieproof.collisions`
     ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
 
-    Returns the axes. More than 120 ranks are drawn as 120 steps, each the mean over neighbouring ranks. Raises
-    MissingExtraError without matplotlib.
+    Returns the axes. The line is the share of queries whose item there is in an ambiguous tie: only these cost
+    anything. More than 120 ranks are drawn as steps, each the mean over neighbouring ranks, but for the first ten. Of
+    more than 25 ranks the first ones are wider. Raises MissingExtraError without matplotlib.
 
     >>> import tieproof as tp
     >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
     >>> plot_ranks(found, style.figure("This example")[1]).get_ylabel()
     'share of queries'
     """
-    ax = style.axes_or_new(ax, "Collisions.plot_ranks")
-    count = found.setting.ranks
-    edges = np.linspace(0, count, min(count, STEPS) + 1).astype(np.int64)
-    relevant, others = (
+    ax = style.axes_or_new(ax, "Collisions.plot_ranks", height=3.8)
+    edges = rank_edges(found.setting.ranks, STEPS)
+    relevant, others, ambiguous = (
         np.add.reduceat(found.by_rank[name], edges[:-1]) / np.diff(edges) / len(found.query_ids)
-        for name in ("relevant", "others")
+        for name in ("relevant", "others", "ambiguous")
     )
-    lower = {"fill": True, "color": RELEVANT_COLOR, "label": RELEVANT}
-    upper = {"fill": True, "facecolor": OTHER_COLOR, "edgecolor": style.BLACK, "hatch": "///", "label": OTHER}
-    ax.stairs(relevant, edges + 0.5, **lower)
-    ax.stairs(relevant + others, edges + 0.5, baseline=relevant, linewidth=0.3, **upper)
-    ax.set(xlim=(0.5, count + 0.5), ylim=(0, None), xlabel="rank", ylabel="share of queries", title=title(found))
-    ax.legend(loc="best", frameon=False)
+    labelled = found.setting.labelled
+    upper = {"fill": True, "facecolor": OTHER_COLOR, "edgecolor": style.ink(), "hatch": "///", "linewidth": 0.3}
+    if labelled:
+        ax.stairs(relevant, edges + 0.5, fill=True, color=RELEVANT_COLOR, label=RELEVANT)
+    ax.stairs(relevant + others, edges + 0.5, baseline=relevant, label=OTHER if labelled else ANY, **upper)
+    if labelled:
+        ax.stairs(ambiguous, edges + 0.5, baseline=None, color=style.ink(), linewidth=2, label="in an ambiguous tie")
+    ax.set(ylim=style.limits(0.0, float((relevant + others).max())), xlabel="rank", ylabel="share of queries")
+    ax.set_title(title(found), loc="left", fontsize=10)
+    ranks_across(ax, found.setting.ranks)
+    style.legend_below(ax, 3)
     style.tidy(ax)
     return ax
 
 
+def ranks_across(ax: Any, ranks: int) -> None:
+    """The axis of ranks."""
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    ax.set_xlim(0.5, ranks + 0.5)
+    if ranks <= LINEAR:
+        style.whole_numbers(ax.xaxis)
+        return
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def title(found: Collisions) -> str:
-    """Of how many queries, and by which rule."""
+    """Of how many queries, by which rule, and what that costs."""
     epsilon = found.setting.epsilon
     rule = f"closer than {epsilon:g}" if epsilon else "exactly the same distance"
-    return f"Collisions of {counted(len(found.query_ids), 'query')}: {rule}"
+    of_queries = f"Collisions of {counted(len(found.query_ids), 'query')}: {rule}"
+    if not found.setting.labelled or not found.ties:
+        return of_queries if found.ties else f"{of_queries}\nThere are none."
+    leaves = "leaves" if found.ambiguous_ties == 1 else "leave"
+    ambiguous = counted(found.ambiguous_ties, "ambiguous tie")
+    return f"{of_queries}\n{ambiguous} {leaves} AP open by {style.number(found.ap_width)}"

@@ -21,7 +21,7 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['each threshold', 'nothing accepted 0.333', 'mean 0.556', 'best 0.667']
     """
-    ax = style.axes_or_new(ax, "plot_confidence_accuracy")
+    ax = style.axes_or_new(ax, "plot_confidence_accuracy", height=3.8)
     several, nothing, average, best = style.LOOKS[:4]
     ax.plot(
         found.thresholds.astype(np.float64),
@@ -32,13 +32,13 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
         label="each threshold",
     )
     lines = (
-        (nothing, ":", "nothing accepted", float(found.accuracy[0])),
-        (average, "--", "mean", found.mean),
-        (best, "-.", "best", found.best),
+        (nothing, ":", 2.5, "nothing accepted", float(found.accuracy[0])),
+        (average, "--", 1.5, "mean", found.mean),
+        (best, "-.", 1.0, "best", found.best),
     )
-    for look, dashes, name, value in lines:
-        ax.axhline(value, color=look.color, linestyle=dashes, label=f"{name} {value:.3f}")
-    ax.set(ylim=(0, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged rightly")
-    ax.legend(frameon=False, loc="lower left")
+    for look, dashes, width, name, value in lines:
+        ax.axhline(value, color=look.color, linestyle=dashes, linewidth=width, label=f"{name} {value:.3f}")
+    ax.set(ylim=(-0.02, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged rightly")
+    style.legend_below(ax, 4)
     style.tidy(ax)
     return ax

@@ -9,6 +9,9 @@ import numpy as np
 from tieproof.confidence import Cap, Ellipsoid, Interval
 from tieproof.views.pictures import style
 
+LEGIBLE = 8
+"""How many times as wide as high, or the other way, an ellipse is drawn in its true shape."""
+
 ANGLES = np.linspace(-math.pi, math.pi, 361)
 
 
@@ -18,9 +21,10 @@ def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> 
     region : what `tieproof.confidence.credible_region` returns
     ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
 
-    Returns the axes: of an ellipsoid its shadow on the first two dimensions (an interval where there is one), of a
-    cap the circle through the mode and the arc inside, of samples the interval of each column. Raises
-    MissingExtraError without matplotlib.
+    Returns the axes: of an ellipsoid its shadow on the first two dimensions (an interval where there is one; each
+    dimension on a scale of its own where one is more than eight times as wide as the other), of a cap the circle
+    through the mode and the arc inside, of samples the interval of each column. Raises MissingExtraError without
+    matplotlib.
 
     >>> import numpy as np
     >>> region = Ellipsoid(np.zeros(2), np.array([1.0, 0.5]), 2.0)
@@ -42,8 +46,9 @@ def draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
         return
     (x, y), (width, height) = region.mean[:2], half[:2]
     ax.plot(x + width * np.cos(ANGLES), y + height * np.sin(ANGLES), color=style.BLUE)
-    ax.plot([x], [y], color=style.BLACK, marker="+", linestyle="")
-    ax.set(xlabel="dimension 0", ylabel="dimension 1", aspect="equal")
+    ax.plot([x], [y], color=style.ink(), marker="+", linestyle="")
+    in_shape = max(width, height) <= LEGIBLE * min(width, height)
+    ax.set(xlabel="dimension 0", ylabel="dimension 1", aspect="equal" if in_shape else "auto")
 
 
 def draw_cap(region: Cap, ax: Any) -> None:
@@ -51,7 +56,7 @@ def draw_cap(region: Cap, ax: Any) -> None:
     inside = np.linspace(-region.angle, region.angle, len(ANGLES))
     ax.plot(np.sin(ANGLES), np.cos(ANGLES), color=style.GREY, linewidth=1)
     ax.plot(np.sin(inside), np.cos(inside), color=style.BLUE, linewidth=4)
-    ax.plot([0, 0], [0, 1], color=style.BLACK, marker="+")
+    ax.plot([0, 0], [0, 1], color=style.ink(), marker="+")
     ax.set(xlabel="across the mode", ylabel="along the mode", aspect="equal")
     ax.set_title(f"within {math.degrees(region.angle):.1f} degrees")
 
@@ -60,10 +65,9 @@ def draw_columns(region: Interval, ax: Any) -> None:
     """Draw a line for each column."""
     low, high = np.atleast_1d(region.low), np.atleast_1d(region.high)
     places = np.arange(len(low))
-    ax.hlines(places, low, high, color=style.BLUE, linewidth=4)
+    ax.hlines(places, low, high, color=style.BLUE, linewidth=min(4, 150 / len(low)))
     ax.set(ylim=(len(low) - 0.5, -0.5), xlabel="value", ylabel="column")
-    if len(low) <= 25:
-        ax.set_yticks(places)
+    style.whole_numbers(ax.yaxis)
 
 
 DRAW: dict[type, Callable[[Any, Any], None]] = {Ellipsoid: draw_ellipsoid, Cap: draw_cap, Interval: draw_columns}

@@ -1,9 +1,21 @@
 """The picture of what credible regions hold: coverage, precision and recall over the mass."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tieproof.confidence import CredibleRetrieval
 from tieproof.views.pictures import style
+
+
+class Curve(NamedTuple):
+    """One of the three curves, and how it is drawn: where two are one, the wide one is seen around the narrow one."""
+
+    name: str
+    dashes: str
+    width: float
+    marker: float
+
+
+CURVES = (Curve("coverage", "-", 5, 10), Curve("recall", "--", 2.5, 6.5), Curve("precision", "-.", 1, 3.5))
 
 
 def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
@@ -23,21 +35,20 @@ def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
     >>> [line.get_ydata().tolist()[0] for line in axes.lines[1:]]
     [1.0, 1.0, 0.75]
     """
-    ax = style.axes_or_new(ax, "plot_credible_retrieval", width=4.5, height=4.5)
+    ax = style.axes_or_new(ax, "plot_credible_retrieval", width=5, height=5)
     points = sorted(found.points, key=lambda point: point.mass)
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="coverage as promised")
-    lines = {"coverage": "-", "recall": "--", "precision": "-."}
-    for (name, dashes), look in zip(lines.items(), style.LOOKS, strict=False):
-        values = [getattr(point, name) for point in points]
-        ax.plot(
-            [point.mass for point in points],
-            values,
-            color=look.color,
-            marker=look.marker,
-            linestyle=dashes,
-            label=name,
-        )
-    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="mass of the regions", ylabel="share held")
-    ax.legend(frameon=False)
+    masses = [point.mass for point in points]
+    for curve, look in zip(CURVES, style.LOOKS, strict=False):
+        line = {
+            "linestyle": curve.dashes,
+            "linewidth": curve.width,
+            "marker": look.marker,
+            "markersize": curve.marker,
+        }
+        values = [getattr(point, curve.name) for point in points]
+        ax.plot(masses, values, color=look.color, label=curve.name, **line)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="mass of the regions", ylabel="share held")
+    style.legend_below(ax, 2)
     style.tidy(ax)
     return ax

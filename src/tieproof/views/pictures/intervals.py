@@ -13,7 +13,8 @@ from tieproof.views.pictures import style
 def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[float]]) -> None:
     """Draw each estimate as a line across, at its place on the y axis; its std is over the orderings of tied items.
 
-    The ends are marked, so that an interval without any width is seen, too.
+    The ends are marked, so that an interval without any width is seen, too. The mark of the expectation is hollow:
+    whiskers within it are seen.
 
     >>> from tieproof.ties import Estimate
     >>> ax = style.figure("This example")[1]
@@ -28,5 +29,5 @@ def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[
     ends = {"linestyle": "", "marker": "|", "markersize": 11, "markeredgewidth": 2, "color": style.BLUE}
     for values in (lower, upper):
         ax.plot(values, places, **ends)
-    mark = {"fmt": "D", "markersize": 4, "color": style.BLACK, "capsize": 3, "linewidth": 1.2}
-    ax.errorbar(expected, places, xerr=std, label="expected ± tie std", **mark)
+    mark = {"fmt": "D", "markersize": 6, "markerfacecolor": "none", "markeredgewidth": 0.8, "color": style.ink()}
+    ax.errorbar(expected, places, xerr=std, label="expected ± tie std", capsize=3, linewidth=1.2, **mark)

@@ -1,15 +1,43 @@
-"""The picture of a result: what each measure can be."""
+"""The picture of a result: what each measure can be, and one of them in each category."""
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import astuple
+from typing import Any, NamedTuple
 
 from tieproof.results.results import Result
+from tieproof.ties import Estimate
 from tieproof.views.pictures import style
 from tieproof.views.pictures.intervals import draw_intervals
+from tieproof.views.pictures.names import families, shortened
+from tieproof.views.text.parts import NUMBERS
+from tieproof.views.text.text import evaluated
+from tieproof.views.worst_and_best import worst_and_best
+
+NAMES = 28
+"""Columns for the name of a measure or a category."""
+
+FIRST_NUMBER, NEXT_NUMBER = 42, 48
+"""Points from the axes to the end of the first column of numbers, and from one column to the next."""
+
+OVER = {"micro": "queries", "macro": "categories"}
+"""What a mean is over."""
 
 
-def height(count: int) -> float:
-    """Inches in which so many measures are legible."""
-    return 1.4 + 0.32 * count
+class Line(NamedTuple):
+    """What stands at one height of the picture: a name with an estimate, or only words."""
+
+    name: str
+    estimate: Estimate[float] | None
+
+
+def height(result: Result) -> float:
+    """Inches in which all measures and categories of the picture are legible.
+
+    >>> import tieproof as tp
+    >>> height(tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"]))
+    2.54
+    """
+    return 1.9 + 0.32 * len(lines(result))
 
 
 def plot_measures(result: Result, ax: Any = None) -> Any:
@@ -18,9 +46,10 @@ def plot_measures(result: Result, ax: Any = None) -> Any:
     result : of any evaluation
     ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
 
-    Returns the axes. The numbers on the right are lower, expected and upper value; the standard deviation is that of
-    the mean over all orderings of tied items, mostly much smaller than the interval. Raises MissingExtraError without
-    matplotlib.
+    Returns the axes. The numbers on the right are lower, expected and upper value and the standard deviation, which
+    is that of the mean over all orderings of tied items, mostly much smaller than the interval. Of a result with
+    categories the first measure is drawn for each of them, too; of more than 20 for the five worst and the five best.
+    Raises MissingExtraError without matplotlib.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"])
@@ -28,20 +57,47 @@ def plot_measures(result: Result, ax: Any = None) -> Any:
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['AP', 'P@1']
     """
-    names = result.measures
-    ax = style.axes_or_new(ax, "Result.plot", height=height(len(names)))
-    estimates = [result[name] for name in names]
-    draw_intervals(ax, range(len(names)), estimates)
-    for column, heading in enumerate(("lower", "expected", "upper")):
-        beside = {"textcoords": "offset points", "va": "center", "fontsize": 9, "annotation_clip": False}
-        ax.annotate(heading, (1, 1), xytext=(10 + 50 * column, 8), xycoords="axes fraction", **beside)
-        for place, estimate in enumerate(estimates):
-            number = f"{getattr(estimate, heading):.4f}"
-            ax.annotate(number, (1, place), xytext=(10 + 50 * column, 0), xycoords=ax.get_yaxis_transform(), **beside)
-    ax.set(
-        xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), xlabel="mean over the queries, for all orderings of tied items"
-    )
-    ax.set_yticks(range(len(names)), names)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)
+    shown = lines(result)
+    ax = style.axes_or_new(ax, "Result.plot", height=height(result))
+    drawn = [(place, line.estimate) for place, line in enumerate(shown) if line.estimate is not None]
+    places, estimates = zip(*drawn, strict=True)
+    draw_intervals(ax, places, estimates)
+    for column, heading in enumerate(NUMBERS):
+        write(ax, column, (1, 1), 10, heading, "axes fraction")
+        for place, estimate in drawn:
+            write(ax, column, (1, place), 0, style.number(astuple(estimate)[column]), ax.get_yaxis_transform())
+    ends = style.limits(min(each.lower for each in estimates), max(each.upper for each in estimates))
+    across = f"mean over the {OVER[result.setting.average]}, for all orderings of tied items"
+    ax.set(xlim=ends, ylim=(len(shown) - 0.4, -0.6), xlabel=across)
+    ax.set_yticks(range(len(shown)), shortened([line.name for line in shown], NAMES), parse_math=False)
+    for label in ax.get_yticklabels():
+        label.set_fontfamily(families())
+    ax.tick_params(axis="y", length=0)
+    style.short_numbers(ax.xaxis)
+    ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, pad=22)
+    style.legend_below(ax, 2)
     style.tidy(ax)
     return ax
+
+
+def lines(result: Result) -> list[Line]:
+    """The means of all measures, and under them the first measure in the categories that are shown."""
+    means = [Line(name, result[name]) for name in result.measures]
+    return [*means, *lines_of_categories(result, result.measures[0])] if result.categories else means
+
+
+def lines_of_categories(result: Result, measure: str) -> Iterator[Line]:
+    """One measure in the categories that are shown, under words that say so."""
+    first, between, last = worst_and_best(result, measure)
+    yield Line(f"{measure} by category:", None)
+    yield from (Line(*named) for named in first)
+    if between:
+        yield Line(f"({between:,} more)", None)
+    yield from (Line(*named) for named in last)
+
+
+def write(ax: Any, column: int, place: tuple[float, float], above: float, text: str, coordinates: Any) -> None:
+    """A number, or the head of its column, on the right of the axes."""
+    beside = {"textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 9, "annotation_clip": False}
+    offset = (FIRST_NUMBER + NEXT_NUMBER * column, above)
+    ax.annotate(text, place, xytext=offset, xycoords=coordinates, **beside)

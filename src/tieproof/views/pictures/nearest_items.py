@@ -1,10 +1,10 @@
 """The nearest items of some queries in a row each: what they are, which are right, and which are tied."""
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tieproof.views.pictures import style
+from tieproof.views.pictures.names import columns, cut, families
 from tieproof.views.printable import in_one_line
 
 CELL, GAP = 0.86, 0.62
@@ -12,6 +12,9 @@ CELL, GAP = 0.86, 0.62
 
 LETTERS, LINES = 13, 6
 """How much of a text is shown in an item."""
+
+CAPTION = 15
+"""Columns of the caption of an item, which has to end before the next one."""
 
 RIGHT, WRONG = (style.GREEN, "-", "✓"), (style.VERMILION, "--", "✗")
 """Colour, line and sign of an item's frame."""
@@ -63,12 +66,12 @@ def nearest_items(rows: Sequence[Row], ax: Any = None) -> Any:
     '2 of 5 tied'
 
     """
-    columns = 1 + max(len(row.items) for row in rows)
+    places = 1 + max(len(row.items) for row in rows)
     height = len(rows) * (1 + GAP)
-    ax = style.axes_or_new(ax, "A picture of nearest items", 1.25 * columns, 1.25 * height + 0.4)
+    ax = style.axes_or_new(ax, "A picture of nearest items", 1.25 * places, 1.25 * height + 0.4)
     for place, row in enumerate(rows):
         draw_row(ax, row, -place * (1 + GAP))
-    ax.set_xlim(-0.1, columns)
+    ax.set_xlim(-0.1, places)
     ax.set_ylim(-(len(rows) - 1) * (1 + GAP) - 0.42, 1.15)
     ax.set_aspect("equal")
     ax.axis("off")
@@ -79,7 +82,7 @@ def nearest_items(rows: Sequence[Row], ax: Any = None) -> Any:
 def draw_row(ax: Any, row: Row, bottom: float) -> None:
     """One query, its items and the brackets of its ties."""
     draw_content(ax, row.content, 0.0, bottom)
-    draw_frame(ax, 0.0, bottom, row.caption, style.BLACK, "-")
+    draw_frame(ax, 0.0, bottom, row.caption, style.ink(), "-")
     for place, item in enumerate(row.items, 1):
         draw_content(ax, item.content, place, bottom)
         color, line, sign = (style.GREY, "-", "") if item.relevant is None else RIGHT if item.relevant else WRONG
@@ -87,7 +90,7 @@ def draw_row(ax: Any, row: Row, bottom: float) -> None:
     for tie in row.ties:
         left, right, level = 1 + tie.first, tie.last + CELL, bottom - 0.08
         ends = [left, left, right, right], [level, level - 0.07, level - 0.07, level]
-        ax.plot(*ends, color=style.BLACK, linewidth=1.2)
+        ax.plot(*ends, color=style.ink(), linewidth=1.2)
         shown = tie.last - tie.first
         label = f"{shown} tied" if shown == tie.size else f"{shown} of {tie.size} tied"
         ax.text((left + right) / 2, level - 0.1, label, ha="center", va="top", fontsize=7)
@@ -97,20 +100,41 @@ def draw_frame(ax: Any, left: float, bottom: float, caption: str, color: str, li
     """The frame of a query or an item, and its caption."""
     corners = [left, left + CELL, left + CELL, left, left], [bottom, bottom, bottom + CELL, bottom + CELL, bottom]
     ax.plot(*corners, color=color, linestyle=line, linewidth=2.2)
-    ax.text(left + CELL / 2, bottom + CELL + 0.04, caption, ha="center", va="bottom", fontsize=7)
+    words = {"ha": "center", "va": "bottom", "fontsize": 7, "fontfamily": families(), "parse_math": False}
+    ax.text(left + CELL / 2, bottom + CELL + 0.04, cut(in_one_line(caption), CAPTION), **words)
 
 
 def draw_content(ax: Any, content: Any, left: float, bottom: float) -> None:
     """An image as large as fits, or a text."""
     shape: Any = getattr(content, "shape", ())
     if len(shape) not in (2, 3):
-        text = textwrap.fill(in_one_line(content), LETTERS, max_lines=LINES, placeholder=" …")
-        ax.text(left + CELL / 2, bottom + CELL / 2, text, ha="center", va="center", fontsize=7)
+        words = {"ha": "center", "va": "center", "fontsize": 7, "fontfamily": families(), "parse_math": False}
+        ax.text(left + CELL / 2, bottom + CELL / 2, in_lines(in_one_line(content)), **words)
         return
     longest = max(shape[:2])
     width, height = CELL * shape[1] / longest, CELL * shape[0] / longest
     x, y = left + (CELL - width) / 2, bottom + (CELL - height) / 2
     ax.imshow(content, extent=(x, x + width, y, y + height), cmap="gray", interpolation="nearest", aspect="auto")
+
+
+def in_lines(text: str) -> str:
+    """As much of a text as an item has room for, in lines that break at blanks where they can.
+
+    >>> in_lines("数" * 8).split()
+    ['数数数数数数', '数数']
+    """
+    lines = [""]
+    for word in text.split(" "):
+        spaced = f"{lines[-1]} {word}".strip()
+        if columns(spaced) <= LETTERS:
+            lines[-1] = spaced
+            continue
+        lines += [""] if lines[-1] else []
+        for letter in word:
+            if columns(lines[-1] + letter) > LETTERS:
+                lines.append("")
+            lines[-1] += letter
+    return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], f"{lines[LINES - 1][: LETTERS - 2]} …"])
 
 
 def legend(ax: Any, with_ties: bool) -> None:
@@ -122,5 +146,5 @@ def legend(ax: Any, with_ties: bool) -> None:
         for (color, line, sign), meaning in ((RIGHT, "relevant"), (WRONG, "not relevant"))
     ]
     if with_ties:
-        handles.append(Line2D([], [], color=style.BLACK, linewidth=1.2, label="tied: any order"))
+        handles.append(Line2D([], [], color=style.ink(), linewidth=1.2, label="tied: any order"))
     ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False, fontsize=8)

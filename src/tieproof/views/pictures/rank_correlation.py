@@ -29,7 +29,8 @@ def plot_rank_correlations(found: Mapping[float, RankCorrelation], ax: Any = Non
     ax.fill_between(across, low, high, color=look.color, alpha=0.3, linewidth=0, label="orders of tied values")
     marks = {"color": look.color, "marker": look.marker, "markersize": 4}
     ax.plot(across, [each.coefficient for each in ordered], label="Spearman's coefficient", **marks)
-    ax.set_ylabel("rank correlation")
-    ax.legend(frameon=False)
+    ax.vlines(across, low, high, color=look.color, linewidth=1)
+    ax.set(xlabel="number that was varied", ylabel="rank correlation")
+    style.legend_below(ax, 2)
     style.tidy(ax)
     return ax

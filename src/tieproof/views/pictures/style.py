@@ -4,6 +4,7 @@ The colours are those of Okabe and Ito (Color Universal Design, 2008, https://jf
 says something alone: each comes with a marker and a hatch.
 """
 
+import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +41,15 @@ LOOKS = (
     Look(BLACK, "*", "---"),
 )
 """For the first, second, … of several things; more than eight belong into several pictures."""
+
+LINES = ("-", "--", "-.", ":")
+"""Lines of the first eight things, the next eight, and so on."""
+
+LETTERS = 64
+"""In a line of a title, which begins at the axes and has to end with the figure."""
+
+BELOW = 34
+"""Points from the axes down to a legend: the numbers and the label of the x axis are between them."""
 
 METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 """What to leave out of a file, by its extension, so that the same picture gives the same bytes."""
@@ -79,6 +89,80 @@ def axes_or_new(ax: Any, what: str, width: float = 7.0, height: float = 3.5) -> 
 def tidy(ax: Any) -> None:
     """Take away the lines that say nothing."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def ink() -> str:
+    """The colour of what is neither this nor that: of texts, so that it is seen on a dark background, too."""
+    return str(matplotlib("A picture").rcParams["text.color"])
+
+
+def line_of(place: int) -> dict[str, Any]:
+    """Colour, marker and line of the thing at a place, from 0 on: no two of the first 32 are alike.
+
+    >>> line_of(0), line_of(9)
+    ({'color': '#0072B2', 'marker': 'o', 'linestyle': '-'}, {'color': '#E69F00', 'marker': 's', 'linestyle': '--'})
+    """
+    look = LOOKS[place % len(LOOKS)]
+    color = ink() if look.color == BLACK else look.color
+    return {"color": color, "marker": look.marker, "linestyle": LINES[place // len(LOOKS) % len(LINES)]}
+
+
+def limits(low: float, high: float) -> tuple[float, float]:
+    """Both ends of an axis for scores from low to high, with a margin for marks.
+
+    It goes from 0 to 1, or to a little more than `high` where that is below a half; where scores that differ in their
+    first three digits would have less than a quarter of it, it shows these alone.
+
+    >>> limits(0.2, 0.9), limits(0.0, 0.0)
+    ((-0.04, 1.04), (-0.04, 1.04))
+    >>> [round(end, 6) for end in limits(0.0, 0.001)], [round(end, 4) for end in limits(0.96, 0.98)]
+    ([-4.4e-05, 0.001144], [0.956, 0.984])
+    """
+    start, end = 0.0, 1.0 if high == 0 or 0.5 <= high <= 1 else 1.1 * high
+    if 0.001 * high < high - low < (end - start) / 4:
+        aside = 0.15 * (high - low)
+        start, end = low - aside, high + aside
+    margin = 0.04 * (end - start)
+    return start - margin, end + margin
+
+
+def whole_numbers(axis: Any) -> None:
+    """Mark an axis of things that are counted at whole numbers only, written as in texts: 1,797."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    axis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1))
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+
+
+def number(value: float) -> str:
+    """Four decimals, or where these would all be 0 the first two digits.
+
+    >>> number(0.25), number(0.0), number(0.0000208)
+    ('0.2500', '0.0000', '2.1e-05')
+    """
+    return f"{value:.1e}" if 0 < value < 0.00005 else f"{value:.4f}"
+
+
+def short_numbers(axis: Any) -> None:
+    """Write the numbers of an axis whole, however small, and not as factors of one that stands at its end."""
+    from matplotlib.ticker import StrMethodFormatter
+
+    axis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
+
+
+def wrapped(text: str) -> str:
+    """A title in lines that are no longer than a picture is wide."""
+    return textwrap.fill(text, LETTERS)
+
+
+def legend_below(ax: Any, columns: int, **options: Any) -> Any:
+    """A legend under the label of the x axis, where it hides nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = ax.get_figure(root=True)
+    below = ax.transAxes + ScaledTranslation(0, -BELOW / 72, figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
+    return ax.legend(**place, ncols=columns, frameon=False, fontsize=9, borderaxespad=0, **options)
 
 
 def save(drawn: Any, path: str | Path) -> None:

@@ -1,11 +1,134 @@
-"""A comparison as text: a table of differences, and what they come to."""
+"""A comparison as text: every difference with what ties and what queries leave open, and what it comes to."""
 
-from tieproof.results.comparison import Comparison
-from tieproof.views.text.parts import NARROWEST, WIDTH, paragraph
+from collections.abc import Iterator, Sequence
+
+from tieproof.results.comparison import Comparison, Difference
+from tieproof.results.verdicts import RULES
+from tieproof.statistics.bootstrap import RESAMPLES
+from tieproof.statistics.sign_flip import FLIPS, MOST_EXACT
+from tieproof.statistics.tukey import DEALS
+from tieproof.views.printable import printable
+from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph
+
+COLUMNS = (8, 18, 18, 7, 7)
+"""How wide those of the numbers are."""
+
+TESTS = {
+    "sign-flip": f"the paired sign-flip test (exact for up to {MOST_EXACT} queries that differ, else by {FLIPS:,} "
+    "random flips from a fixed seed)",
+    "t": "Student's paired t-test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "tukey": f"the randomised Tukey test, of all pairs at once (by {DEALS:,} random deals from a fixed seed)",
+}
+
+CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr": "Benjamini and Hochberg"}
 
 
 def render(found: Comparison, width: int | None = None, color: bool = False) -> str:
-    """What every difference comes to."""
+    """For each measure and pair the verdict and the numbers that it rests on, and under them what these mean.
+
+    width : columns to keep to, 80 where it is None
+    color : with the escape sequences of a terminal
+
+    >>> import numpy as np
+    >>> import tieproof as tp
+    >>> relevance, good = np.eye(8), np.eye(8)
+    >>> bad = good * [1, 1, 0, 0, 0, 0, 0, 0]
+    >>> systems = {"good": tp.evaluate_scores(good, relevance), "bad": tp.evaluate_scores(bad, relevance)}
+    >>> print(render(tp.compare(systems, measures=["RR"])))
+    expected                ties         queries 95%        p  p lower
+    ------------------------------------------------------------------
+    RR
+    good - bad: better in expectation; won 6, lost 0, drawn 2
+     +0.4952  +0.0000 to +0.6562  +0.2476 to +0.6603   0.0312   1.0000
+    <BLANKLINE>
+    Compared 2 systems on 8 queries.
+    'expected' is the difference of the means when ties are broken at random; 'ties'
+    is what it can be over all orderings of tied items, those of each system
+    independent of the other's.
+    'queries 95%' is the confidence interval of the expected difference over the
+    choice of queries: by the bootstrap (BCa), with 9,999 resamples from a fixed
+    seed.
+    'p' is by the paired sign-flip test (exact for up to 32 queries that differ,
+    else by 99,999 random flips from a fixed seed), corrected by Holm for 1 pair; 'p
+    lower' is the same where all ties are broken against the system that is ahead
+    and for the other one.
+    Better in expectation: the choice of queries is unlikely to explain the
+    difference where ties are broken at random; whoever breaks them otherwise may
+    see no difference.
+    """
     width = max(width or WIDTH, NARROWEST)
-    sentences = (found[a, b, measure].verdict.sentence for measure in found.measures for a, b in found.pairs)
-    return "\n".join(paragraph(sentence, width) for sentence in sentences)
+    bold = "\x1b[1m{}\x1b[0m" if color else "{}"
+    head = numbers_line(("expected", "ties", f"queries {percent(found.confidence)}", "p", "p lower"))
+    lines = [bold.format(head), "-" * len(head)]
+    for measure in found.measures:
+        lines.append(bold.format(printable(measure)))
+        for a, b in found.pairs:
+            each = found[a, b, measure]
+            lines += [paragraph(f"{a} - {b}: {each.verdict.name}; {score(each)}", width), numbers_line(cells(each))]
+        lines.append("")
+    return "\n".join([*lines, *(paragraph(sentence, width) for sentence in sentences(found))])
+
+
+def cells(found: Difference) -> Sequence[str]:
+    """The numbers of a difference."""
+    return (
+        f"{found.expected:+.4f}",
+        between(found.lower, found.upper),
+        between(*found.interval),
+        f"{found.corrected_p_value:.4f}",
+        f"{found.corrected_p_lower:.4f}",
+    )
+
+
+def numbers_line(words: Sequence[str]) -> str:
+    """Numbers, or their names, in columns."""
+    return "  ".join(word.rjust(width) for word, width in zip(words, COLUMNS, strict=True))
+
+
+def between(low: float, high: float) -> str:
+    """Two ends.
+
+    >>> between(-0.25, 0.5)
+    '-0.2500 to +0.5000'
+    """
+    return f"{low:+.4f} to {high:+.4f}"
+
+
+def percent(confidence: float) -> str:
+    """A share in per cent.
+
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * confidence:.6g}%"
+
+
+def score(found: Difference) -> str:
+    """On how many queries the first system was ahead, and behind."""
+    return f"won {found.wins:,}, lost {found.losses:,}, drawn {found.draws:,}"
+
+
+def sentences(found: Comparison) -> Iterator[str]:
+    """What was compared, and what the columns and the verdicts mean."""
+    which = f", each with {found.baseline}" if found.baseline is not None else ""
+    yield f"Compared {count(len(found.systems), 'system')} on {count(found.queries, 'query')}{which}."
+    yield (
+        "'expected' is the difference of the means when ties are broken at random; 'ties' is what it can be over all "
+        "orderings of tied items, those of each system independent of the other's."
+    )
+    yield (
+        f"'queries {percent(found.confidence)}' is the confidence interval of the expected difference over the "
+        f"choice of queries: by the bootstrap (BCa), with {RESAMPLES:,} resamples from a fixed seed."
+    )
+    corrected = ""
+    if found.correction is not None:
+        corrected = f", corrected by {CORRECTIONS[found.correction]} for {count(len(found.pairs), 'pair')}"
+    yield (
+        f"'p' is by {TESTS[found.test]}{corrected}; 'p lower' is the same where all ties "
+        "are broken against the system that is ahead and for the other one."
+    )
+    names = {found[a, b, measure].verdict.name for measure in found.measures for a, b in found.pairs}
+    for rule in RULES:
+        if rule.name in names:
+            yield f"{rule.name[0].upper()}{rule.name[1:]}: {rule.means[0].lower()}{rule.means[1:]}"

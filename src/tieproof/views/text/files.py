@@ -139,11 +139,11 @@ MEANS: Formats = {".json": json_writer}
 PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
 
-PICTURES = pictures(measures.plot_measures, lambda result: measures.height(len(result.measures)))
+PICTURES = pictures(measures.plot_measures, measures.height)
 """Extensions for the picture of all measures."""
 
-COLLISIONS = pictures(collisions.plot_collisions, lambda found: 4.5)
+COLLISIONS = pictures(collisions.plot_collisions, lambda found: 4.8)
 """Extensions for the picture of collisions by query and rank."""
 
-COLLISIONS_BY_RANK = pictures(collisions.plot_ranks, lambda found: 3.5)
+COLLISIONS_BY_RANK = pictures(collisions.plot_ranks, lambda found: 3.8)
 """Extensions for the picture of collisions by rank."""

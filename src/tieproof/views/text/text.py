@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tieproof.results.evaluated import NOTHING_RELEVANT
 from tieproof.results.results import Result
+from tieproof.ties import Estimate
 from tieproof.views.text.confidence import render as render_areas
 from tieproof.views.text.parts import (
     HEADLINE,
@@ -18,9 +19,7 @@ from tieproof.views.text.parts import (
     table,
 )
 from tieproof.views.text.runs import about_run
-
-MOST_CATEGORIES = 20
-"""More categories than these have no place on a screen."""
+from tieproof.views.worst_and_best import EACH, MOST, worst_and_best
 
 ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
 """What the column of categories says of the mean."""
@@ -47,7 +46,7 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
-    shown = by_category(result) if 0 < len(result.categories) <= MOST_CATEGORIES else whole(result)
+    shown = by_category(result) if result.categories else whole(result)
     page = "\n".join([table(*shown, width, color), "", *(paragraph(text, width) for text in sentences(result))])
     return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
@@ -62,11 +61,20 @@ def whole(result: Result) -> Table:
 
 
 def by_category(result: Result) -> Table:
-    """A section for each measure, with the mean and a row for each category."""
-    parts = [(ALL[result.setting.average], result)]
-    parts += [(str(name), result.category(name)) for name in result.categories]
-    sections = [[(measure, name, *numbers(part[measure])) for name, part in parts] for measure in result.measures]
-    return ("measure", "category", *NUMBERS), sections
+    """A section for each measure, with the mean and a row for each category that is shown."""
+    return ("measure", "category", *NUMBERS), [section(result, measure) for measure in result.measures]
+
+
+def section(result: Result, measure: str) -> Sequence[Row]:
+    """The mean of a measure and its categories; of too many the worst and the best."""
+    first, between, last = worst_and_best(result, measure)
+
+    def row(name: str, mean: Estimate[float]) -> Row:
+        return measure, name, *numbers(mean)
+
+    gap = [(measure, f"({between:,} more)", *[""] * len(NUMBERS))] if between else []
+    means = [(ALL[result.setting.average], result[measure]), *first]
+    return [*(row(*named) for named in means), *gap, *(row(*named) for named in last)]
 
 
 def sentences(result: Result) -> Iterator[str]:
@@ -85,8 +93,11 @@ def about_categories(result: Result) -> Iterator[str]:
     known, left_out = len(result.categories), len(result.categories_left_out)
     if result.setting.average == "macro":
         yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
-    if known > MOST_CATEGORIES:
-        yield f"The {count(known, 'category')} are too many to show; the JSON of the result has each."
+    if known > MOST:
+        yield (
+            f"Of {count(known, 'category')} the {EACH} with the lowest and the {EACH} with the highest '{HEADLINE}' "
+            "are shown; the JSON of the result has each."
+        )
     if left_out:
         verb = "has" if left_out == 1 else "have"
         yield f"{count(left_out, 'further category')} {verb} no query with a relevant item, and no mean."

@@ -1,0 +1,184 @@
+"""Every picture can be read: no text on another or cut off, no legend on data, nothing outside the axes."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+
+import tieproof as tp
+from layout import faults
+from tieproof.confidence import (
+    Cap,
+    CredibleRetrieval,
+    Ellipsoid,
+    Held,
+    Interval,
+    confidence_vs_recall_at_1,
+    error_reject_curve,
+    rank_correlation,
+)
+from tieproof.views.pictures import style
+from tieproof.views.pictures.confidence_accuracy import plot_confidence_accuracy
+from tieproof.views.pictures.credible_region import plot_credible_region
+from tieproof.views.pictures.credible_retrieval import plot_credible_retrieval
+from tieproof.views.pictures.error_reject import plot_error_reject
+from tieproof.views.pictures.nearest_items import Item, Row, Tie, nearest_items
+from tieproof.views.pictures.rank_correlation import plot_rank_correlations
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+Draw = Callable[..., Any]
+
+CODES = np.random.default_rng(5).random((600, 12)) < 0.5
+LABELS = np.arange(600) % 30
+
+NAMES = ["数据" * 15, "кошка и собака " * 4, "a" * 60, "$\\frac$", "العربية", "query-number-00000000003", "x"]
+
+
+def measures(names: list[str], count: int = 60, **options: Any) -> tp.Result:
+    return tp.evaluate(CODES[:count], LABELS[:count], distance="hamming", measures=names, **options)
+
+
+def scores(lists: Any, relevance: Any, *names: str, **options: Any) -> tp.Result:
+    return tp.evaluate_scores(lists, relevance, measures=list(names), **options)
+
+
+def named(names: list[str]) -> tp.Result:
+    run = {name: {"a": float(i % 3), "b": 1.0, "c": 2.0} for i, name in enumerate(names)}
+    return tp.evaluate_run({name: {"a": 1} for name in names}, run, measures=["AP"])
+
+
+def far_down() -> tp.Result:
+    """Scores of about 0.00001."""
+    lists = -np.arange(100_000.0)[None]
+    lists[:, -5:] = -100_000
+    return scores(lists, np.arange(100_000)[None] == 99_999, "AP", "RR")
+
+
+DEFAULT = list(map(str, tp.DEFAULT_MEASURES))
+LONG = ["AP(norm=min)@10", "nDCG(gain=exp)@100", "RBP(p=0.95)@100"]
+ONES = ([[3, 1, 0]] * 3, [[1, 0, 0]] * 3)
+ZEROS = ([[3, 1, 0]] * 3, [[0, 0, 1]] * 3)
+CATEGORIES = np.array([f"the category that has the number {place} and a name that never ends" for place in range(55)])
+
+RESULTS: dict[str, tuple[Callable[[], tp.Result], str]] = {
+    "default": (lambda: measures(DEFAULT), "AP"),
+    "long names": (lambda: measures(LONG), LONG[0]),
+    "one query": (lambda: scores([[1, 1, 0]], [[1, 0, 0]], "AP"), "AP"),
+    "all 1": (lambda: scores(*ONES, "AP", "P@1"), "AP"),
+    "all 0": (lambda: scores(*ZEROS, "P@1"), "P@1"),
+    "no query has a value": (lambda: scores([[2, 1], [2, 1]], [[1, 0], [0, 0]], "RR", empty="nan"), "RR"),
+    "tiny": (far_down, "AP"),
+    "close to each other": (lambda: measures(["AP"], 600), "AP"),
+    "names": (lambda: named(NAMES), "AP"),
+    "25 names": (lambda: named([f"query-number-{place:012d}" for place in range(25)]), "AP"),
+    "categories": (lambda: measures(["AP", "P@1"], categories=np.array(NAMES)[np.arange(60) % 7]), "AP"),
+    "55 categories": (lambda: measures(["AP"], 600, categories=CATEGORIES[np.arange(600) % 55]), "AP"),
+    "macro": (lambda: measures(DEFAULT, 600, categories=CATEGORIES[np.arange(600) % 55], average="macro"), "AP"),
+}
+
+
+def curves(count: int, names: list[str]) -> dict[str, Any]:
+    random = np.random.default_rng(3)
+    return {name: error_reject_curve(random.random(count), random.integers(0, 9, count)) for name in names}
+
+
+def retrieval(*counts: int) -> CredibleRetrieval:
+    held = [Held(mass, *(np.array([count, count]) for count in counts)) for mass in (0.5, 0.9)]
+    return CredibleRetrieval(np.array([0, 1]), 0, tuple(held))
+
+
+def collisions(count: int, labelled: bool = True, **options: Any) -> tp.Collisions:
+    labels = LABELS[:count] if labelled else None
+    return tp.collisions(CODES[:count], labels, distance="hamming", **options)
+
+
+def separate(count: int) -> tp.Collisions:
+    data = np.random.default_rng(1).normal(size=(count, 9))
+    return tp.collisions(data, np.arange(count) // 2)
+
+
+ITEMS = [Item(np.eye(4), "a caption that goes on and on and on", True), Item("數據" * 20, "4: 0.5", False)]
+ROWS = [
+    Row("words " * 40, "a query with a very long caption", ITEMS, [Tie(0, 2, 9)]),
+    Row(np.eye(3), NAMES[0], ITEMS, [Tie(0, 1, 500), Tie(1, 2, 12345)]),
+]
+
+OTHERS: dict[str, Draw] = {
+    "collisions": lambda ax: collisions(300).plot(ax),
+    "collisions of 600": lambda ax: collisions(600).plot(ax),
+    "collisions of 4": lambda ax: collisions(4, labelled=False).plot(ax),
+    "collisions without labels": lambda ax: collisions(300, labelled=False).plot(ax),
+    "no collisions": lambda ax: separate(50).plot(ax),
+    "ranks": lambda ax: collisions(300).plot_ranks(ax),
+    "ranks of 4": lambda ax: collisions(4, labelled=False).plot_ranks(ax),
+    "no ranks": lambda ax: separate(50).plot_ranks(ax),
+    "one rank": lambda ax: separate(2).plot_ranks(ax),
+    "a curve": lambda ax: plot_error_reject(error_reject_curve([1, 0], [1, 1]), ax),
+    "curves of nothing": lambda ax: plot_error_reject({"P@1": error_reject_curve([0, 0], [1, 1])}, ax),
+    "ten curves": lambda ax: plot_error_reject(curves(500, DEFAULT), ax),
+    "accuracy": lambda ax: plot_confidence_accuracy(confidence_vs_recall_at_1(LABELS < 3, LABELS), ax),
+    "accuracy of one": lambda ax: plot_confidence_accuracy(confidence_vs_recall_at_1([1], [1e-9]), ax),
+    "correlations": lambda ax: plot_rank_correlations(
+        {x: rank_correlation([1, x, 3, 3], [1, 2, 3, 4]) for x in (0.0, 1.0, 2.0)}, ax
+    ),
+    "a correlation": lambda ax: plot_rank_correlations({0.0: rank_correlation([1, 2], [1, 2])}, ax),
+    "retrieval": lambda ax: plot_credible_retrieval(retrieval(2, 1, 1), ax),
+    "an ellipse": lambda ax: plot_credible_region(Ellipsoid(np.zeros(2), np.array([1.0, 2.0]), 2.0), ax),
+    "a flat ellipse": lambda ax: plot_credible_region(Ellipsoid(np.zeros(2), np.array([1.0, 1e-6]), 2.0), ax),
+    "a cap": lambda ax: plot_credible_region(Cap(np.array([0.0, 1.0]), 0.5), ax),
+    "intervals": lambda ax: plot_credible_region(Interval(np.arange(99.0), np.arange(99.0) + 3), ax),
+    "items": lambda ax: nearest_items(ROWS, ax),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left() -> Any:
+    """Close what pyplot holds; fonts of machines need not have every letter."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_pictures_of_results(name: str) -> None:
+    make, measure = RESULTS[name]
+    result = make()
+    assert faults(result.plot()) == []
+    assert faults(result.plot_queries(measure)) == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_pictures(name: str) -> None:
+    assert faults(OTHERS[name](None)) == []
+
+
+def test_half_of_a_figure_is_enough() -> None:
+    _, (left, right) = style.figure("A test", width=12, height=4, columns=2)
+    measures(["AP", "P@1"]).plot(left)
+    named(NAMES).plot_queries(ax=right)
+    assert faults(left) == []
+    _, (left, right) = style.figure("A test", width=12, height=4, columns=2)
+    collisions(60).plot(left)
+    plot_error_reject(curves(60, ["P@1", "AP@R"]), right)
+    assert faults(left) == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_pictures_are_seen_on_a_dark_background(name: str) -> None:
+    with plt.style.context("dark_background"):
+        ax = OTHERS[name](None)
+        drawn = [line.get_color() for line in ax.lines] + [text.get_color() for text in ax.texts]
+        assert not {"black", style.BLACK, "k"} & {color for color in drawn if isinstance(color, str)}
+
+
+def test_results_are_seen_on_a_dark_background() -> None:
+    with plt.style.context("dark_background"):
+        means, queries = measures(["AP"]).plot(), measures(["AP"]).plot_queries()
+    assert {line.get_color() for line in means.lines} == {style.BLUE, "white"}
+    assert queries.collections[2].get_color().tolist() == [[1, 1, 1, 1]]
