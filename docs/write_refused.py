@@ -29,11 +29,11 @@ promises.
 
 def render() -> str:
     """The page."""
-    sys.path.insert(0, str(TESTS))
+    sys.path[:0] = [str(TESTS), str(TESTS / "tools")]
     try:
         from refusals import SECTIONS
     finally:
-        sys.path.pop(0)
+        del sys.path[:2]
     lines = [INTRODUCTION]
     for title, cases in SECTIONS.items():
         lines += [f"## {title}", "", "| what arrives | what it says |", "|---|---|"]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
     from tieproof.calls.pcf import pcf
     from tieproof.calls.runs import evaluate_run
+    from tieproof.calls.verify import verify
     from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
     from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
     from tieproof.results.comparison import Comparison, Difference, QueryDifference
     from tieproof.results.intervals import Interval
     from tieproof.results.rates import ErrorRates, OperatingPoint
+    from tieproof.results.records import load
     from tieproof.results.results import Result
     from tieproof.results.tie_summary import TieSummary
     from tieproof.results.verdicts import Verdict
+    from tieproof.results.verification import Verification
     from tieproof.ties import Estimate, Ties
 else:
     __getattr__, __dir__ = handed_on(
@@ -78,6 +81,7 @@ else:
             "Ties": "tieproof.ties",
             "UnsafeProductError": "tieproof.errors",
             "Verdict": "tieproof.results.verdicts",
+            "Verification": "tieproof.results.verification",
             "__version__": "tieproof.installed",
             "collisions": "tieproof.calls.collisions",
             "compare": "tieproof.calls.compare",
@@ -88,9 +92,11 @@ else:
             "evaluate_scores": "tieproof.calls.lists",
             "fnmr_at_fmr": "tieproof.calls.fnmr",
             "fnmr_at_fmr_of_distances": "tieproof.calls.fnmr",
+            "load": "tieproof.results.records",
             "measures": None,
             "nDCG": "tieproof.measures",
             "pcf": "tieproof.calls.pcf",
+            "verify": "tieproof.calls.verify",
         },
     )
 
@@ -128,6 +134,7 @@ __all__ = [
     "Ties",
     "UnsafeProductError",
     "Verdict",
+    "Verification",
     "audit",
     "collisions",
     "compare",
@@ -138,7 +145,9 @@ __all__ = [
     "evaluate_scores",
     "fnmr_at_fmr",
     "fnmr_at_fmr_of_distances",
+    "load",
     "measures",
     "nDCG",
     "pcf",
+    "verify",
 ]

@@ -220,7 +220,7 @@ def test_what_a_run_and_its_qrels_say_matters(qrels: Any, run: Any) -> None:
 
 
 def relevant(result: tp.Result) -> list[int]:
-    return list(map(int, result._found.origin.relevant))
+    return list(map(int, result.evaluated.origin.relevant))
 
 
 def test_queries_with_other_relevant_items_have_other_words() -> None:

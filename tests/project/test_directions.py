@@ -26,12 +26,15 @@ MAY_IMPORT = {
     "measures": "errors native ties",
     "confidence": "later errors ties inputs exact measures",
     "statistics": "errors ties",
-    "results": "errors ties inputs measures confidence statistics",
+    "results": "installed errors ties inputs measures confidence statistics",
     "problem": "ties inputs distances",
     "engine": "later ties inputs native exact distances problem",
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
-    "calls": "errors ties inputs native exact distances problem engine pooled measures confidence statistics results",
+    "calls": (
+        "installed errors ties inputs native exact distances problem engine pooled measures confidence statistics "
+        "results"
+    ),
     "audit": "later errors data ties inputs distances measures results calls",
     # Of calls, pages take the nearest items of the worst queries, which no result keeps.
     "views": "installed errors ties distances measures confidence statistics results calls audit",

@@ -1,6 +1,6 @@
 """Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
 
-from refusals import embeddings, files, labels, rankings, warned
+from refusals import embeddings, files, labels, rankings, records, warned
 from refusals.case import Case
 
 SECTIONS: dict[str, dict[str, Case]] = {
@@ -8,5 +8,6 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Labels, groups and relevance": labels.CASES,
     "Scores, distances and runs": rankings.CASES,
     "Files": files.CASES,
+    "Records": records.CASES,
     "What looks right and is not": warned.CASES,
 }

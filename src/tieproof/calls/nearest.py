@@ -145,7 +145,7 @@ def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iter
     check_numbers(result, places, len(rows), longest)
     again = CALLS[name](**{**given, "measures": ["P@1"]})
     check_fingerprint(result, again.fingerprint)
-    check_order(result, places, again._found.origin.relevant[places])
+    check_order(result, places, again.evaluated.origin.relevant[places])
     for query in result.query_ids[places].tolist():
         row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
         numbers = in_float64(row[None], name, query)[0]
@@ -217,7 +217,7 @@ def check_fingerprint(result: Result, fingerprint: str) -> None:
 
 def check_order(result: Result, places: IntArray, relevant: npt.NDArray[np.uint64]) -> None:
     """Refuse the same data in another order: other queries would be shown under the names of these."""
-    if (result._found.origin.relevant[places] != relevant).any():
+    if (result.evaluated.origin.relevant[places] != relevant).any():
         raise InputError(
             "What is passed again is what was evaluated, in another order: other items would be shown than those of "
             "each query. Pass the data in the order of the evaluation."

@@ -22,7 +22,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     1 : a defect of tieproof
     130 : interrupted from the keyboard; 128 + n: ended by the signal n, such as 143 by SIGTERM
 
-    A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has two more of its own.
+    A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has two more of its own,
+    and `tieproof verify` one.
     """
     words = sys.argv[1:] if args is None else list(args)
     sys.exit(status_of(app_for(words), words))

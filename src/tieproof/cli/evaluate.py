@@ -22,6 +22,7 @@ from tieproof.cli.options import (
     Memory,
     PerQuery,
     Plot,
+    Save,
     Text,
     Threads,
     choice_option,
@@ -30,7 +31,7 @@ from tieproof.cli.options import (
 from tieproof.cli.output import answer
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.text import render
 
 HELP = (
@@ -53,7 +54,18 @@ tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
 tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
 
 tieproof evaluate embeddings.npy labels.npy --precision float16
+
+tieproof evaluate embeddings.npy labels.npy --save run.tieproof
 """
+
+
+Categories = Annotated[
+    Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
+]
+Confidence = Annotated[
+    Text,
+    file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
+]
 
 
 def command(
@@ -65,14 +77,9 @@ def command(
     measures: Measures = MEASURES,
     groups: Groups = None,
     gallery_groups: GalleryGroups = None,
-    categories: Annotated[
-        Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
-    ] = None,
+    categories: Categories = None,
     average: Average = "micro",
-    confidence: Annotated[
-        Text,
-        file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
-    ] = None,
+    confidence: Confidence = None,
     bits: Bits = None,
     precision: Annotated[
         Text,
@@ -86,6 +93,7 @@ def command(
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
+    save: Save = None,
 ) -> None:
     """Read, evaluate, write, show."""
     sides = as_sides(
@@ -94,7 +102,7 @@ def command(
     result = evaluated(
         tieproof.evaluate,
         sides,
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
         distance=distance,
         measures=measures,
         average=average,

@@ -12,7 +12,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, parse
-from tieproof.views.text.files import PER_QUERY, PICTURES
+from tieproof.views.text.files import PER_QUERY, PICTURES, RECORDS
 
 Text = str | None
 
@@ -142,4 +142,10 @@ Average = Annotated[
 ]
 Json = Annotated[Text, file_option("--json", text="Write the result as JSON; - is standard output.")]
 PerQuery = Annotated[Text, file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")]
+Save = Annotated[
+    Text,
+    file_option(
+        "--save", text=f"Write all of the result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
+    ),
+]
 Plot = Annotated[Text, file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")]

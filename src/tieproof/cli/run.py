@@ -1,9 +1,9 @@
 """`tieproof run`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -18,6 +18,7 @@ from tieproof.cli.options import (
     Measures,
     PerQuery,
     Plot,
+    Save,
     Text,
     check_options,
     choice_option,
@@ -30,10 +31,12 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.results.evaluated import NOT_JUDGED
 from tieproof.views.text import lines
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.parts import count
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import render
+
+Answer = TypeVar("Answer")
 
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
@@ -54,6 +57,8 @@ tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10
 tieproof run qrels.txt run.txt --categories categories.txt --average macro
 
 tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json
+
+tieproof run qrels.txt run.txt --save run.tieproof
 """
 
 
@@ -104,6 +109,7 @@ def command(
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
+    save: Save = None,
 ) -> None:
     """Read, evaluate, write, show."""
     if n_items is not None and not truncated:
@@ -117,7 +123,6 @@ def command(
     check_options(measures=measures)
     options: dict[str, Any] = {
         "measures": measures,
-        "categories": categories,
         "average": average,
         "missing": missing,
         "empty": empty,
@@ -125,9 +130,9 @@ def command(
         "n_items": n_items,
     }
     result = written(
-        lambda: evaluate_files(qrels, run, **options),
+        lambda: evaluated_files(tieproof.evaluate_run, qrels, run, categories, **options),
         [Path(path) for path in (qrels, run, categories) if path],
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
     )
     if per_query_lines:
         say(lines.render(result))
@@ -145,11 +150,17 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
         yield f"Left out: {count(strangers, 'query')}, with {NOT_JUDGED}."
 
 
-def evaluate_files(qrels: str, run: str, *, categories: Text, **options: Any) -> tieproof.Result:
-    """Evaluate the files; an error that comes from reading one of them names it, any other names what it is about."""
-    by_query = None if categories is None else query_categories.read(categories)
+def evaluated_files(
+    function: Callable[..., Answer], qrels: str, run: str, categories: Text, **options: Any
+) -> Answer:
+    """What a function of runs makes of the files.
+
+    An error that comes from reading one of them names it, any other names what it is about.
+    """
+    if categories is not None:
+        options["categories"] = query_categories.read(categories)
     try:
-        return tieproof.evaluate_run(qrels, run, categories=by_query, **options)
+        return function(qrels, run, **options)
     except InputError as error:
         if error.argument in ("qrels", "run"):
             raise

@@ -1,8 +1,8 @@
 """`Collisions`: what was found of ties in whole rankings, counted; no ranking is kept."""
 
 import json
-import os
 import math
+import os
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 

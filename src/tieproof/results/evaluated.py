@@ -43,12 +43,14 @@ class Origin(NamedTuple):
     relevant : (Q,) a word for each query, which differs where something else is relevant to it: its label, group, and
         the number of its relevant items; the pairs that triples or exclusions name; in runs the ids of its relevant
         documents and their grades; in lists the number and the grades of the relevant items
+    version : of the tieproof that evaluated it; None: of this one
     """
 
     call: str
     options: Mapping[str, Any]
     fingerprint: str
     relevant: npt.NDArray[np.uint64]
+    version: str | None = None
 
 
 class Evaluated(NamedTuple):

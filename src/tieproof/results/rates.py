@@ -1,8 +1,8 @@
 """`ErrorRates`: the false non-match rate at each false match rate, and how counts of pairs become one."""
 
 import json
-import os
 import math
+import os
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args

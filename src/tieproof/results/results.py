@@ -310,6 +310,16 @@ class Result(Mapping[str, Estimate[float]]):
             raise MissingExtraError("Result.to_frame", "pandas") from None
         return pd.DataFrame(self.columns())
 
+    def save(self, path: Any) -> None:
+        """Write all of this result to a file that ends in .tieproof: `tp.load` reads it, `tp.verify` checks it.
+
+        The file is the same, byte for byte, for the same result. Raises InputError where it cannot be written, and
+        for the result of one category.
+        """
+        from tieproof.views.records import save
+
+        return save(self, path)
+
     def plot(self, ax: Any = None) -> Any:
         """A picture of the interval of every measure, as axes of matplotlib (extra `plot`)."""
         from tieproof.views.pictures.measures import plot_measures

@@ -71,5 +71,8 @@ def setting(found: Collisions) -> list[tuple[str, str]]:
         ("Ranked by", distance_meant(known.distance)),
         ("Dimensions", f"{known.dimensions:,}"),
         ("Neighbours collide", f"closer than {known.epsilon:g}" if known.epsilon else "at exactly the same distance"),
-        ("Left out", f"{count(len(found.skipped), 'query')} with no relevant item" if len(found.skipped) else "nothing"),
+        (
+            "Left out",
+            f"{count(len(found.skipped), 'query')} with no relevant item" if len(found.skipped) else "nothing",
+        ),
     ]

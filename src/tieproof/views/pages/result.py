@@ -105,10 +105,8 @@ def contents(
 ) -> tuple[str, dict[str, Any]]:
     """The template, and all that it shows."""
     measure = result.measures[0]
-    rows = [
-        MeasureRow(name, result[name], over_queries(result, name) if name == measure else None)
-        for name in result.measures
-    ]
+    intervals = over_queries(result)
+    rows = [MeasureRow(name, result[name], intervals.get(name)) for name in result.measures]
     headline = rows[0]
     ends = [headline.estimate.lower, headline.estimate.upper]
     ends += [] if headline.interval is None else [headline.interval.low, headline.interval.high]
@@ -141,12 +139,12 @@ def contents(
     }
 
 
-def over_queries(result: Result, measure: str) -> Interval | None:
-    """The interval of a measure over the queries, of the value to report; None where they are too few."""
+def over_queries(result: Result) -> dict[str, Interval]:
+    """The interval of each measure over the queries, of the value to report; none where queries are too few."""
     try:
-        return result.interval(measure)
+        return result.intervals()
     except InputError:
-        return None
+        return {}
 
 
 def spread_of(result: Result, measure: str) -> Spread | None:

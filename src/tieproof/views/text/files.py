@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.results.records import EXTENSION
 from tieproof.results.results import Result
 from tieproof.views.pictures import collisions, measures, style
+from tieproof.views.records import write as write_record
 from tieproof.views.whole_files import atomic_write
 
 
@@ -77,6 +79,11 @@ def json_writer() -> Writer:
     return write
 
 
+def record_writer() -> Writer:
+    """A record: everything of a result, as `Result.save` writes it."""
+    return write_record
+
+
 def storable(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
     r"""Columns whose names are text in UTF-8, where half of a surrogate pair is written as in Python: \ud800.
 
@@ -138,6 +145,9 @@ MEANS: Formats = {".json": json_writer}
 
 PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
+
+RECORDS: Formats = {EXTENSION: record_writer}
+"""The extension of records, which `tieproof verify` evaluates again."""
 
 PICTURES = pictures(measures.plot_measures, measures.height)
 """Extensions for the picture of all measures."""

@@ -1,0 +1,185 @@
+"""`Verification`: whether a record and an evaluation agree, bit by bit, and what differs where they do not."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from tieproof.results.evaluated import Evaluated
+from tieproof.results.results import Result
+from tieproof.ties import Array, BoolArray
+
+SHOWN = 12
+"""Digits of a fingerprint that tell two apart."""
+
+VALUES = ("lower", "expected", "upper", "variance")
+COUNTS = ("ties", "ambiguous ties", "size of the largest tie", "open ends")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `tp.verify` found.
+
+    agrees : every bit of what the record knows of its queries and means was found again
+    same_data : the fingerprints are the same; where they are not, the data is another one, whatever the values
+    same_order : the queries come in the record's order and under its names; where they do not, those of the same
+        values are held together
+    differences : what differs, in whole sentences; none where all agrees
+    record, evaluated : the versions of tieproof that evaluated before, and now
+    """
+
+    agrees: bool
+    same_data: bool
+    same_order: bool
+    differences: tuple[str, ...]
+    record: str
+    evaluated: str
+
+    def __bool__(self) -> bool:
+        """Whether all agrees."""
+        return self.agrees
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain strings, lists and dictionaries."""
+        return {**asdict(self), "differences": list(self.differences)}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The dictionary as JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=indent)
+
+    def __str__(self) -> str:
+        """The sentences that the command line shows."""
+        from tieproof.views.text.verification import render
+
+        return render(self)
+
+
+def compared(record: Result, again: Result, version: str) -> Verification:
+    """What there is to say of a record, beside the same evaluated again by this version of tieproof."""
+    old, new = record.evaluated, again.evaluated
+    in_order = same(old.query_ids, new.query_ids) and not any(unlike(old, new))
+    others = not in_order and old.origin.call != "evaluate_run" and in_another_order(old, new)
+    found = list(about_all(old, new))
+    if not (in_order or others):
+        found += about_queries(old, new)
+    if {**record} != {**again} and not found:
+        found.append("The means are not the same.")
+    return Verification(
+        agrees=not found,
+        same_data=old.origin.fingerprint == new.origin.fingerprint,
+        same_order=not others,
+        differences=tuple(found),
+        record=old.origin.version or version,
+        evaluated=version,
+    )
+
+
+def about_all(old: Evaluated, new: Evaluated) -> Iterator[str]:
+    """What differs beside the queries: data, setting, and how many are left out."""
+    if old.origin.fingerprint != new.origin.fingerprint:
+        yield (
+            f"The data is another one: its fingerprint begins with {new.origin.fingerprint[:SHOWN]}, and that of the "
+            f"record with {old.origin.fingerprint[:SHOWN]}."
+        )
+    before, now = asdict(old.setting), asdict(new.setting)
+    for name, value in before.items():
+        if now[name] != value:
+            yield f"The record's {name} is {value!r}, and now it is {now[name]!r}."
+    if old.zero_vectors != new.zero_vectors:
+        yield f"The record counts {old.zero_vectors} vectors of zeros, and now there are {new.zero_vectors}."
+    reasons = [(reason, ids, new.left_out.get(reason, ids[:0])) for reason, ids in old.left_out.items()]
+    for what, ids, found in [("no relevant item", old.empty_ids, new.empty_ids), *reasons]:
+        strict = old.origin.call == "evaluate_run"
+        if not same(np.sort(ids), np.sort(found)) if strict else len(ids) != len(found):
+            yield f"The queries with {what} are others: {len(ids)} in the record, {len(found)} now."
+    if (old.categories is None) != (new.categories is None):
+        yield "The record has categories." if new.categories is None else "The record has no categories."
+    if (old.confidence is None) != (new.confidence is None):
+        yield "The record has confidences." if new.confidence is None else "The record has no confidences."
+
+
+def about_queries(old: Evaluated, new: Evaluated) -> Iterator[str]:
+    """Which queries differ, and the first of them in what."""
+    if not same(old.query_ids, new.query_ids):
+        yield (
+            f"The queries are others: {len(old.query_ids)} in the record and {len(new.query_ids)} now, "
+            f"{len(np.intersect1d(old.query_ids, new.query_ids))} of them under the same name."
+        )
+        return
+    for what, differs in unlike_parts(old, new):
+        if differs.any():
+            place = int(np.argmax(differs))
+            query = old.query_ids[place].item()
+            yield (
+                f"{what} differ{'' if what in LABELS else 's'} for {int(differs.sum())} of {len(differs)} queries, "
+                f"first for {query!r}{difference(old, new, what, place)}."
+            )
+
+
+def difference(old: Evaluated, new: Evaluated, what: str, place: int) -> str:
+    """The values of one query that differ."""
+    if what == COUNTED:
+        rows = zip(COUNTS, old.tie_counts[:, place].tolist(), new.tie_counts[:, place].tolist(), strict=True)
+    else:
+        measures = {str(measure): measure for measure in old.per_query}
+        if what not in measures:
+            return ""
+        values = (found.per_query[measures[what]][:, place].tolist() for found in (old, new))
+        rows = zip(VALUES, *values, strict=True)
+    name, before, now = next((name, before, now) for name, before, now in rows if before != now)
+    return f": {name} {before!r} in the record, {now!r} now"
+
+
+COUNTED = "What is counted of ties"
+LABELS = ("Categories", "Confidences")
+
+
+def unlike(old: Evaluated, new: Evaluated) -> BoolArray:
+    """Which queries differ in anything, (Q,)."""
+    found = np.zeros(len(old.query_ids), dtype=np.bool_)
+    for _, differs in unlike_parts(old, new):
+        found |= differs
+    return found
+
+
+def unlike_parts(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, BoolArray]]:
+    """What is known of every query, and in which of them (Q,) it differs."""
+    for measure, values in old.per_query.items():
+        yield str(measure), (bits(values) != bits(new.per_query[measure])).any(axis=0)
+    yield COUNTED, (old.tie_counts != new.tie_counts).any(axis=0)
+    for what, before, now in zip(LABELS, labels_of(old), labels_of(new), strict=True):
+        if before is not None and now is not None:
+            yield what, np.asarray(before != now)
+
+
+def labels_of(found: Evaluated) -> tuple[Array | None, Array | None]:
+    """The category and the confidence of every query."""
+    groups = found.categories
+    return None if groups is None else groups.names[groups.of_query], found.confidence
+
+
+def in_another_order(old: Evaluated, new: Evaluated) -> bool:
+    """Whether the queries are the same but for their order or their names."""
+    if len(old.query_ids) != len(new.query_ids):
+        return False
+    tables = [[*map(bits, found.per_query.values()), found.tie_counts.view(np.uint64)] for found in (old, new)]
+    for before, now in zip(labels_of(old), labels_of(new), strict=True):
+        if before is not None and now is not None:
+            known = np.unique(np.concatenate([before, now]))
+            for rows, part in zip(tables, (before, now), strict=True):
+                rows.append(np.searchsorted(known, part)[None].astype(np.uint64))
+    one, other = (np.concatenate(rows) for rows in tables)
+    return bool((one[:, np.lexsort(one)] == other[:, np.lexsort(other)]).all())
+
+
+def bits(values: Array) -> Array:
+    """The bits of values, of which NaN and NaN are the same."""
+    return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+
+
+def same(one: Array, other: Array) -> bool:
+    """Whether ids are the same, in their order."""
+    return one.shape == other.shape and bool((one == other).all())

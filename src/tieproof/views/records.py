@@ -1,0 +1,47 @@
+"""A record on the disk: `results/records.py` says what is in it, and reads it."""
+
+import json
+import os
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.results.records import EXTENSION, FACTS, contents_of
+from tieproof.results.results import Result
+from tieproof.views.whole_files import atomic_write
+
+DATE = (1980, 1, 1, 0, 0, 0)
+"""The first that an archive can have: what a record holds does not say when it was written."""
+
+
+def save(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write the record of a result, whole or not at all."""
+    if Path(path).suffix.lower() != EXTENSION:
+        raise InputError(f"{os.fspath(path)} is to be a record, whose name ends in {EXTENSION}; give it that ending.")
+    with atomic_write(path) as unfinished:
+        write(result, unfinished)
+
+
+def write(result: Result, path: Path) -> None:
+    """Write the parts of a record, always in the same bytes."""
+    parts = list(members(result))
+    with ZipFile(path, "w", ZIP_STORED) as archive:
+        for name, content in parts:
+            member = ZipInfo(name, DATE)
+            member.create_system, member.external_attr = 3, 0o644 << 16  # whatever the system
+            archive.writestr(member, content)
+
+
+def members(result: Result) -> Iterator[tuple[str, bytes]]:
+    """The names and the bytes of all parts."""
+    facts, arrays = contents_of(result)
+    yield FACTS, (json.dumps(facts, indent=1, allow_nan=False) + "\n").encode("ascii")
+    for name, array in arrays.items():
+        stream = BytesIO()
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        np.lib.format.write_array(stream, np.ascontiguousarray(little), version=(1, 0), allow_pickle=False)
+        yield f"{name}.npy", stream.getvalue()

@@ -1,0 +1,29 @@
+"""What a verification found, as sentences."""
+
+from collections.abc import Iterator
+
+from tieproof.results.verification import Verification
+from tieproof.views.text.parts import NARROWEST, WIDTH, paragraph
+
+AGREES = {True: "Every bit agrees.", False: "The record does not agree with what was evaluated."}
+
+
+def render(found: Verification, width: int | None = None, color: bool = False) -> str:
+    """The answer first, then what differs.
+
+    >>> render(Verification(True, True, True, (), "0.1.0", "0.1.0"))
+    'Every bit agrees.'
+    """
+    return "\n".join(paragraph(sentence, max(width or WIDTH, NARROWEST)) for sentence in sentences(found))
+
+
+def sentences(found: Verification) -> Iterator[str]:
+    """The answer, how the queries were held together, what differs, and by which versions."""
+    yield AGREES[found.agrees]
+    if not found.same_order:
+        yield "The queries come in another order or under other names than in the record, and their values agree."
+    yield from found.differences
+    if found.differences and found.same_data:
+        yield "The data is the same: the fingerprints agree."
+    if found.record != found.evaluated:
+        yield f"The record is of tieproof {found.record}, and this is {found.evaluated}."

@@ -1,0 +1,154 @@
+"""Verification: all agrees for the same data, in any order; whatever differs is said."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from record_files import CONFIDENCE, EMBEDDINGS, LABELS, LONG, QRELS, RESULTS, RUN, packed, parts_of
+from tieproof.results.results import Result
+
+DATA: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "labels": ((EMBEDDINGS, LABELS), {}),
+    "strings": ((EMBEDDINGS, LONG), {"categories": LONG}),
+    "bytes as categories": ((EMBEDDINGS, LABELS), {"categories": LONG.astype("S")}),
+    "confidences": ((EMBEDDINGS, LABELS), {"confidence": CONFIDENCE}),
+    "nothing relevant, kept": ((EMBEDDINGS, [*LABELS[:-1], 99]), {}),
+    "gallery": ((EMBEDDINGS[:8], LABELS[:8]), {"gallery": EMBEDDINGS[8:], "gallery_labels": LABELS[8:]}),
+    "packed codes": ((np.packbits(EMBEDDINGS > 0, axis=1), LABELS), {}),
+    "triples": ((EMBEDDINGS,), {"relevance": [[0, 1, 2], [1, 0, 1]], "exclude": [[0, 2]]}),
+    "evaluator": ((EMBEDDINGS, LONG), {}),
+    "scores": (([[2, 1, 1], [1, 2, 2]], [[1, 0, 2], [0, 1, 0]]), {}),
+    "distances cut off": (([[2, 1, 1], [1, 2, 2]], [[1, 0, 1], [0, 1, 0]]), {"n_relevant": 5}),
+    "run": ((QRELS, RUN), {}),
+    "run, other policies": ((QRELS, RUN), {}),
+    "run with categories": (
+        (QRELS, RUN),
+        {"categories": {"q1": "a|b", "q2": "<b>", "Zürich": "a|b", "none": "c"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_the_same_data_agrees(kind: str, tmp_path: Path) -> None:
+    RESULTS[kind]().save(tmp_path / "run.tieproof")
+    data, more = DATA[kind]
+    found = tp.verify(tmp_path / "run.tieproof", *data, **more)
+    assert found.agrees
+    assert found.same_data
+    assert found.same_order == (kind != "evaluator")  # its record has numbers of its own
+    assert bool(found)
+    assert found.differences == ()
+    assert str(found).startswith("Every bit agrees.")
+
+
+def test_the_same_data_in_another_order_agrees() -> None:
+    order = np.random.default_rng(8).permutation(24)
+    result = tp.evaluate(EMBEDDINGS, LABELS, categories=LONG, confidence=CONFIDENCE)
+    found = tp.verify(result, EMBEDDINGS[order], LABELS[order], categories=LONG[order], confidence=CONFIDENCE[order])
+    assert (found.agrees, found.same_data, found.same_order) == (True, True, False)
+    assert "in another order" in str(found).replace("\n", " ")
+    moved = tp.verify(result, EMBEDDINGS[order], LABELS[order], categories=LONG[order], confidence=CONFIDENCE)
+    assert not moved.agrees
+
+
+CHANGED = np.where(np.arange(24)[:, None] == 5, EMBEDDINGS + 1, EMBEDDINGS)
+SWAPPED = LABELS.copy()
+SWAPPED[[0, 1]] = SWAPPED[[1, 0]]
+
+OTHERS: dict[str, tuple[Callable[[], tp.Verification], str]] = {
+    "embeddings": (lambda: tp.verify(RESULTS["labels"](), CHANGED, LABELS), "AP differs for"),
+    "labels": (lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS, SWAPPED), "The data is another one"),
+    "half of the data": (
+        lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS[:16], LABELS[:16]),
+        "The queries are others",
+    ),
+    "a gallery": (
+        lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS, LABELS, gallery=EMBEDDINGS[:9], gallery_labels=LABELS[:9]),
+        "The record's leave_one_out is True, and now it is False.",
+    ),
+    "run": (lambda: tp.verify(RESULTS["run"](), QRELS, RUN | {"q1": {"d1": 0.5}}), "AP differs for 1 of 3 queries"),
+    "qrels": (
+        lambda: tp.verify(RESULTS["run"](), QRELS | {"q5": {"d1": 1}}, RUN),
+        "The queries are others: 3 in the record and 4 now, 3 of them under the same name.",
+    ),
+    "names": (
+        lambda: tp.verify(
+            RESULTS["run"](), *({"x" + q: each for q, each in given.items()} for given in (QRELS, RUN))
+        ),
+        "0 of them under the same name",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*gallery")
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_data_does_not_agree(kind: str) -> None:
+    call, says = OTHERS[kind]
+    found = call()
+    assert not found.agrees
+    assert not found.same_data
+    assert says in " ".join(found.differences)
+    assert str(found).startswith("The record does not agree with what was evaluated.")
+    assert found.to_dict()["differences"] == list(found.differences)
+
+
+@pytest.mark.filterwarnings("ignore:.*gallery")
+def test_a_last_bit_in_the_record_is_found(tmp_path: Path) -> None:
+    """A forger who changes a value by one bit, and the mean with it, has the fingerprint of the data all the same."""
+    path = tmp_path / "run.tieproof"
+    tp.evaluate(EMBEDDINGS, LABELS, measures=["AP"]).save(path)
+    parts = parts_of(path)
+    values = np.load(path)["values"]
+    place = int(np.argmax(values[0, 2] < 1))
+    values[0, :3, place] = np.nextafter(values[0, :3, place], 2)
+    forged = tp.load(path).evaluated
+    (measure,) = forged.per_query
+    Result(forged._replace(per_query={measure: values[0]})).save(path)
+    found = tp.verify(path, EMBEDDINGS, LABELS)
+    assert parts_of(path)["query_ids.npy"] == parts["query_ids.npy"]
+    assert found.same_data
+    assert not found.agrees
+    (said, *_) = found.differences
+    assert said.startswith(f"AP differs for 1 of 24 queries, first for {place}: lower ")
+    assert "The data is the same: the fingerprints agree." in str(found)
+
+
+def test_a_distance_of_ones_own_is_given_again() -> None:
+    def far(queries: Any, items: Any) -> Any:
+        return np.abs(queries[:, None] - items[None]).max(axis=2)
+
+    result = tp.evaluate(EMBEDDINGS, LABELS, distance=far)
+    assert tp.verify(result, EMBEDDINGS, LABELS, distance=far).agrees
+    with pytest.raises(tp.InputError, match="of the function far, which it can only name"):
+        tp.verify(result, EMBEDDINGS, LABELS)
+    with pytest.raises(tp.InputError, match="The distance of this record is cosine"):
+        tp.verify(RESULTS["labels"](), EMBEDDINGS, LABELS, distance="euclidean")
+
+
+def test_what_the_record_decides_is_refused() -> None:
+    result = RESULTS["labels"]()
+    for more in ({"measures": ["AP"]}, {"empty": "zero"}, {"n_relevant": 3}):
+        with pytest.raises(tp.InputError, match="is nothing that the verification of a record of evaluate is told"):
+            tp.verify(result, EMBEDDINGS, LABELS, **more)
+    with pytest.raises(tp.InputError, match="pass one or two arguments"):
+        tp.verify(result)
+    with pytest.raises(tp.InputError, match="has categories of its queries"):
+        tp.verify(RESULTS["integers as categories"](), EMBEDDINGS, LABELS)
+    with pytest.raises(tp.InputError, match="has confidences of its queries"):
+        tp.verify(RESULTS["confidences"](), EMBEDDINGS, LABELS)
+    with pytest.raises(tp.InputError, match="The result of one category can not be verified alone"):
+        tp.verify(RESULTS["strings"]().category(LONG[0]), EMBEDDINGS, LONG)
+
+
+def test_another_version_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "run.tieproof"
+    tp.evaluate(EMBEDDINGS, LABELS).save(path)
+    parts = parts_of(path)
+    parts["record.json"] = parts["record.json"].replace(f'"{tp.__version__}"'.encode(), b'"0.0.1"')
+    found = tp.verify(packed(path, parts), EMBEDDINGS, LABELS)
+    assert found.agrees
+    assert f"The record is of tieproof 0.0.1, and this is {tp.__version__}." in str(found)

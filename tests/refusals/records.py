@@ -1,0 +1,91 @@
+"""Records that cannot be read, written or verified."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import tieproof as tp
+from record_files import EMBEDDINGS, LABELS, as_npy, packed, parts_of, record, with_facts, with_part
+from refusals.case import Case, evaluate
+
+
+def changed(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    """Load a record whose bytes were changed."""
+
+    def call(folder: Path) -> object:
+        path = record(folder / "run.tieproof")
+        path.write_bytes(change(path.read_bytes()))
+        return tp.load(path)
+
+    return call
+
+
+def with_parts(**parts: bytes) -> Callable[[Path], object]:
+    """Load a record with other parts."""
+
+    def call(folder: Path) -> object:
+        known = parts_of(record(folder / "run.tieproof"))
+        named = {f"{name}.npy": content for name, content in parts.items()}
+        return tp.load(packed(folder / "run.tieproof", known | named))
+
+    return call
+
+
+def verified(**more: object) -> Callable[[], object]:
+    """Verify a result with further arguments."""
+    return lambda: tp.verify(evaluate()(), EMBEDDINGS, LABELS, **more)
+
+
+CASES: dict[str, Case] = {
+    "no file": Case(lambda: tp.load("none.tieproof"), "none.tieproof does not exist, or is no file"),
+    "another kind of file": Case(
+        changed(lambda content: b"AP 0.5\n"), "cannot be read as a record of tieproof", in_folder=True
+    ),
+    "an archive of arrays": Case(
+        changed(lambda content: content.replace(b"record.json", b"rekord.json")),
+        r"is a zip archive and no record: it holds no record\.json",
+        in_folder=True,
+    ),
+    "a record that is cut short": Case(
+        changed(lambda content: content[: len(content) // 2]), "is damaged or cut short", in_folder=True
+    ),
+    "a record of a newer version": Case(
+        lambda folder: tp.load(with_facts(folder, version=2)),
+        r"version 2 of the format, and this tieproof reads up to 1",
+        in_folder=True,
+    ),
+    "an array that nobody asked for": Case(with_parts(more=b""), "its parts have other names", in_folder=True),
+    "ids that are Python objects": Case(
+        with_parts(query_ids=as_npy(np.array([print, 2], dtype=object), allow_pickle=True)),
+        "holds Python objects, which are never unpickled",
+        in_folder=True,
+    ),
+    "values of another type": Case(
+        lambda folder: tp.load(with_part(folder, "values", lambda values: values.astype(np.float32))),
+        "values holds float32, not float64",
+        in_folder=True,
+    ),
+    "values that are not those of the means": Case(
+        lambda folder: tp.load(with_part(folder, "values", lambda values: values / 2)),
+        "does not fit together",
+        in_folder=True,
+    ),
+    "a record under another ending": Case(
+        lambda folder: evaluate()().save(folder / "run.npz"), r"whose name ends in \.tieproof", in_folder=True
+    ),
+    "the record of one category": Case(
+        lambda folder: evaluate(categories=[0, 0, 1, 1, 2, 2])().category(0).save(folder / "run.tieproof"),
+        "The result of one category has no record of its own",
+        in_folder=True,
+    ),
+    "verification with measures": Case(verified(measures=["AP"]), "measures is nothing that the verification"),
+    "verification with another distance": Case(
+        verified(distance="euclidean"), "The distance of this record is cosine"
+    ),
+    "verification without data": Case(lambda: tp.verify(evaluate()()), "pass one or two arguments"),
+    "verification without categories": Case(
+        lambda: tp.verify(evaluate(categories=[0, 0, 1, 1, 2, 2])(), EMBEDDINGS, LABELS),
+        "This record has categories of its queries",
+    ),
+}
