@@ -12,6 +12,7 @@ from tieproof.audit import ATTACKS, AuditReport, Command
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.cli.options import Json, Text, check_options, choice_option, file_option, one_of, option, whole_number
 from tieproof.cli.output import answer, is_terminal, written
+from tieproof.cli.report import Report, page_of
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.views.text.audit import MARKDOWN, render
@@ -100,6 +101,7 @@ def command(
     ] = False,
     json: Json = None,
     markdown: Annotated[Text, file_option("--markdown", text="Write the report as Markdown, for an issue.")] = None,
+    page: Report = None,
 ) -> None:
     """Attack the evaluator, write the report, show it."""
     if (evaluator is None) == (command_line is None):
@@ -120,7 +122,9 @@ def command(
     audited = str(evaluator) if command_line is None else Command(command_line)
     watched = is_terminal(sys.stderr)
     report = written(
-        lambda: tieproof.audit(audited, progress=watched, **options), [], [(json, MEANS), (markdown, MARKDOWN)]
+        lambda: tieproof.audit(audited, progress=watched, **options),
+        [],
+        [(json, MEANS), (markdown, MARKDOWN), (page, page_of(page, "audit"))],
     )
     answer(json, render, report)
     raise typer.Exit(status_of(report))

@@ -25,6 +25,7 @@ from tieproof.cli.options import (
     option,
 )
 from tieproof.cli.output import answer
+from tieproof.cli.report import Report, page_of
 from tieproof.views.text.collisions import render
 from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER_QUERY
 
@@ -83,13 +84,20 @@ def command(
         Text,
         file_option("--plot-ranks", text=f"Draw how often items collide at each rank ({', '.join(COLLISIONS)})."),
     ] = None,
+    report: Report = None,
 ) -> None:
     """Read, count, write, show."""
     queries = Files(embeddings, labels, groups, needs_labels=False)
     found = evaluated(
         tieproof.collisions,
         as_sides(queries, gallery, gallery_labels, gallery_groups),
-        [(json, MEANS), (per_query, PER_QUERY), (plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)],
+        [
+            (json, MEANS),
+            (per_query, PER_QUERY),
+            (plot, COLLISIONS),
+            (plot_ranks, COLLISIONS_BY_RANK),
+            (report, page_of(report, "collisions")),
+        ],
         distance=distance,
         epsilon=epsilon,
         memory=memory,

@@ -29,6 +29,7 @@ from tieproof.cli.options import (
     file_option,
 )
 from tieproof.cli.output import answer
+from tieproof.cli.report import GalleryItems, Items, Report, Shown, with_page
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
@@ -94,15 +95,19 @@ def command(
     per_query: PerQuery = None,
     plot: Plot = None,
     save: Save = None,
+    report: Report = None,
+    items: Items = None,
+    gallery_items: GalleryItems = None,
 ) -> None:
     """Read, evaluate, write, show."""
     sides = as_sides(
         Files(embeddings, labels, groups, categories, confidence), gallery, gallery_labels, gallery_groups
     )
+    function, page = with_page(tieproof.evaluate, report, Shown(items, gallery_items))
     result = evaluated(
-        tieproof.evaluate,
+        function,
         sides,
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
         distance=distance,
         measures=measures,
         average=average,

@@ -27,6 +27,7 @@ from tieproof.cli.options import (
     file_option,
 )
 from tieproof.cli.output import STANDARD_OUTPUT, answer, say, written
+from tieproof.cli.report import DocumentTexts, QueryTexts, Report, Shown, read_named, with_page
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.results.evaluated import NOT_JUDGED
@@ -110,6 +111,9 @@ def command(
     per_query: PerQuery = None,
     plot: Plot = None,
     save: Save = None,
+    report: Report = None,
+    items: QueryTexts = None,
+    gallery_items: DocumentTexts = None,
 ) -> None:
     """Read, evaluate, write, show."""
     if n_items is not None and not truncated:
@@ -129,10 +133,11 @@ def command(
         "truncated": truncated,
         "n_items": n_items,
     }
+    function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
-        lambda: evaluated_files(tieproof.evaluate_run, qrels, run, categories, **options),
-        [Path(path) for path in (qrels, run, categories) if path],
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
+        lambda: evaluated_files(function, qrels, run, categories, **options),
+        [Path(path) for path in (qrels, run, categories, items, gallery_items) if path],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
     if per_query_lines:
         say(lines.render(result))

@@ -18,6 +18,7 @@ from tieproof.views.pages.contents import Budget, Content, Contents
 from tieproof.views.pages.figures import Axis, Spread, spread
 from tieproof.views.pages.page import write_page
 from tieproof.views.pages.query_table import Choice, QueryTable, query_table
+from tieproof.views.printable import printable
 from tieproof.views.text.parts import count, distance_meant
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import about_ties, about_zeros
@@ -64,6 +65,7 @@ class CategoryRow(NamedTuple):
 class QueryRow(NamedTuple):
     """A query, what it is, and its value; its nearest items where they could be found."""
 
+    name: str
     anchor: str
     content: Content
     category: str | None
@@ -129,7 +131,7 @@ def contents(
         "opened": OPENED,
         "with_nearest": any(row.nearest is not None for row in worst),
         "look": look(worst),
-        "anchors": {str(row.content.name): row.anchor for row in worst},
+        "anchors": {row.name: row.anchor for row in worst},
         "by_score": result.setting.distance == "scores",
         "costly": costly(result, measure),
         "areas": areas(result),
@@ -199,6 +201,7 @@ def worst_queries(
     ties = result.ties_per_query
     return [
         QueryRow(
+            name=printable(result.query_ids[at]),
             anchor=f"query-{at}",
             content=queries.of(result.query_ids[at].item(), "query"),
             category=None if kinds is None else str(kinds[at]),
