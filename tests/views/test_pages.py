@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -360,7 +360,7 @@ def test_without_pillow_small_files_are_embedded_as_they_are(
     path = picture(tmp_path / "one.png", size)
     monkeypatch.setitem(sys.modules, "PIL", None)
     address = Budget().embedded(path)
-    assert address == (f"data:image/png;base64,{contents.b64encode(path.read_bytes()).decode()}" if there else "")
+    assert address == (f"data:image/png;base64,{b64encode(path.read_bytes()).decode()}" if there else "")
 
 
 def test_a_text_that_ends_as_an_image_is_a_text() -> None:

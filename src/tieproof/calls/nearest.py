@@ -137,7 +137,7 @@ def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iter
     from tieproof.engine import nearest_of_numbers
 
     name, sign = ("scores", 1) if "scores" in given else ("distances", -1)
-    options = {argument: given.get(argument) for argument in Given._fields}
+    options: dict[str, Any] = {argument: given.get(argument) for argument in Given._fields}
     rows = as_rows(given[name], name)
     judged = as_judged(Given(**options), rows, name)
     check_same("distance", name, result.setting.distance)

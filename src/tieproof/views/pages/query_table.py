@@ -40,7 +40,7 @@ class QueryTable(NamedTuple):
     heads : what stands over the columns; `hints`: what each means
     rows : the cells of the first rows, as text
     data : all rows, for the script
-    count, kept : how many queries there are, and how many the table holds
+    total, kept : how many queries there are, and how many the table holds
     left_out : the choices for which there is no room
     flag : the place of the column of which one may want only rows that are not 0; None: there is none
     """
@@ -49,7 +49,7 @@ class QueryTable(NamedTuple):
     hints: tuple[str, ...]
     rows: list[list[str]]
     data: Packed
-    count: int
+    total: int
     kept: int
     left_out: tuple[str, ...]
     flag: int | None
@@ -129,7 +129,7 @@ def query_table(
             "choices": kept,
             "fixed": list(columns.values()),
         },
-        count=len(ids),
+        total=len(ids),
         kept=len(order),
         left_out=tuple(choice.name for choice in choices if choice.name not in names_kept),
         flag=None if flag is None else list(fixed).index(flag),
