@@ -31,10 +31,8 @@ MAY_IMPORT = {
     "engine": "later ties inputs native exact distances problem",
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
-    "calls": (
-        "installed errors ties inputs native exact distances problem engine pooled measures confidence statistics "
-        "results"
-    ),
+    "calls": "installed errors ties inputs native exact distances problem engine pooled measures confidence "
+    "statistics results",
     "audit": "later errors data ties inputs distances measures results calls",
     # Of calls, pages take the nearest items of the worst queries, which no result keeps.
     "views": "installed errors ties distances measures confidence statistics results calls audit",

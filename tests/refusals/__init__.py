@@ -1,12 +1,13 @@
 """Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
 
-from refusals import embeddings, files, labels, pages, rankings, records, warned
+from refusals import comparisons, embeddings, files, labels, pages, rankings, records, warned
 from refusals.case import Case
 
 SECTIONS: dict[str, dict[str, Case]] = {
     "Embeddings, distances and options": embeddings.CASES,
     "Labels, groups and relevance": labels.CASES,
     "Scores, distances and runs": rankings.CASES,
+    "Intervals over queries and comparisons": comparisons.CASES,
     "Files": files.CASES,
     "Records": records.CASES,
     "Pages": pages.CASES,

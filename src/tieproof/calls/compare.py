@@ -73,7 +73,7 @@ def compare(
     check_systems(results, baseline)
     check_choice("test", test, get_args(Test))
     check_correction(correction, test)
-    check_confidence(confidence)
+    check_confidence("confidence", confidence)
     places = aligned(results)
     pairs = pairs_of(list(results), baseline)
     names = common_measures(results, measures)

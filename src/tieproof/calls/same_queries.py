@@ -109,8 +109,8 @@ def check_categories(first: str, one: Result, name: str, other: Result, place: I
             first,
             name,
             "categories",
-            f"query {query} is in {mine[at]!r}",
-            f"in {theirs[place][at]!r}",
+            f"query {query} is in {str(mine[at])!r}",
+            f"in {str(theirs[place][at])!r}",
             "Evaluate both with the same categories.",
         )
 

@@ -10,7 +10,7 @@ import tieproof
 from tieproof.cli.exits import TRACEBACK
 from tieproof.cli.output import say
 
-COMMANDS = ("evaluate", "run", "verify", "fnmr", "pcf", "collisions", "audit", "measures", "demo")
+COMMANDS = ("evaluate", "run", "compare", "verify", "fnmr", "pcf", "collisions", "audit", "measures", "demo")
 """Each is a file of this folder, with `command`, `HELP` and `EXAMPLES`."""
 
 

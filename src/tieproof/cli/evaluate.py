@@ -9,6 +9,7 @@ from tieproof.cli.options import (
     TIE_STD,
     Average,
     Bits,
+    Ci,
     Distance,
     Embeddings,
     Empty,
@@ -28,7 +29,7 @@ from tieproof.cli.options import (
     choice_option,
     file_option,
 )
-from tieproof.cli.output import answer
+from tieproof.cli.output import answer, showing
 from tieproof.cli.report import GalleryItems, Items, Report, Shown, with_page
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
@@ -47,6 +48,8 @@ EXAMPLES = """Examples:
 tieproof evaluate embeddings.npy labels.npy
 
 tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
+
+tieproof evaluate embeddings.npy labels.npy --ci 0.95
 
 tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
 
@@ -91,6 +94,7 @@ def command(
     empty: Empty = "skip",
     memory: Memory = "1GiB",
     threads: Threads = None,
+    ci: Ci = None,
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
@@ -105,7 +109,7 @@ def command(
     )
     function, page = with_page(tieproof.evaluate, report, Shown(items, gallery_items))
     result = evaluated(
-        function,
+        showing(function, ci),
         sides,
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
         distance=distance,

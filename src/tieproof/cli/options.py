@@ -51,6 +51,14 @@ def share(text: str) -> float:
     return number
 
 
+def between_0_and_1(text: str) -> float:
+    """A number between 0 and 1, and neither."""
+    number = share(text)
+    if number in (0.0, 1.0):
+        raise typer.BadParameter(f"{text!r} is not a number between 0 and 1")
+    return number
+
+
 def file_path(text: str) -> str:
     """A path or location; the empty text, such as a variable of a shell that is not set, is none."""
     if not text:
@@ -141,6 +149,16 @@ Average = Annotated[
     ),
 ]
 Json = Annotated[Text, file_option("--json", text="Write the result as JSON; - is standard output.")]
+Ci = Annotated[
+    float | None,
+    option(
+        "--ci",
+        metavar="SHARE",
+        text="Show the confidence interval over the queries, too, such as 0.95: what their choice leaves open, "
+        "beside what ties leave open.",
+        parser=between_0_and_1,
+    ),
+]
 PerQuery = Annotated[Text, file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")]
 Save = Annotated[
     Text,

@@ -10,6 +10,7 @@ from typing import Any, TextIO, TypeVar
 
 from tieproof.cli.options import Text
 from tieproof.errors import InputError
+from tieproof.results.results import Result
 from tieproof.views.text.files import MEANS, Formats, output
 
 STANDARD_OUTPUT = "-"
@@ -41,6 +42,13 @@ def written(make: Callable[[], Answer], read: Sequence[Path], outputs: Outputs) 
         for write in writers:
             write(made)
     return made
+
+
+def showing(evaluate: Callable[..., Result], ci: float | None) -> Callable[..., Result]:
+    """The evaluation, of which the result shows confidence intervals over the queries where that was asked for."""
+    if ci is None:
+        return evaluate
+    return lambda *given, **options: evaluate(*given, **options).with_ci(ci)
 
 
 def same_file(path: str, other: str | Path) -> bool:

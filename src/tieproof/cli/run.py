@@ -13,6 +13,7 @@ from tieproof.cli.options import (
     MEASURES,
     TIE_STD,
     Average,
+    Ci,
     Empty,
     Json,
     Measures,
@@ -26,7 +27,7 @@ from tieproof.cli.options import (
     file_argument,
     file_option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, answer, say, written
+from tieproof.cli.output import STANDARD_OUTPUT, answer, say, showing, written
 from tieproof.cli.report import DocumentTexts, QueryTexts, Report, Shown, read_named, with_page
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
@@ -107,6 +108,7 @@ def command(
             text="Documents in the collection, where a last tie that goes on ends at the latest.",
         ),
     ] = None,
+    ci: Ci = None,
     json: Json = None,
     per_query: PerQuery = None,
     plot: Plot = None,
@@ -135,7 +137,7 @@ def command(
     }
     function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
-        lambda: evaluated_files(function, qrels, run, categories, **options),
+        lambda: evaluated_files(showing(function, ci), qrels, run, categories, **options),
         [Path(path) for path in (qrels, run, categories, items, gallery_items) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )

@@ -52,7 +52,7 @@ class Interval:
 
 def check_options(confidence: float, method: str, bound: str) -> None:
     """Refuse what makes no interval."""
-    check_confidence(confidence)
+    check_confidence("confidence", confidence)
     check_choice("method", method, METHODS)
     check_choice("bound", bound, BOUNDS)
 
@@ -92,9 +92,7 @@ def lonely(names: Array) -> Any:
     return known[counts == 1].tolist()[0]
 
 
-def check_confidence(confidence: float) -> None:
+def check_confidence(name: str, confidence: float) -> None:
     """Refuse what is no share between 0 and 1."""
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise InputError(
-            f"confidence must be a number between 0 and 1, such as 0.95, not {confidence!r}.", "confidence"
-        )
+        raise InputError(f"{name} must be a number between 0 and 1, such as 0.95, not {confidence!r}.", name)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.measures import Measure, parse
 from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated
-from tieproof.results.intervals import Bound, Interval, Method, check_options, interval_ends
+from tieproof.results.intervals import Bound, Interval, Method, check_confidence, check_options, interval_ends
 from tieproof.results.means import mean, mean_of_means
 from tieproof.results.tie_summary import TieSummary, summarize
 from tieproof.ties import Estimate, FloatArray, IntArray
@@ -39,8 +39,9 @@ class Result(Mapping[str, Estimate[float]]):
     array([0, 1])
     """
 
-    def __init__(self, evaluated: Evaluated) -> None:
+    def __init__(self, evaluated: Evaluated, ci: float | None = None) -> None:
         self._found = evaluated
+        self.ci = ci
         self.setting = evaluated.setting
         self.query_ids = evaluated.query_ids
         self.empty_ids = evaluated.empty_ids
@@ -114,6 +115,14 @@ class Result(Mapping[str, Estimate[float]]):
         """A measure of every query: arrays in the order of `query_ids`, std over the orderings of its tied items."""
         lower, expected, upper, variance = self._per_query[self._known(measure)]
         return Estimate(lower, expected, upper, np.sqrt(variance))
+
+    def with_ci(self, ci: float = 0.95) -> "Result":
+        """This result, which shows its confidence intervals over the queries wherever it is shown.
+
+        ci : the confidence of the intervals
+        """
+        check_confidence("ci", ci)
+        return Result(self._found, ci)
 
     def intervals(
         self, confidence: float = 0.95, method: Method = "bca", bound: Bound = "lower"
@@ -253,13 +262,12 @@ class Result(Mapping[str, Estimate[float]]):
         values = self.per_query(measure)
         return error_reject_curve(errors_of(values), self._found.confidence[~np.isnan(values.lower)])
 
-    def to_dict(self, ci: float | None = None) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers, strings and dictionaries.
 
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure: of Q queries, 4 Q numbers.
-
-        ci : with `intervals`, those over the queries at this confidence, such as 0.95
+        After `with_ci`, `intervals` has those over the queries.
         """
         whole = {
             "setting": asdict(self.setting),
@@ -272,8 +280,8 @@ class Result(Mapping[str, Estimate[float]]):
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
-        if ci is not None:
-            whole["intervals"] = {measure: asdict(each) for measure, each in self.intervals(ci).items()}
+        if self.ci is not None:
+            whole["intervals"] = {measure: asdict(each) for measure, each in self.intervals(self.ci).items()}
         if self._categories is None:
             return whole
         return whole | {
@@ -281,11 +289,11 @@ class Result(Mapping[str, Estimate[float]]):
             "categories_left_out": list(map(str, self.categories_left_out)),
         }
 
-    def to_json(self, indent: int | None = 2, ci: float | None = None) -> str:
+    def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON; the same bytes for the same data in any order."""
         import json
 
-        return json.dumps(self.to_dict(ci), indent=indent, allow_nan=False)
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """A long table of every query and measure, as arrays of equal length.

@@ -8,7 +8,7 @@ from tieproof.statistics.bootstrap import RESAMPLES
 from tieproof.statistics.sign_flip import FLIPS, MOST_EXACT
 from tieproof.statistics.tukey import DEALS
 from tieproof.views.printable import printable
-from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph
+from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, percent
 
 COLUMNS = (8, 18, 18, 7, 7)
 """How wide those of the numbers are."""
@@ -39,7 +39,7 @@ def render(found: Comparison, width: int | None = None, color: bool = False) -> 
     expected                ties         queries 95%        p  p lower
     ------------------------------------------------------------------
     RR
-    good - bad: better in expectation; won 6, lost 0, drawn 2
+    good - bad: good is better in expectation; won 6, lost 0, drawn 2
      +0.4952  +0.0000 to +0.6562  +0.2476 to +0.6603   0.0312   1.0000
     <BLANKLINE>
     Compared 2 systems on 8 queries.
@@ -65,7 +65,7 @@ def render(found: Comparison, width: int | None = None, color: bool = False) -> 
         lines.append(bold.format(printable(measure)))
         for a, b in found.pairs:
             each = found[a, b, measure]
-            lines += [paragraph(f"{a} - {b}: {each.verdict.name}; {score(each)}", width), numbers_line(cells(each))]
+            lines += [paragraph(f"{a} - {b}: {in_words(each)}", width), numbers_line(cells(each))]
         lines.append("")
     return "\n".join([*lines, *(paragraph(sentence, width) for sentence in sentences(found))])
 
@@ -95,18 +95,11 @@ def between(low: float, high: float) -> str:
     return f"{low:+.4f} to {high:+.4f}"
 
 
-def percent(confidence: float) -> str:
-    """A share in per cent.
-
-    >>> percent(0.95), percent(0.999)
-    ('95%', '99.9%')
-    """
-    return f"{100 * confidence:.6g}%"
-
-
-def score(found: Difference) -> str:
-    """On how many queries the first system was ahead, and behind."""
-    return f"won {found.wins:,}, lost {found.losses:,}, drawn {found.draws:,}"
+def in_words(found: Difference) -> str:
+    """The verdict, and on how many queries the first system was ahead, and behind."""
+    verdict = found.verdict
+    said = verdict.name if verdict.better is None else f"{verdict.better} is {verdict.name}"
+    return f"{said}; won {found.wins:,}, lost {found.losses:,}, drawn {found.draws:,}"
 
 
 def sentences(found: Comparison) -> Iterator[str]:

@@ -93,6 +93,15 @@ def distance_meant(distance: str) -> str:
     return f"{distance} distance" if distance in DISTANCES else f"the distance of the {distance}"
 
 
+def percent(confidence: float) -> str:
+    """A share in per cent.
+
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * confidence:.6g}%"
+
+
 def count(number: int, noun: str) -> str:
     """A number of things.
 

@@ -1,10 +1,12 @@
 """A result as text: a table, and what was evaluated in whole sentences."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from tieproof.results.evaluated import NOTHING_RELEVANT
 from tieproof.results.results import Result
 from tieproof.ties import Estimate
+from tieproof.views.text import uncertainty
 from tieproof.views.text.confidence import render as render_areas
 from tieproof.views.text.parts import (
     HEADLINE,
@@ -46,8 +48,13 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
-    shown = by_category(result) if result.categories else whole(result)
-    page = "\n".join([table(*shown, width, color), "", *(paragraph(text, width) for text in sentences(result))])
+    head, sections = by_category(result) if result.categories else whole(result)
+    texts = sentences(result)
+    if result.ci is not None:
+        head, sections = uncertainty.with_intervals(result, head, sections)
+        texts = chain(texts, uncertainty.sentences(result))
+    shown = table(head, sections, width, color, [*NUMBERS, *head[-1:]])
+    page = "\n".join([shown, "", *(paragraph(text, width) for text in texts)])
     return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
 

@@ -1,0 +1,111 @@
+"""Results that are not compared, and intervals that there are not."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import tieproof as tp
+from refusals.case import Case
+
+RELEVANCE = np.eye(6)
+ONE, OTHER = (tp.evaluate_scores(sign * RELEVANCE, RELEVANCE, measures=["AP", "RR"]) for sign in (1, -1))
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"a": 1, "b": 1}}
+RUN = {"q1": {"a": 1.0}, "q2": {"b": 1.0}, "q3": {"b": 1.0}}
+
+
+def scores(relevance: Any = RELEVANCE, **options: Any) -> tp.Result:
+    return tp.evaluate_scores(-RELEVANCE[: len(relevance)], relevance, measures=["AP", "RR"], **options)
+
+
+def compared(other: tp.Result = OTHER, **options: Any) -> Callable[[], object]:
+    """Compare two systems."""
+    return lambda: tp.compare({"base": ONE, "ours": other}, **options)
+
+
+def categories(*names: str) -> tp.Result:
+    return scores(categories=[*names], average="macro")
+
+
+CASES: dict[str, Case] = {
+    "a comparison of one result": Case(lambda: tp.compare({"base": ONE}), r"At least two results are needed.*are 1"),
+    "a comparison of a list": Case(
+        lambda: tp.compare([ONE, OTHER]),  # type: ignore[arg-type]
+        r"must be \{name: result\}, not list",
+    ),
+    "a comparison of numbers": Case(
+        lambda: tp.compare({"base": ONE, "ours": 0.5}),  # type: ignore[dict-item]
+        r"'ours' is float. Pass what evaluate returned",
+    ),
+    "a baseline that is no system": Case(compared(baseline="other"), r"Unknown baseline='other'. Known: base, ours"),
+    "an unknown test": Case(compared(test="z"), r"Unknown test='z'. Known: sign-flip, t, wilcoxon, tukey"),
+    "an unknown correction": Case(compared(correction="none"), r"Unknown correction='none'. Known: holm, bonferr"),
+    "a correction of the test that corrects by itself": Case(
+        compared(test="tukey", correction="fdr"), r"corrects by itself, and correction='fdr' was asked for"
+    ),
+    "a confidence of 95": Case(compared(confidence=95), r"confidence must be a number between 0 and 1.*not 95"),
+    "a comparison of different queries": Case(
+        compared(scores(RELEVANCE[:4])), r"'base' has 2 of 6 queries that 'ours' has not: 4, 5\. Systems are"
+    ),
+    "a comparison of queries that are called otherwise": Case(
+        compared(scores().named(np.array(list("abcdef")))),
+        r"different queries: one is called 0 and one is called 'a'",
+    ),
+    "a comparison of different labels": Case(
+        compared(scores(np.roll(RELEVANCE, 1, axis=1) + RELEVANCE)),
+        r"something else is relevant to 6 of 6 queries, the first is query 0\. Evaluate both with the same",
+    ),
+    "a comparison of evaluations with other policies": Case(
+        compared(scores(RELEVANCE * (np.arange(6) > 0), empty="zero")), r"different empty=: 'skip' and 'zero'"
+    ),
+    "a comparison of runs with different policies": Case(
+        lambda: tp.compare(
+            {
+                "base": tp.evaluate_run(QRELS, RUN),
+                "ours": tp.evaluate_run(QRELS, RUN, truncated=True),
+            }
+        ),
+        r"different truncated=: False and True\. Evaluate both alike",
+    ),
+    "a comparison of different measures": Case(
+        compared(tp.evaluate_scores(RELEVANCE, RELEVANCE, measures=["AP"])),
+        r"different measures: AP, RR and AP\..*or name in measures= those to compare",
+    ),
+    "a comparison in a measure that a result lacks": Case(compared(measures=["P@1"]), r"no 'P@1'; it has AP, RR"),
+    "a comparison of means over different categories": Case(
+        lambda: tp.compare({"base": categories(*"aabbcc"), "ours": categories(*"aabbbc")}),
+        r"different categories: query 4 is in 'c' and in 'b'",
+    ),
+    "Wilcoxon's test of means over categories": Case(
+        lambda: tp.compare(dict.fromkeys(("base", "ours"), categories(*"aabbcc")), test="wilcoxon"),
+        r"ranks all queries together, and these results are means over categories",
+    ),
+    "the difference of a system that was not compared": Case(
+        lambda: compared()()["base", "theirs", "AP"],  # type: ignore[index]
+        r"no system 'theirs'; it has base, ours",
+    ),
+    "the difference of a system and itself": Case(
+        lambda: compared()()["base", "base", "AP"],  # type: ignore[index]
+        r"not compared with itself, and 'base' is named twice",
+    ),
+    "the difference of systems without a measure": Case(
+        lambda: compared()()["base", "ours"],  # type: ignore[index]
+        r"asked by \(system, system, measure\), not \('base', 'ours'\)",
+    ),
+    "an interval over a single query": Case(
+        lambda: tp.evaluate_scores([[1.0, 0.0]], [[1, 0]]).interval("AP"),
+        r"There is a single query, which does not say how much queries differ",
+    ),
+    "an interval over categories of which one has a single query": Case(
+        lambda: categories(*"aabbbc").interval("AP"), r"The category 'c' has a single query.*take average=micro"
+    ),
+    "an interval of an unknown method": Case(
+        lambda: ONE.interval("AP", method="percentile"),  # type: ignore[arg-type]
+        r"Unknown method='percentile'. Known: bca, t",
+    ),
+    "an interval of an unknown bound": Case(
+        lambda: ONE.interval("AP", bound="std"),  # type: ignore[arg-type]
+        r"Unknown bound='std'. Known: lower, expected, upper",
+    ),
+    "an interval with a confidence of 1": Case(lambda: ONE.with_ci(1.0), r"ci must be a number between 0 and 1"),
+}
