@@ -25,6 +25,7 @@ from tieproof.cli.options import (
     option,
 )
 from tieproof.cli.output import answer, is_terminal, written
+from tieproof.cli.report import Report, page_of
 from tieproof.cli.run import evaluated_files
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
@@ -128,6 +129,7 @@ def command(
     ] = None,
     json: Json = None,
     per_query: PerQuery = None,
+    report: Report = None,
 ) -> None:
     """Read, evaluate, compare, write, show."""
     check_options(measures=measures, distance=distance)
@@ -150,7 +152,7 @@ def command(
     found = written(
         lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
         read,
-        [(json, MEANS), (per_query, PER_QUERY)],
+        [(json, MEANS), (per_query, PER_QUERY), (report, page_of(report, "comparison"))],
     )
     answer(json, render, found)
 

@@ -24,6 +24,9 @@ from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import about_ties, about_zeros
 from tieproof.views.text.text import evaluated as evaluated_in_words
 
+CONFIDENCE = 0.95
+"""Of the intervals over the queries, where the result was not told another (`with_ci`)."""
+
 WORST = 20
 """Queries that are shown with their nearest items."""
 
@@ -118,6 +121,7 @@ def contents(
         "title": f"{measure} {headline.estimate.lower:.4f} over {count(result.ties.queries, 'query')}",
         "subject": evaluated_in_words(result),
         "headline": headline,
+        "percent": f"{100 * (result.ci or CONFIDENCE):g} %",
         "axis": Axis.around(ends),
         "said": [
             *about_run(result),
@@ -144,7 +148,7 @@ def contents(
 def over_queries(result: Result) -> dict[str, Interval]:
     """The interval of each measure over the queries, of the value to report; none where queries are too few."""
     try:
-        return result.intervals()
+        return result.intervals(result.ci or CONFIDENCE)
     except InputError:
         return {}
 
