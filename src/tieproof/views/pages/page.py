@@ -53,7 +53,7 @@ def pages(contents: Contents) -> Formats:
         def write(shown: Any, path: Path) -> None:
             template, found = contents(shown)
             text = environment.get_template(template).render(found)
-            path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+            path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace", newline="\n")
 
         return write
 
