@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,53 @@ def test_queries_of_an_evaluator_keep_their_indices() -> None:
     (found,) = nearest(evaluator.compute(), np.array([7]), data)
     keys = [SQUARES["cityblock"](VECTORS[7], item) for item in VECTORS]
     check(found, expected(keys, {7}), alike(7))
+
+
+def test_judgments_with_grades_and_exclusions() -> None:
+    triples = [(0, 5, 2.0), (0, 6, 1.0), (0, 7, -1.0), (1, 9, 1.0), (2, 3, 0.5)]
+    data: dict[str, Any] = {"embeddings": VECTORS, "relevance": triples, "exclude": [(0, 8), (2, 4)]}
+    data["distance"] = "cityblock"
+    result = tp.evaluate(**data)
+    first, _, third = nearest(result, np.arange(3), data)
+    keys = [[SQUARES["cityblock"](VECTORS[query], item) for item in VECTORS] for query in range(3)]
+    check(first, expected(keys[0], {0, 7, 8}), {5, 6})
+    check(third, expected(keys[2], {2, 4}), {3})
+    with pytest.raises(tp.InputError, match="its fingerprint is"):
+        nearest(result, np.arange(3), data | {"relevance": triples[:4]})
+
+
+def test_labels_in_columns() -> None:
+    columns = RANDOM.random((60, 4)) < 0.4
+    columns[:, 0] = True
+    data: dict[str, Any] = {"embeddings": VECTORS, "labels": columns.astype(np.int64), "distance": "dot"}
+    (found,) = nearest(tp.evaluate(**data), np.array([30]), data)
+    keys = [SQUARES["dot"](VECTORS[30], item) for item in VECTORS]
+    check(found, expected(keys, {30}), {*range(60)} - {30})
+
+
+def test_packed_codes() -> None:
+    data: dict[str, Any] = {"embeddings": np.packbits(CODES, axis=1), "labels": LABELS, "bits": 7}
+    result = tp.evaluate(distance="hamming", **data)
+    (found,) = nearest(result, np.array([4]), data)
+    keys = [SQUARES["hamming"](CODES[4], item) for item in CODES]
+    check(found, expected(keys, {4}), alike(4))
+
+
+def test_queries_without_any_relevant_item_are_left_out() -> None:
+    labels = np.array([99, *LABELS[1:]])
+    data: dict[str, Any] = {"embeddings": VECTORS, "labels": labels, "distance": "sqeuclidean"}
+    result = tp.evaluate(**data)
+    (found,) = nearest(result, np.array([0]), data)
+    assert found.query == result.query_ids[0] == 1
+
+
+def test_a_record_knows_what_it_was_made_of(tmp_path: Path) -> None:
+    data: dict[str, Any] = {"embeddings": VECTORS, "labels": LABELS, "distance": "euclidean"}
+    result = tp.evaluate(**data)
+    result.save(tmp_path / "result.tieproof")
+    again = tp.load(tmp_path / "result.tieproof")
+    places = np.array([1, 50])
+    assert nearest(again, places, data) == nearest(result, places, data)
+    result.report(tmp_path / "one.html", **data)
+    again.report(tmp_path / "other.html", **data)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "other.html").read_bytes()
