@@ -284,6 +284,14 @@ def test_paper(browser: Any, files: dict[str, Path]) -> None:
         assert page.pdf().startswith(b"%PDF")
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_paper_is_wide_enough(browser: Any, files: dict[str, Path], name: str) -> None:
+    """A4 with margins of 15 mm, at 96 pixels an inch."""
+    with Opened(browser, files[name], viewport={"width": 680, "height": 1009}) as page:
+        page.emulate_media(media="print")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 680
+
+
 def test_ten_thousand_queries_open_soon(browser: Any, tmp_path: Path) -> None:
     """Under two seconds on an idle machine; ten leave room for a busy one."""
     random = np.random.default_rng(1)
