@@ -34,13 +34,12 @@ RUNTIME = $$($${CC:-cc} -print-file-name=libasan.so)
 test-sanitized: $(VENV)/installed  ## run the tests of kernels and engine under the sanitizers of a C compiler
 	$(BIN)/python src/tieproof/native/building.py $(SANITIZED)
 	TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 \
-		$(BIN)/python -m pytest -q -n auto tests/engine tests/*/test_kernels_*.py \
-		--ignore=tests/engine/test_other_machines.py
+		$(BIN)/python -m pytest -q -n auto tests/engine tests/native --ignore=tests/native/test_other_machines.py
 
 # qemu is Debian's package qemu-user; the test says so where it is absent.
 test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu: the same bits
 	$(BIN)/pip install --quiet ziglang
-	$(BIN)/python -m pytest -q -rs tests/engine/test_other_machines.py
+	$(BIN)/python -m pytest -q -rs tests/native/test_other_machines.py
 
 # Other cases each time; the first one that fails is shrunk and ends it.
 MINUTES ?= 60

@@ -20,7 +20,7 @@ from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from shared_data import load_shared
 from tieproof.calls import collision_counts, widest_ties
-from tieproof.cli.commands import app_for
+from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import gauge
 from tieproof.engine import FoundTies, stripes
@@ -332,7 +332,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
     np.save("labels.npy", labels)
 
     def run(*args: str) -> tuple[int, str, str]:
-        status = status_of(app_for([]), ["collisions", *args])
+        status = status_of(program, ["collisions", *args])
         return (status, *capsys.readouterr())
 
     expected = f"{tp.collisions(data, labels)}\n"

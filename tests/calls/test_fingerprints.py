@@ -236,8 +236,12 @@ def test_queries_with_other_relevant_items_have_other_words() -> None:
     words = {name: relevant(result) for name, result in results.items()}
     assert words["system"] == words["other"]
     concerned = (LABELS == 4) | (LABELS == 5)
-    assert (np.array(words["system"]) != np.array(words["labels"])).tolist() == concerned.tolist()
-    assert (np.array(words["system"]) != np.array(words["exclude"])).nonzero()[0].tolist() == [0]
+    assert (
+        np.array(words["system"], np.uint64) != np.array(words["labels"], np.uint64)
+    ).tolist() == concerned.tolist()
+    assert (np.array(words["system"], np.uint64) != np.array(words["exclude"], np.uint64)).nonzero()[0].tolist() == [
+        0
+    ]
 
 
 def test_words_of_runs_and_lists() -> None:

@@ -18,7 +18,7 @@ from hard_sets import HARD_SETS
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
 from shared_data import load_shared
-from tieproof.cli.commands import app_for
+from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances.curves import LINEAR, curve
@@ -319,9 +319,9 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     random = np.random.default_rng(7)
     data, labels = random.normal(size=(30, 4)), random.integers(3, size=30)
     np.savez(tmp_path / "data.npz", embeddings=data, labels=labels)
-    assert status_of(app_for([]), ["evaluate", str(tmp_path / "data.npz"), "--precision", "float16"]) == 0
+    assert status_of(program, ["evaluate", str(tmp_path / "data.npz"), "--precision", "float16"]) == 0
     assert capsys.readouterr().out == f"{tp.evaluate(data, labels, precision='float16')}\n"
-    assert status_of(app_for([]), ["evaluate", str(tmp_path / "data.npz"), "--precision", "float8"]) == 2
+    assert status_of(program, ["evaluate", str(tmp_path / "data.npz"), "--precision", "float8"]) == 2
     assert "'float8' is not one of float32, float16, bfloat16" in capsys.readouterr().err
 
 

@@ -15,8 +15,7 @@ from checks import assert_found, assert_scores, check_rates, expected_ties
 from exact_oracle import Vector, fractions, mean_average_precision
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
-from tieproof.distances import DISTANCES, our_name
-from tieproof.distances.distance import Distance
+from tieproof.distances import DISTANCES, Distance, our_name
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Entries, Error, Resources, Space, make_error
 from tieproof.errors import InputError

@@ -84,7 +84,7 @@ COMMANDS = {
     "file": (["evaluate", f"{RED}.npy"], f"{RED}.npy does not exist"),
     "labels": (["evaluate", "embeddings.npy", f"{RED}.npy:\u202e"], f"{RED}.npy does not exist"),
     "measure": (["evaluate", "data.npz", "-m", RED], f"unknown measure '{RED}'"),
-    "option": (["evaluate", "data.npz", f"--{RED}"], f"No such option: --{RED}"),
+    "option": (["evaluate", "data.npz", f"--{RED}"], f"--{RED}"),
     "command": ([RED], f"No such command '{RED}'"),
     "measures of the evaluator": (["audit", "evaluators:upper", "-a", "zeros"], RED),
     "message of the evaluator": (["audit", "evaluators:rude", "-a", "zeros"], RED),

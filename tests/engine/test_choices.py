@@ -1,6 +1,5 @@
 """Promise 3 again: each way that the engine may take to count gives the same bits, whichever it chooses."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +13,7 @@ from exact_oracle import ORDERS
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from tieproof import engine
+from tieproof.calls import problems
 from tieproof.engine import counting, finding, levels, plan, ranking, tiles, without_tiles
 
 Array = npt.NDArray[Any]
@@ -131,14 +131,14 @@ def test_progress_ends_at_the_total(name: str, monkeypatch: Patch) -> None:
     done: list[int] = []
 
     @contextmanager
-    def bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
+    def bar(total: int) -> Iterator[Callable[[int], None]]:
         totals.append(total)
         yield done.append
 
-    monkeypatch.setattr(sys.modules["tieproof.calls.embeddings"], "progress_bar", bar)
+    monkeypatch.setattr(problems, "progress_bar", bar)
     random = np.random.default_rng(5)
     data = HARD_SETS[name](random, (130, 5))
-    tp.evaluate(**leave_one_out(np.concatenate([data, data[:60]]), random), distance="euclidean")
+    tp.evaluate(**leave_one_out(np.concatenate([data, data[:60]]), random), distance="euclidean", progress=True)
     assert sum(done) == totals[0] == len(np.unique(data, axis=0)) ** 2
 
 

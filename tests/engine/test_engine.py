@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_info
 import tieproof as tp
 from exact_oracle import KEYS, ORDERS, fractions
 from hard_sets import HARD_SETS, one_ulp_apart
+from thresholds import guided
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.space import Resources, Space
-from tieproof.engine.finding import lowest_entries
-from tieproof.engine.guide import guided
+from tieproof.engine.counting import lowest_entries
 from tieproof.engine.plan import Plan
 from tieproof.exact import blas
 from tieproof.exact.bounds import ARITHMETIC, SAFETY

@@ -118,7 +118,7 @@ def test_a_function_as_distance() -> None:
 def test_importing_loads_nothing_heavy() -> None:
     import subprocess
 
-    heavy = ["pandas", "rich", "typer", "torch", "pyarrow", "h5py", "matplotlib", "safetensors"]
+    heavy = ["pandas", "rich", "click", "torch", "pyarrow", "h5py", "matplotlib", "safetensors"]
     code = f"import sys, tieproof; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -1,6 +1,7 @@
 """What is handed in as a run: numbers, names, columns and objects that could be mistaken, and what it leaves out."""
 
 import warnings
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,25 @@ def test_documents_that_end_in_nul_are_documents_of_their_own() -> None:
     assert evaluate_run({"q": {"d": 1}}, frame, measures=["RR"])["RR"].lower == 1 / 3
     # In the middle of a name, NumPy keeps it.
     assert evaluate_run({"q\0r": {"d": 1}}, {"q\0r": {"d": 1}}).query_ids.tolist() == ["q\0r"]
+
+
+@pytest.mark.parametrize("kind", [str, int])
+def test_dictionaries_of_floats_are_read_like_all_others(kind: type) -> None:
+    """Those of floats under names of one type are looked up; others go the way of files."""
+    source = np.random.default_rng(4)
+    letters = [*"0123456789", "é", "中", "\ud800", "07"] if kind is str else range(20)
+    qrels = {query: {name: int(source.integers(-1, 3)) for name in letters} for query in (2, "1", 3, "nobody")}
+    run: dict[Any, dict[Any, float]] = {"3": {}, "absent": {}}
+    for query in ("stranger", 2, "1"):
+        names = [kind(name) for name in source.permutation(list(letters))[: len(letters) // 2]]
+        run[query] = {name: float(source.integers(0, 3)) for name in [*names, kind(77)]}
+    plain = evaluate_run(qrels, run, measures=["AP", "nDCG"])
+    for other in (np.float32, int):
+        mixed = {query: {name: other(value) for name, value in scores.items()} for query, scores in run.items()}
+        found = evaluate_run(qrels, mixed, measures=["AP", "nDCG"])
+        for measure in found:
+            pair = [asdict(result.per_query(measure)).values() for result in (plain, found)]
+            assert [value.tolist() for value in pair[0]] == [value.tolist() for value in pair[1]]
 
 
 # Columns

@@ -29,8 +29,11 @@ def test_demo_output() -> None:
     assert demo.render(demo.run()).rstrip() + "\n" in blocks("text")
 
 
-def test_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_example_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (code,) = blocks("python")
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(code, names)
     assert isinstance(names["result"], tp.Result)
@@ -52,7 +55,30 @@ def test_page_of_confidences_runs() -> None:
     assert isinstance(names["found"], tp.confidence.CredibleRetrieval)
 
 
-@pytest.mark.parametrize(("page", "reason"), [("measures", "the registry"), ("refused", "a message or a case")])
+@pytest.mark.parametrize("page", ["compare", pytest.param("uncertainty", marks=pytest.mark.heavy)])
+def test_pages_on_uncertainty_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    script = ROOT / "docs" / f"{page}.md"
+    if not script.exists():
+        pytest.skip("no docs beside the tests")
+    names: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", script.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(code, names)
+    assert "queries 95%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["records", "exports"])
+def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(code, names)
+    assert isinstance(names["result"], tp.Result)
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"), [("measures", "the registry"), ("refused", "a message or a case"), ("verdicts", "a rule")]
+)
 def test_written_pages(page: str, reason: str) -> None:
     script = ROOT / "docs" / f"write_{page}.py"
     if not script.exists():

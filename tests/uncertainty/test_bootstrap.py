@@ -81,7 +81,7 @@ def test_bca_by_its_definition(name: str) -> None:
     if total < 0:  # the interval of minus the values is minus the interval, and is drawn with a sum above 0
         values = np.sort(-values)
     n, means, confidence = len(values), [], 0.9
-    for numbers in draws.raw(bootstrap.RESAMPLES, n):
+    for numbers in draws.raw(bootstrap.RESAMPLES, n, n):
         for row in numbers:
             index = [int(number) // 2**32 * n // 2**32 for number in row.tolist()]
             means.append(math.fsum(values[index].tolist()) / n)
@@ -118,11 +118,11 @@ def test_resamples_draw_each_group_within_itself() -> None:
 
 def test_indices_are_drawn_alike() -> None:
     limits = np.full(1000, 7)
-    drawn = np.concatenate([draws.below(numbers, limits) for numbers in draws.raw(200, 1000)])
+    drawn = np.concatenate([draws.below(numbers, limits) for numbers in draws.raw(200, 1000, 1000)])
     counts = np.bincount(drawn.ravel())
     assert len(counts) == 7
     assert ((counts - 200_000 / 7) ** 2 / (200_000 / 7)).sum() < 22.5  # chi-square with 6 degrees of freedom: 0.1 %
-    coins = np.concatenate(list(draws.coins(300, 1000)))
+    coins = np.concatenate(list(draws.coins(300, 1000, 1000)))
     assert coins.shape == (300, 1000)
     assert abs(coins.mean() - 0.5) < 0.005
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from tieproof.statistics.sign_flip import sign_flip
 
 RANDOM = np.random.default_rng(0)
 RELEVANCE = RANDOM.integers(0, 2, size=(30, 12))
@@ -125,3 +126,77 @@ def test_the_same_in_any_order(test: Any) -> None:
     assert mixed.to_json() == expected.to_json()
     of_each = (found.per_query("ours", "base", "AP").lower.tolist() for found in (mixed, expected))
     assert next(of_each) == next(of_each)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr"])
+def test_p_values_are_those_of_scipy_and_statsmodels(correction: Any) -> None:
+    from scipy import stats
+    from statsmodels.stats import multitest
+
+    method = "fdr_bh" if correction == "fdr" else correction
+    values = {name: result.per_query("AP").expected for name, result in SYSTEMS.items()}
+    tests: dict[Any, Any] = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon}
+    for test, by_scipy in tests.items():
+        found = tp.compare(SYSTEMS, test=test, correction=correction)
+        expected = [by_scipy(values[a].round(12), values[b].round(12)).pvalue for a, b in found.pairs]
+        raw = [found[a, b, "AP"].p_value for a, b in found.pairs]
+        np.testing.assert_allclose(raw, expected, rtol=1e-6)
+        corrected = [found[a, b, "AP"].corrected_p_value for a, b in found.pairs]
+        np.testing.assert_allclose(corrected, multitest.multipletests(expected, method=method)[1], rtol=1e-6)
+
+
+def test_p_lower_is_the_largest_over_all_orderings_of_ties() -> None:
+    """Each query takes any value between those that ties leave open, and none makes a larger p-value."""
+    found = tp.compare(SYSTEMS, measures=["AP"], correction=None)
+    for a, b in found.pairs:
+        a, b = (a, b) if found[a, b, "AP"].expected > 0 else (b, a)
+        of_each = found.per_query(a, b, "AP")
+        shares = RANDOM.random((30, 200)) ** RANDOM.integers(1, 8, size=200)
+        drawn = of_each.lower[:, None] + shares * (of_each.upper - of_each.lower)[:, None]
+        limit = found[a, b, "AP"].p_lower
+        assert (sign_flip(drawn) <= limit).all()
+        assert found[a, b, "AP"].p_value <= limit
+
+
+def test_where_all_goes_against_the_one_ahead() -> None:
+    found = tp.compare(SYSTEMS, measures=["AP"])["base", "ours", "AP"]
+    assert found.expected < 0
+    of_each = tp.compare(SYSTEMS).per_query("ours", "base", "AP")
+    assert found.p_lower == max(found.p_value, sign_flip(of_each.lower[:, None])[0])
+
+
+def test_means_over_categories() -> None:
+    names = np.array(["dog", "cat", "owl"])[np.arange(30) % 3]
+    macro = {
+        name: system(seed, quality=quality, categories=names, average="macro")
+        for name, seed, quality in (("base", 1, 0.1), ("ours", 2, 0.3))
+    }
+    found = tp.compare(macro)["ours", "base", "AP"]
+    assert found.expected == macro["ours"]["AP"].expected - macro["base"]["AP"].expected
+    low, high = found.interval
+    assert low < found.expected < high
+    # Categories of equal size weigh as queries do: the test of the sum is the same.
+    micro = tp.compare({name: system(seed, quality=q) for name, seed, q in (("base", 1, 0.1), ("ours", 2, 0.3))})
+    assert math.isclose(found.p_value, micro["ours", "base", "AP"].p_value, rel_tol=0.2)
+
+
+def test_a_system_and_itself() -> None:
+    """Its ties are taken to break independently, and the verdict is yet that it is the same."""
+    found = tp.compare({"base": SYSTEMS["base"], "again": SYSTEMS["base"]})["base", "again", "AP"]
+    assert found.verdict.name == "the same"
+    assert (found.expected, found.p_value, found.effect_size, found.draws) == (0.0, 1.0, None, 30)
+    assert found.interval == (0.0, 0.0)
+    assert found.lower < 0 < found.upper
+
+
+def test_queries_with_nothing_relevant() -> None:
+    relevance = RELEVANCE * (np.arange(30) < 20)[:, None]
+    random = np.random.default_rng(1)
+    scores = random.integers(0, 4, size=(2, 30, 12))
+    options: Any = {"measures": ["AP"], "empty": "nan"}
+    nan = [tp.evaluate_scores(each, relevance, **options) for each in scores]
+    skip = [tp.evaluate_scores(each, relevance, measures=["AP"]) for each in scores]
+    found, expected = (tp.compare(dict(zip("ab", each, strict=True)))["a", "b", "AP"] for each in (nan, skip))
+    assert found == expected
+    assert np.isnan(tp.compare(dict(zip("ab", nan, strict=True))).per_query("a", "b", "AP").lower[20:]).all()

@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.audit.cases import Case
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.options import check_choice
 from tieproof.ties import Array
 
 Evaluator = Callable[..., Any]

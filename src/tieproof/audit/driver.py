@@ -25,7 +25,7 @@ from tieproof.audit.verdicts import Finding, worst
 from tieproof.calls.progress import progress_bar
 from tieproof.distances import our_name
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_whole
+from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure, parse
 
 DEFAULTS = Options()
@@ -43,7 +43,8 @@ def examined(evaluator: Evaluator | str, options: Options, progress: bool) -> Au
     with calling(evaluator, options) as (convention, call):
         wanted = chosen(options.attacks, convention, options)
         examination = Examination(convention, options, call)
-        with progress_bar(len(wanted) + 1, progress, "attacks", 1) as advance:
+        bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
+        with bar as advance:
             findings = list(run(examination, wanted, advance))
     line = reproducing(evaluator, options)
     return AuditReport(

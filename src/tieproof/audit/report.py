@@ -74,6 +74,12 @@ class AuditReport:
 
         return report(self, path)
 
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from tieproof.views.tables.results import audit_as_html
+
+        return audit_as_html(self)
+
     def __str__(self) -> str:
         """The table that the command line shows."""
         from tieproof.views.text.audit import render

@@ -11,17 +11,11 @@ from tieproof.calls.problems import as_budget
 from tieproof.calls.scoring import Empty, check_empty, parse_measures
 from tieproof.distances import DistanceFunction, our_name
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import (
-    Embeddings,
-    as_array,
-    as_embeddings,
-    as_label_rows,
-    as_labels,
-    type_name,
-)
+from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.inputs.categories import Average, as_categories, check_average
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.identities import as_int64
+from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.results.results import Result
@@ -90,7 +84,8 @@ class Evaluator:
         check_average(average)
         check_empty(empty)
         as_budget(memory, threads)
-        find_format(precision)
+        if precision is not None:
+            find_format(precision)
         self._options: dict[str, Any] = {
             "distance": distance,
             "measures": measures,

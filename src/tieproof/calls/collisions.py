@@ -2,15 +2,13 @@
 
 import math
 from contextlib import closing
-from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from tieproof.calls.collision_counts import count_collisions
-from tieproof.calls.problems import Side, as_budget, make_problem
-from tieproof.calls.progress import progress_bar
+from tieproof.calls.problems import Side, as_budget, make_problem, watched
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.mapped import unchanged_files
@@ -114,7 +112,7 @@ def collisions(
     with (
         growing_tables(),
         single_threaded(),  # for all tasks together: between them its threads would only be woken up
-        closing(collisions_of(problem, threshold, partial(progress_bar, shown=progress))) as parts,
+        closing(collisions_of(problem, threshold, watched(progress))) as parts,
     ):
         return count_collisions(parts, candidates, setting)
 

@@ -16,7 +16,7 @@ from tieproof.calls.p_values import p_values_of
 from tieproof.calls.query_differences import Columns, Key, columns_of
 from tieproof.calls.same_queries import aligned, common_measures
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.results.comparison import Comparison, Difference, Procedure
 from tieproof.results.intervals import check_confidence

@@ -1,15 +1,11 @@
 """`evaluate`: the measures of embeddings."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-import numpy as np
-
 from tieproof.calls.fingerprints import origin_of_embeddings
-from tieproof.calls.problems import Side, as_budget, make_problem
-from tieproof.calls.progress import progress_bar
-from tieproof.calls.scoring import Empty, check_empty, parse_measures, score, warn_of_recall
+from tieproof.calls.problems import Side, as_budget, make_problem, watched
+from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import DistanceFunction
 from tieproof.errors import about
@@ -17,10 +13,8 @@ from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.native.threads import close
 from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
-from tieproof.ties import IntArray, Parts
 
 
 @unchanged_files
@@ -132,7 +126,7 @@ def evaluate(
     """
     wanted = parse_measures(measures)
     check_empty(empty)
-    rounding = find_format(precision)
+    rounding = None if precision is None else find_format(precision)
     problem = make_problem(
         Side(embeddings, labels, groups),
         Side(gallery, gallery_labels, gallery_groups),
@@ -145,12 +139,13 @@ def evaluate(
     )
     count = problem.relevance.n_queries
     with about("categories", "embeddings"):
-        grouping = as_categories(categories, count, average, labels)
+        by_category = categories is not None or average != "micro"
+        grouping = as_categories(categories, count, average, labels) if by_category else None
     with about("confidence", "embeddings"):
         confidences = None if confidence is None else as_column(confidence, "confidences", count)
     from tieproof.engine import ties_of
 
-    found = ties_of(problem, partial(progress_bar, shown=progress))
+    found = ties_of(problem, watched(progress))
     setting = Setting(
         distance=problem.called,
         leave_one_out=problem.gallery is None,
@@ -161,27 +156,9 @@ def evaluate(
         average=average,
         precision=precision,
     )
-    n_relevant = np.zeros(count, dtype=np.int64)
     with about((*problem.judged_by, "embeddings")):
-        result = score(
-            noted(found.parts, n_relevant),
-            wanted,
-            setting,
-            origin_of_embeddings(problem, bits),
-            found.zero_vectors,
-            categories=grouping,
-            confidence=confidences,
-            threads=problem.budget.threads,
-        )
-    warn_of_recall(wanted, n_relevant)
+        scores = score(found.parts, wanted, count, threads=problem.budget.threads)
+        origin = origin_of_embeddings(problem, bits)
+        result = make_result(scores, setting, origin, found.zero_vectors, categories=grouping, confidence=confidences)
+    warn_of_recall(scores)
     return result
-
-
-def noted(parts: Parts, n_relevant: IntArray) -> Parts:
-    """Hand on the parts, and write down their numbers of relevant items."""
-    try:
-        for queries, ties in parts:
-            n_relevant[queries] = ties.n_relevant
-            yield queries, ties
-    finally:
-        close(parts)

@@ -1,9 +1,8 @@
 """Of which data a result is: digests that do not know the order of queries and items.
 
-                    each row of numbers with its label and group ─┐
-    embeddings:     relevance, exclusions: pairs of such rows     ─┼─► sorted, SHA-256 ─► fingerprint
-    runs:           each query: scores, relevant documents        ─┤
-    given rankings: each query: its ties                          ─┘
+    embeddings:      each row of numbers, with its label and group; relevant and excluded pairs ─┐
+    runs:            of each query the scores, and the relevant documents                       ─┼─► sorted, SHA-256
+    given rankings:  of each query the ties                                                     ─┘
 
 An evaluation depends on each query's row and on the rows, labels and pairs of what it ranks, and on nothing else. So
 two data sets with one fingerprint are the same but for their order, or they share a digest of 128 bits by chance.
@@ -12,16 +11,19 @@ them once more would take as long as the evaluation.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieproof.inputs.digests import Words, add_digests, digest_ids, fingerprint, rows_digests, words_of
-from tieproof.inputs.relevance import Judgments, Labels, MultiLabels, Relevance
-from tieproof.inputs.run_sources import Judged, Ranked
+from tieproof.inputs.digests import Digests, Words, add_digests, digest_ids, rows_digests, words_of
+from tieproof.inputs.relevance import Labels, MultiLabels, Relevance
+from tieproof.native.threads import close
 from tieproof.problem import Problem
 from tieproof.results.evaluated import Origin
-from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Ties
+from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Parts, Ties
+
+if TYPE_CHECKING:
+    from tieproof.inputs.judged_runs import Judged, Ranked
 
 PAIRS_AT_A_TIME = 2**18
 """Pairs of queries and items whose digests are in memory together."""
@@ -45,9 +47,9 @@ def origin_of_embeddings(problem: Problem, bits: int | None) -> Origin:
         places[:, 0] = np.arange(relevance.n_items)
         relevant = relevant + with_pairs(relevance, places, np.zeros((len(queries), 2), dtype=np.uint64))[:, 0]
         queries = with_pairs(relevance, items, queries)
-    sides = [queries] if problem.gallery is None else [queries, items]
-    found = fingerprint("embeddings", sides, problem.dimensions)
-    return Origin("evaluate", {"bits": bits}, found, relevant)
+    sides = (queries,) if problem.gallery is None else (queries, items)
+    found = Digests("embeddings", sides, (problem.dimensions,))
+    return Origin("evaluate", {"bits": bits}, found.kept(), relevant)
 
 
 def label_words(relevance: Relevance) -> tuple[Words, Words]:
@@ -66,18 +68,18 @@ def label_words(relevance: Relevance) -> tuple[Words, Words]:
 
 def has_pairs(relevance: Relevance) -> bool:
     """Whether single pairs of a query and an item are named."""
-    return isinstance(relevance, Judgments) or relevance.excluded.pairs is not None
+    return not isinstance(relevance, Labels | MultiLabels) or relevance.excluded.pairs is not None
 
 
 def with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
     """The digests of queries with those of the items that are relevant to them or left out, pair by pair."""
     queries = queries.copy()
-    if isinstance(relevance, Judgments):
-        query = np.repeat(np.arange(relevance.n_queries), np.diff(relevance.pointer))
-        counts = relevance.grade != 0
-        grade = relevance.grade[counts]
+    if not isinstance(relevance, Labels | MultiLabels):
+        query, item, grade = relevance.pairs(np.arange(relevance.n_queries))
+        grade = np.ones(len(item)) if grade is None else grade
+        counts = grade != 0
         what = np.where(grade > 0, grade.view(np.uint64), EXCLUDED)
-        add_pairs(query[counts], relevance.item[counts], what, items, queries)
+        add_pairs(query[counts], item[counts], what[counts], items, queries)
     if relevance.excluded.pairs is not None:
         query, item = np.divmod(relevance.excluded.pairs, relevance.n_items)
         add_pairs(query, item, np.full(len(query), EXCLUDED), items, queries)
@@ -93,13 +95,11 @@ def add_pairs(query: IntArray, item: IntArray, what: Words, items: Words, querie
 
 def with_counts(words: Words, counts: IntArray) -> Words:
     """A word for each query, of another word and of a number."""
-    found = np.zeros((len(words), 2), dtype=np.uint64)
-    add_digests(np.arange(len(words)), np.column_stack([words, counts.view(np.uint64)]), found)
-    return found[:, 0]
+    return np.asarray(words * SHIFT + counts.view(np.uint64))
 
 
 def origin_of_run(
-    judged: Judged, ranked: Ranked, names: Sequence[bytes], number: IntArray, options: Mapping[str, Any]
+    judged: "Judged", ranked: "Ranked", names: Sequence[bytes], number: IntArray, options: Mapping[str, Any]
 ) -> Origin:
     """The origin of an evaluation of a run.
 
@@ -111,7 +111,7 @@ def origin_of_run(
     has_judgment = np.bincount(judged.documents.query, minlength=count) > 0
     queries, relevant = np.zeros((2, count, 2), dtype=np.uint64)
     add_digests(np.arange(count), np.column_stack([own, has_judgment.astype(np.uint64)]), queries)
-    add_digests(ranked.query, as_words(ranked.score).reshape(-1, 1), queries)
+    add_digests(np.repeat(ranked.query, ranked.length), as_words(ranked.score).reshape(-1, 1), queries)
     ids = np.empty(len(judged.grade), dtype=np.uint64)
     digest_ids(judged.documents, ids)
     counts = judged.grade > 0
@@ -121,7 +121,7 @@ def origin_of_run(
     evaluated = np.flatnonzero(number >= 0)
     of_evaluated = np.zeros(len(evaluated), dtype=np.uint64)
     of_evaluated[number[evaluated]] = relevant[evaluated, 0]
-    return Origin("evaluate_run", options, fingerprint("run", [queries]), of_evaluated)
+    return Origin("evaluate_run", options, Digests("run", (queries,)).kept(), of_evaluated)
 
 
 def as_words(numbers: FloatArray) -> Words:
@@ -136,6 +136,15 @@ class RankingDigests:
         self.queries = np.zeros((count, 2), dtype=np.uint64)
         self.relevant = np.zeros((count, 2), dtype=np.uint64)
         self.options: dict[str, Any] = {}
+
+    def noted(self, parts: Parts) -> Parts:
+        """Hand on the parts, and add each."""
+        try:
+            for queries, ties in parts:
+                self.add(queries, ties)
+                yield queries, ties
+        finally:
+            close(parts)
 
     def add(self, queries: IntArray, ties: Ties) -> None:
         """Add the rankings of these queries."""
@@ -154,7 +163,7 @@ class RankingDigests:
 
     def origin(self, call: str) -> Origin:
         """The origin of an evaluation of given rankings, but for the numbers of relevant items."""
-        return Origin(call, {}, fingerprint("rankings", [self.queries]), self.relevant[:, 0])
+        return Origin(call, {}, Digests("rankings", (self.queries,)).kept(), self.relevant[:, 0])
 
 
 def stacked(*columns: IntArray) -> Words:

@@ -1,17 +1,14 @@
 """`fnmr_at_fmr`: the false non-match rate at a false match rate, pooled over all pairs."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tieproof.calls.problems import Side, as_budget, make_problem
-from tieproof.calls.progress import progress_bar
+from tieproof.calls.problems import Side, as_budget, make_problem, watched
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.checks import check_finite
+from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.results.rates import (
     ErrorRates,
@@ -108,7 +105,7 @@ def fnmr_at_fmr(
     )
     from tieproof.pooled import points_of
 
-    totals, points = points_of(problem, rates, method, partial(progress_bar, shown=progress))
+    totals, points = points_of(problem, rates, method, watched(progress))
     return ErrorRates(method, problem.called, *totals, points)
 
 

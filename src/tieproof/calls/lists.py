@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.calls.fingerprints import RankingDigests
 from tieproof.calls.list_ties import list_parts
-from tieproof.calls.scoring import Empty, check_empty, parse_measures, score
+from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.list_direction import check_direction
@@ -165,7 +166,9 @@ def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
         average=given.average,
     )
     parts = list_parts(rows, judged, limits, name, sign < 0)
-    return score(parts, wanted, setting, estimate=estimate, categories=categories)
+    rankings = RankingDigests(len(rows))
+    scores = score(rankings.noted(parts), wanted, len(rows), estimate)
+    return make_result(scores, setting, rankings.origin(f"evaluate_{name}"), categories=categories)
 
 
 def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | list[Array] | LabelledRows:

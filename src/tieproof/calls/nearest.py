@@ -14,14 +14,16 @@ from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.runs import evaluate_run
 from tieproof.distances import reported
 from tieproof.errors import InputError
+from tieproof.inputs.documents import Documents
 from tieproof.inputs.formats import find_format
+from tieproof.inputs.judged_runs import ranked_of, read_qrels
 from tieproof.inputs.list_rows import as_rows, in_float64
 from tieproof.inputs.mapped import watch
 from tieproof.inputs.readers import trec
-from tieproof.inputs.run_sources import QRELS, RUN, Judged, Ranked, Source, checked, decoded
+from tieproof.inputs.run_sources import RUN, checked, decoded
 from tieproof.results.nearest import Nearest, NearTie
 from tieproof.results.results import Result
-from tieproof.ties import IntArray
+from tieproof.ties import FloatArray, IntArray
 
 LISTED = 10
 """Items that are listed of each query."""
@@ -116,7 +118,7 @@ def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) ->
         relevance=given.get("relevance"),
         exclude=given.get("exclude"),
         bits=given.get("bits"),
-        rounding=find_format(precision),
+        rounding=None if precision is None else find_format(precision),
     )
     relevance = problem.relevance
     check_same("distance", reported(distance), setting.distance)
@@ -159,21 +161,21 @@ def in_run(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterat
     """By the scores of a run."""
     check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
-    judged, _ = checked(given.get("qrels"), QRELS, numbers)
+    judged = read_qrels(given.get("qrels"), numbers)
     ranked, table = checked(given["run"], RUN, numbers)
-    row = table.find(judged.documents)
-    scores = Ranked(ranked.documents.query, ranked.value, np.where(row < 0, np.nan, ranked.value[row]))
-    known = Judged(judged.documents, judged.value)
-    check_fingerprint(result, origin_of_run(known, scores, list(numbers), np.full(len(numbers), -1), {}).fingerprint)
+    nobody = np.full(len(numbers), -1)
+    origin = origin_of_run(judged, ranked_of(ranked, table, judged), list(numbers), nobody, {})
+    check_fingerprint(result, origin.fingerprint)
     number = {name: place for place, name in enumerate(map(decoded, numbers))}
     for query in result.query_ids[places].tolist():
-        yield of_run(query, documents_of(ranked, number[query]), documents_of(judged, number[query]))
+        scores = values_of(ranked.documents, ranked.value, number[query])
+        yield of_run(query, scores, values_of(judged.documents, judged.grade, number[query]))
 
 
-def documents_of(source: Source, number: int) -> dict[str, float]:
+def values_of(documents: Documents, values: FloatArray, number: int) -> dict[str, float]:
     """The documents of a query and their values."""
-    rows = np.flatnonzero(source.documents.query == number).tolist()
-    return {source.documents.id(row).decode(errors="replace"): float(source.value[row]) for row in rows}
+    rows = np.flatnonzero(documents.query == number).tolist()
+    return {documents.id(row).decode(errors="replace"): float(values[row]) for row in rows}
 
 
 def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float]) -> Nearest:

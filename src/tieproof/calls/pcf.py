@@ -7,9 +7,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
-from tieproof.inputs.checks import as_shares
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.options import as_shares
 from tieproof.ties import FloatArray
 
 ROUNDING = 2.0**-52
@@ -54,7 +54,8 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
     """
     shares = as_shares(explained, "A share of the variance", "explained=(0.5,)")
     array = as_finite_embeddings(embeddings)
-    warn_of_similarities(array, "embeddings")
+    if len(array) == array.shape[1]:
+        warn_of_similarities(array, "embeddings")
     variances = eigenvalues(centred(array))
     total = variances.sum()
     if total == 0.0:

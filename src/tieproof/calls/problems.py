@@ -2,14 +2,20 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from tieproof.calls.progress import progress_bar
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings
-from tieproof.inputs.embeddings import make_relevance
 from tieproof.inputs.formats import Format
-from tieproof.inputs.lookalikes import warn_of_similarities
+from tieproof.inputs.labels import checked_groups, checked_labels
+from tieproof.inputs.lookalikes import warn_of_queries_in_gallery, warn_of_similarities
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.problem import Budget, Problem
+from tieproof.inputs.relevance import Excluded, Relevance, by_labels
+from tieproof.inputs.triples import Judgments, checked_pairs, checked_triples
+from tieproof.problem import Budget, Problem, Watch, unwatched
+from tieproof.ties import IntArray
 
 
 class Side(NamedTuple):
@@ -23,6 +29,11 @@ class Side(NamedTuple):
 def as_budget(memory: str | int, threads: int | None) -> Budget:
     """A budget as people write it."""
     return Budget(parse_memory(memory), parse_threads(threads))
+
+
+def watched(progress: bool) -> Watch:
+    """A bar that shows how far an evaluation is, where one is asked for."""
+    return progress_bar if progress else unwatched
 
 
 def make_problem(
@@ -53,9 +64,9 @@ def make_problem(
         vectors = ranked_by(kind, given, name, bits)
     with about("gallery"):
         gallery_vectors = None if items is None else ranked_by(kind, items, "gallery", bits)
-    if not (isinstance(kind, Distance) and kind.bits):
+    if len(vectors) == vectors.shape[1] and not (isinstance(kind, Distance) and kind.bits):
         warn_of_similarities(vectors, name)
-    by_labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
+    labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
     return Problem(
         queries=vectors,
         gallery=gallery_vectors,
@@ -71,7 +82,7 @@ def make_problem(
             (queries.groups, gallery.groups),
             exclude,
         ),
-        judged_by=("relevance",) if queries.labels is None else by_labels,
+        judged_by=("relevance",) if queries.labels is None else labels,
         budget=budget,
         format=rounding,
     )
@@ -90,3 +101,47 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
 def ranked_by(kind: Distance | DistanceFunction, array: Embeddings, name: str, bits: int | None) -> Embeddings:
     """Embeddings in the form that the distance ranks; a function takes them as they are."""
     return kind.takes(array, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(array, name)
+
+
+def make_relevance(
+    queries: Embeddings,
+    gallery: Embeddings | None,
+    labels: Any,
+    gallery_labels: Any,
+    triples: Any,
+    groups: tuple[Any, Any],
+    exclude: Any,
+) -> Relevance:
+    """Who is relevant to whom, from labels or triples, and who is excluded."""
+    items = queries if gallery is None else gallery
+    if (labels is None) == (triples is None):
+        raise InputError("Pass either labels or relevance=, so that relevant items are known.")
+    for name, values in (("gallery_labels", gallery_labels), ("gallery_groups", groups[1])):
+        if gallery is None and values is not None:
+            raise InputError(f"{name} were passed without a gallery. Pass gallery= too, or leave them out.", name)
+    if triples is not None:
+        with about("relevance"):
+            named = checked_triples(triples, len(queries), len(items), gallery is None)
+    else:
+        own, others = checked_labels(labels, gallery_labels, len(queries), None if gallery is None else len(gallery))
+    excluded = Excluded(
+        checked_groups(*groups, len(queries), None if gallery is None else len(gallery)),
+        checked_exclusions(exclude, len(queries), len(items)),
+    )
+    relevance = (
+        by_labels(own, others, excluded)
+        if triples is None
+        else Judgments.of(named, len(queries), len(items), gallery is None, excluded)
+    )
+    if gallery is not None:
+        warn_of_queries_in_gallery(queries, gallery, relevance)
+    return relevance
+
+
+def checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
+    """The pairs of `Excluded`."""
+    if exclude is None:
+        return None
+    with about("exclude"):
+        query, item = checked_pairs(exclude, n_queries, n_items, "exclude pairs")
+    return np.unique(query * n_items + item)

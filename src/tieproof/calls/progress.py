@@ -9,17 +9,12 @@ SILENT_SECONDS = 2.0
 
 
 @contextmanager
-def progress_bar(
-    total: int, shown: bool, what: str = "million pairs", unit: float = 1e6
-) -> Iterator[Callable[[int], None]]:
+def progress_bar(total: int, what: str = "million pairs", unit: float = 1e6) -> Iterator[Callable[[int], None]]:
     """Yield a function that takes the number of pairs, or of other things, done since its last call.
 
     Threads may call it. The bar appears on standard error after two seconds, whether anything is done by then or not,
     with `what` is done, in `unit`s, and the time left, and disappears at the end.
     """
-    if not shown:
-        yield lambda _: None
-        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

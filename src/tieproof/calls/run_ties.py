@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.inputs.count_room import CountRoom
+from tieproof.inputs.judged_runs import Judged, Ranked
 from tieproof.inputs.relevance import pointers
-from tieproof.inputs.run_sources import Judged, Ranked
 from tieproof.measures.list_ends import cut_off
 from tieproof.native.calls import native
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
@@ -32,10 +32,13 @@ class RelevantScores(NamedTuple):
 
 def join(judged: Judged, ranked: Ranked, number: IntArray, n_queries: int) -> RelevantScores:
     """Put together what is judged and what is ranked; number[query] is the place of an evaluated query, else -1."""
-    query, score = number[ranked.query], ranked.score
-    if not (query[1:] >= query[:-1]).all() or (len(query) and query[0] < 0):
-        order = np.argsort(query, kind="stable")[np.count_nonzero(query < 0) :]
-        query, score = query[order], score[order]
+    place, length = number[ranked.query], ranked.length
+    first = np.cumsum(length) - length
+    order = np.argsort(place, kind="stable")[np.count_nonzero(place < 0) :]
+    place, length, score = place[order], length[order], ranked.score
+    start = np.append(0, np.cumsum(length))
+    if len(order) < len(first) or (np.diff(order) < 0).any():
+        score = score[np.repeat(first[order] - start[:-1], length) + np.arange(start[-1])]
     of_judged = number[judged.documents.query]
     relevant = (of_judged >= 0) & (judged.grade > 0)
     of_relevant, at, grade = of_judged[relevant], ranked.of_judged[relevant], judged.grade[relevant]
@@ -43,7 +46,7 @@ def join(judged: Judged, ranked: Ranked, number: IntArray, n_queries: int) -> Re
     of_relevant, at, grade = of_relevant[order], at[order], grade[order]
     listed = ~np.isnan(at)
     return RelevantScores(
-        pointers(query, n_queries),
+        start[pointers(place, n_queries)],
         score,
         of_relevant[listed],
         at[listed],

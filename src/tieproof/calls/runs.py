@@ -1,6 +1,6 @@
 """`evaluate_run`: judgments and the run of a system, from TREC files, dictionaries or data frames.
 
-qrels, run ──► inputs/run_sources.py: id numbers and values, checked ──► choose: which queries count
+qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► choose: which queries count
            ──► run_ties.py: joined by (query, document), their ties ──► scoring.py ──► Result
 
 Ids only ever serve to find the same query and the same document again. So neither they, nor the order of the
@@ -15,25 +15,14 @@ import numpy.typing as npt
 
 from tieproof.calls.fingerprints import origin_of_run
 from tieproof.calls.run_ties import join, run_parts
-from tieproof.calls.scoring import (
-    Empty,
-    Names,
-    check_empty,
-    parse_measures,
-    score,
-)
+from tieproof.calls.scoring import Empty, Names, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.judged_runs import Judged, Ranked, read_qrels, read_run
+from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_categories import categories_of
-from tieproof.inputs.run_sources import (
-    Judged,
-    Ranked,
-    decoded,
-    read_qrels,
-    read_run,
-)
+from tieproof.inputs.run_sources import decoded
 from tieproof.inputs.strings import check_widths
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
@@ -166,7 +155,8 @@ def evaluate_run(
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, list(queries), topics.number, options)
     parts = run_parts(scores, ids, truncated, collection)
-    return score(parts, wanted, setting, origin, 0, estimate, topics.names, groups)
+    scored = score(parts, wanted, len(ids), estimate)
+    return make_result(scored, setting, origin, names=topics.names, categories=groups)
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:
@@ -186,8 +176,10 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
 def check_sides(judged: Judged, ranked: Ranked) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
     fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
+    if not len(fractions):
+        return
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
-    if len(fractions) and like_grades.all():
+    if like_grades.all():
         warn(
             f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
             "whole numbers: probably one was passed for the other. Pass the qrels first, then the run."

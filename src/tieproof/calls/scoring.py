@@ -6,17 +6,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.calls.fingerprints import RankingDigests, with_counts
+from tieproof.calls.fingerprints import with_counts
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
 from tieproof.results.evaluated import Evaluated, Origin, Setting
 from tieproof.results.results import Result
 from tieproof.results.tie_summary import count_by_query
-from tieproof.ties import IntArray, Parts, Ties
+from tieproof.ties import FloatArray, IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
@@ -63,39 +63,40 @@ def as_given(measure: Measure, ties: Ties) -> Estimates:
     return measure(ties)
 
 
+class Scores(NamedTuple):
+    """What every query scores, and what is known of its ranking.
+
+    measures : M of them
+    values : (M, 4, Q) lower, expected, upper and standard deviation
+    n_relevant : (Q,)
+    tie_counts : (4, Q), as `count_by_query` counts them
+    """
+
+    measures: list[Measure]
+    values: FloatArray
+    n_relevant: IntArray
+    tie_counts: IntArray
+
+
 def score(
     parts: Parts,
     measures: list[Measure],
-    setting: Setting,
-    origin: Origin | None = None,
-    zero_vectors: int = 0,
+    count: int,
     estimate: Callable[[Measure, Ties], Estimates] = as_given,
-    names: Names | None = None,
-    categories: npt.NDArray[Any] | None = None,
-    confidence: npt.NDArray[Any] | None = None,
     threads: int = 1,
-) -> Result:
-    """Evaluate every measure on the ties of every query.
+) -> Scores:
+    """Evaluate every measure on the ties of every one of `count` queries.
 
-    origin : where the queries that `parts` counts come from; None: their rankings are all that is known of them
     estimate : evaluates one measure
-    names : of the queries that `parts` counts from 0; None: these numbers
-    categories, confidence : those of each query that `parts` counts
     threads : how many parts are evaluated at a time
     """
-    left_out = names.left_out if names else {}
-    count = setting.queries - sum(map(len, left_out.values()))
-    ids = names.ids if names else np.arange(count)
     values = np.zeros((len(measures), 4, count))
     n_relevant = np.zeros(count, dtype=np.int64)
-    rankings = RankingDigests(count) if origin is None else None
     tie_counts = np.zeros((4, count), dtype=np.int64)
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, found = as_places(part[0]), part[1]
         n_relevant[queries] = found.n_relevant
-        if rankings is not None:
-            rankings.add(part[0], found)
         for of_measure, measure in zip(values, measures, strict=True):
             for row, estimates in zip(of_measure, estimate(measure, found), strict=True):
                 row[queries] = estimates
@@ -103,27 +104,46 @@ def score(
 
     with growing_tables():
         for_each(evaluate, parts, threads)
-    has_relevant = n_relevant > 0
+    return Scores(measures, values, n_relevant, tie_counts)
+
+
+def make_result(
+    scores: Scores,
+    setting: Setting,
+    origin: Origin,
+    zero_vectors: int = 0,
+    names: Names | None = None,
+    categories: npt.NDArray[Any] | None = None,
+    confidence: npt.NDArray[Any] | None = None,
+) -> Result:
+    """The result of these scores.
+
+    origin : where the queries come from, which does not know yet how many items are relevant to them
+    names : of the queries; None: they are numbered
+    categories, confidence : those of each query
+    """
+    left_out = names.left_out if names else {}
+    has_relevant = scores.n_relevant > 0
+    ids = names.ids if names else np.arange(len(has_relevant))
     empty_ids = np.flatnonzero(~has_relevant)
     check_evaluated(empty_ids, setting)
-    everyone = np.ones(count, dtype=np.bool_)
+    everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
-    values[..., empty_ids] = EMPTY[setting.empty]
-    values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-    if not kept.all():
+    values = scores.values
+    if len(empty_ids):
+        values = values.copy()
+        values[..., empty_ids] = EMPTY[setting.empty]
+        values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
         values = values[..., kept]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
-    if rankings is not None:
-        origin = rankings.origin(f"evaluate_{setting.distance}")
-    assert origin is not None
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Result(
         Evaluated(
             setting=setting,
-            origin=origin._replace(relevant=with_counts(origin.relevant, n_relevant)[kept]),
+            origin=origin._replace(relevant=with_counts(origin.relevant, scores.n_relevant)[kept]),
             query_ids=ids[kept],
-            per_query=dict(zip(measures, values, strict=True)),
-            tie_counts=tie_counts[:, kept],
+            per_query=dict(zip(scores.measures, values, strict=True)),
+            tie_counts=scores.tie_counts[:, kept],
             zero_vectors=zero_vectors,
             empty_ids=ids[empty_ids],
             left_out=left_out,
@@ -159,13 +179,13 @@ def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
         )
 
 
-def warn_of_recall(measures: Sequence[Measure], n_relevant: IntArray) -> None:
+def warn_of_recall(scores: Scores) -> None:
     """R@k is asked for where it cannot reach 1, and Success@k, which metric learning means by it, is not."""
-    counted = n_relevant[n_relevant > 0]
-    wanted = {str(measure) for measure in measures}
+    counted = scores.n_relevant[scores.n_relevant > 0]
+    wanted = {str(measure) for measure in scores.measures}
     cut = [
         measure
-        for measure in measures
+        for measure in scores.measures
         if measure.name == "R" and isinstance(measure.cutoff, int) and f"Success@{measure.cutoff}" not in wanted
         if 2 * np.count_nonzero(counted > measure.cutoff) > len(counted)
     ]

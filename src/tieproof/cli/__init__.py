@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tieproof.cli.commands import app_for
+from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 
 __all__ = ["main"]
@@ -25,5 +25,4 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has two more of its own,
     and `tieproof verify` one.
     """
-    words = sys.argv[1:] if args is None else list(args)
-    sys.exit(status_of(app_for(words), words))
+    sys.exit(status_of(program, sys.argv[1:] if args is None else list(args)))

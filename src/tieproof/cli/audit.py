@@ -2,17 +2,29 @@
 
 import json as json_format
 import sys
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Any
 
-import typer
+import click
 
 import tieproof
-from tieproof.audit import ATTACKS, AuditReport, Command
+from tieproof.audit import ATTACKS, AuditReport
+from tieproof.audit import Command as Program
 from tieproof.audit.conventions import CONVENTIONS
-from tieproof.cli.options import Json, Text, check_options, choice_option, file_option, one_of, option, whole_number
+from tieproof.cli import options, reports
+from tieproof.cli.documented import Command
+from tieproof.cli.options import (
+    Text,
+    argument,
+    check_options,
+    choice_option,
+    file_option,
+    one_of,
+    option,
+    whole_number,
+)
 from tieproof.cli.output import answer, is_terminal, written
-from tieproof.cli.report import Report, page_of
+from tieproof.cli.reports import page_of
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.views.text.audit import MARKDOWN, render
@@ -31,108 +43,10 @@ HELP = (
     f"Attacks: {', '.join(ATTACKS)}."
 )
 
-EXAMPLES = """Examples:
-
-tieproof audit tieproof.audit.examples:lower_bound
-
-tieproof audit tieproof.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md
-"""
-
-
-def command(
-    evaluator: Annotated[str | None, typer.Argument(metavar="[EVALUATOR]", help="package.module:function.")] = None,
-    command_line: Annotated[
-        Text,
-        option(
-            "--command",
-            metavar="COMMAND",
-            text="A program instead, such as 'trec_eval -m map {qrels} {run}', with the files that it reads. Its "
-            "numbers are those of lines of measure, 'all' and number, or the last one it prints.",
-        ),
-    ] = None,
-    takes: Annotated[
-        Text,
-        choice_option(
-            "--takes",
-            text="How the function is called. Default: what the number of its parameters tells.",
-            choices=CONVENTIONS,
-        ),
-    ] = None,
-    smaller: Annotated[
-        bool, typer.Option("--smaller-is-better", help="The numbers are errors, or the like.")
-    ] = False,
-    limits: Annotated[
-        str,
-        option("--limits", metavar="LOW,HIGH", text="What the numbers cannot leave; none where there is nothing."),
-    ] = "0,1",
-    measure: Annotated[
-        Text,
-        option(
-            "--measure",
-            "-m",
-            metavar="NAME",
-            text="The measure of tieproof that the evaluator computes; compares its numbers with the interval.",
-        ),
-    ] = None,
-    distance: Annotated[
-        str, option("--distance", "-d", metavar="NAME", text=f"Its distance, for --measure. {one_of(DISTANCES)}")
-    ] = "cosine",
-    vary: Annotated[
-        list[str],
-        option(
-            "--vary",
-            metavar="NAME=VALUES",
-            text="A keyword argument that must not matter and values for it, such as batch_size=1,64; repeat it for "
-            "more.",
-        ),
-    ] = [],  # noqa: B006
-    attacks: Annotated[
-        list[str], option("--attack", "-a", metavar="NAME", text="Only this attack; repeat it for more.")
-    ] = [],  # noqa: B006
-    seed: Annotated[int, option("--seed", metavar="NUMBER", text="Of all random numbers.", parser=whole_number)] = 0,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", help="What one call of the evaluator may take.")
-    ] = 30.0,
-    isolate: Annotated[
-        bool,
-        typer.Option(
-            "--isolate", help="Import and call it in a process of its own, so that crashes and hangs end there."
-        ),
-    ] = False,
-    json: Json = None,
-    markdown: Annotated[Text, file_option("--markdown", text="Write the report as Markdown, for an issue.")] = None,
-    page: Report = None,
-) -> None:
-    """Attack the evaluator, write the report, show it."""
-    if (evaluator is None) == (command_line is None):
-        raise InputError("Give an evaluator as package.module:function, or a program by --command, and not both.")
-    check_options(distance=distance, measure=measure)
-    options: dict[str, Any] = {
-        "takes": takes,
-        "larger_is_better": not smaller,
-        "limits": as_limits(limits),
-        "measure": measure,
-        "distance": distance,
-        "vary": as_settings(vary) or None,
-        "attacks": attacks or None,
-        "seed": seed,
-        "time_limit": time_limit,
-        "isolate": isolate,
-    }
-    audited = str(evaluator) if command_line is None else Command(command_line)
-    watched = is_terminal(sys.stderr)
-    report = written(
-        lambda: tieproof.audit(audited, progress=watched, **options),
-        [],
-        [(json, MEANS), (markdown, MARKDOWN), (page, page_of(page, "audit"))],
-    )
-    answer(json, render, report)
-    raise typer.Exit(status_of(report))
-
-
-def status_of(report: AuditReport) -> int:
-    """What the command exits with, so that scripts can tell."""
-    return EXPLOITABLE if report.exploitable else 0 if report.held else FOUND
+EXAMPLES = (
+    "tieproof audit tieproof.audit.examples:lower_bound",
+    "tieproof audit tieproof.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md",
+)
 
 
 def as_limits(text: str) -> tuple[float, float] | None:
@@ -142,19 +56,16 @@ def as_limits(text: str) -> tuple[float, float] | None:
     try:
         low, high = map(float, text.split(","))
     except ValueError:
-        raise typer.BadParameter(f"'--limits': {text!r} is not two numbers as in 0,1, and not none") from None
+        raise click.BadParameter(f"{text!r} is not two numbers as in 0,1, and not none") from None
     return low, high
 
 
-def as_settings(texts: list[str]) -> Mapping[str, list[Any]]:
-    """Values by keyword; numbers, true, false and null as in JSON, all else as text."""
-    settings = {}
-    for text in texts:
-        name, equals, values = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise typer.BadParameter(f"'--vary': {text!r} is not written as in batch_size=1,64")
-        settings[name] = [as_value(value) for value in values.split(",")]
-    return settings
+def as_setting(text: str) -> tuple[str, list[Any]]:
+    """A keyword and values for it; numbers, true, false and null as in JSON, all else as text."""
+    name, equals, values = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise click.BadParameter(f"{text!r} is not written as in batch_size=1,64")
+    return name, [as_value(value) for value in values.split(",")]
 
 
 def as_value(text: str) -> Any:
@@ -163,3 +74,91 @@ def as_value(text: str) -> Any:
         return json_format.loads(text)
     except ValueError:
         return text
+
+
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@argument("evaluator", required=False, meaning="package.module:function.")
+@option(
+    "--command",
+    "program",
+    metavar="COMMAND",
+    text="A program instead, such as 'trec_eval -m map {qrels} {run}', with the files that it reads. Its numbers are "
+    "those of lines of measure, 'all' and number, or the last one it prints.",
+)
+@choice_option(
+    "--takes",
+    text="How the function is called. Default: what the number of its parameters tells.",
+    choices=CONVENTIONS,
+)
+@click.option("--smaller-is-better", is_flag=True, help="The numbers are errors, or the like.")
+@option(
+    "--limits",
+    metavar="LOW,HIGH",
+    default="0,1",
+    parser=as_limits,
+    text="What the numbers cannot leave; none where there is nothing.",
+)
+@option(
+    "--measure",
+    "-m",
+    metavar="NAME",
+    text="The measure of tieproof that the evaluator computes; compares its numbers with the interval.",
+)
+@option(
+    "--distance",
+    "-d",
+    metavar="NAME",
+    default="cosine",
+    text=f"Its distance, for --measure. {one_of(DISTANCES)}",
+)
+@option(
+    "--vary",
+    metavar="NAME=VALUES",
+    multiple=True,
+    parser=as_setting,
+    text="A keyword argument that must not matter and values for it, such as batch_size=1,64; repeat it for more.",
+)
+@option("--attack", "-a", "attacks", metavar="NAME", multiple=True, text="Only this attack; repeat it for more.")
+@option("--seed", metavar="NUMBER", parser=whole_number, default=0, text="Of all random numbers.")
+@option(
+    "--time-limit", metavar="SECONDS", parser=float, default=30.0, text="What one call of the evaluator may take."
+)
+@click.option(
+    "--isolate",
+    is_flag=True,
+    help="Import and call it in a process of its own, so that crashes and hangs end there.",
+)
+@options.json
+@file_option("--markdown", text="Write the report as Markdown, for an issue.")
+@reports.report
+def command(
+    evaluator: Text,
+    program: Text,
+    smaller_is_better: bool,
+    vary: Sequence[tuple[str, list[Any]]],
+    attacks: Sequence[str],
+    json: Text,
+    markdown: Text,
+    report: Text,
+    **settings: Any,
+) -> None:
+    """Attack the evaluator, write the report, show it."""
+    if (evaluator is None) == (program is None):
+        raise InputError("Give an evaluator as package.module:function, or a program by --command, and not both.")
+    check_options(distance=settings["distance"], measure=settings["measure"])
+    settings |= {
+        "larger_is_better": not smaller_is_better,
+        "vary": dict(vary) or None,
+        "attacks": attacks or None,
+        "progress": is_terminal(sys.stderr),
+    }
+    audited = str(evaluator) if program is None else Program(program)
+    outputs = [(json, MEANS), (markdown, MARKDOWN), (report, page_of(report, "audit"))]
+    found = written(lambda: tieproof.audit(audited, **settings), [], outputs)
+    answer(json, render, found)
+    click.get_current_context().exit(status_of(found))
+
+
+def status_of(report: AuditReport) -> int:
+    """What the command exits with, so that scripts can tell."""
+    return EXPLOITABLE if report.exploitable else 0 if report.held else FOUND

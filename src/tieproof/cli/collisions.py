@@ -1,31 +1,17 @@
 """`tieproof collisions`."""
 
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
 import tieproof
 from tieproof.calls.collisions import as_epsilon
+from tieproof.cli import options, reports
+from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import (
-    Bits,
-    Distance,
-    Embeddings,
-    Gallery,
-    GalleryGroups,
-    GalleryLabels,
-    Groups,
-    Json,
-    Labels,
-    Memory,
-    PerQuery,
-    Text,
-    Threads,
-    file_option,
-    option,
-)
+from tieproof.cli.options import Text, file_option, option
 from tieproof.cli.output import answer
-from tieproof.cli.report import Report, page_of
+from tieproof.cli.reports import page_of
 from tieproof.views.text.collisions import render
 from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER_QUERY
 
@@ -35,16 +21,12 @@ HELP = (
     "interval of AP they make. Files are those that tieproof evaluate reads; a single array needs no labels."
 )
 
-EXAMPLES = """Examples:
-
-tieproof collisions embeddings.npy
-
-tieproof collisions embeddings.npy labels.npy -d euclidean --epsilon 1e-10
-
-tieproof collisions queries.npz --gallery gallery.npz --json collisions.json
-
-tieproof collisions data.npz --plot collisions.png --plot-ranks ranks.svg
-"""
+EXAMPLES = (
+    "tieproof collisions embeddings.npy",
+    "tieproof collisions embeddings.npy labels.npy -d euclidean --epsilon 1e-10",
+    "tieproof collisions queries.npz --gallery gallery.npz --json collisions.json",
+    "tieproof collisions data.npz --plot collisions.png --plot-ranks ranks.svg",
+)
 
 
 def number(text: str) -> float:
@@ -52,56 +34,49 @@ def number(text: str) -> float:
     try:
         return as_epsilon(float(text))
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number of at least 0") from None
+        raise click.BadParameter(f"{text!r} is not a number of at least 0") from None
 
 
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@options.embeddings
+@options.labels
+@options.gallery
+@options.gallery_labels
+@options.distance
+@option(
+    "--epsilon",
+    metavar="NUMBER",
+    parser=number,
+    default=0.0,
+    text="Neighbours closer than this collide. 0: the same distance.",
+)
+@options.groups
+@options.gallery_groups
+@options.bits
+@options.memory
+@options.threads
+@options.json
+@options.per_query
+@file_option("--plot", text=f"Draw queries x ranks and what collides ({', '.join(COLLISIONS)}).")
+@file_option("--plot-ranks", text=f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).")
+@reports.report
 def command(
-    embeddings: Embeddings,
-    labels: Labels = None,
-    gallery: Gallery = None,
-    gallery_labels: GalleryLabels = None,
-    distance: Distance = "cosine",
-    epsilon: Annotated[
-        float,
-        option(
-            "--epsilon",
-            metavar="NUMBER",
-            parser=number,
-            text="Neighbours closer than this collide. 0: the same distance.",
-        ),
-    ] = 0.0,
-    groups: Groups = None,
-    gallery_groups: GalleryGroups = None,
-    bits: Bits = None,
-    memory: Memory = "1GiB",
-    threads: Threads = None,
-    json: Json = None,
-    per_query: PerQuery = None,
-    plot: Annotated[
-        Text, file_option("--plot", text=f"Draw queries x ranks and what collides ({', '.join(COLLISIONS)}).")
-    ] = None,
-    plot_ranks: Annotated[
-        Text,
-        file_option("--plot-ranks", text=f"Draw how often items collide at each rank ({', '.join(COLLISIONS)})."),
-    ] = None,
-    report: Report = None,
+    embeddings: str,
+    labels: Text,
+    groups: Text,
+    gallery: Text,
+    gallery_labels: Text,
+    gallery_groups: Text,
+    json: Text,
+    per_query: Text,
+    plot: Text,
+    plot_ranks: Text,
+    report: Text,
+    **settings: Any,
 ) -> None:
     """Read, count, write, show."""
     queries = Files(embeddings, labels, groups, needs_labels=False)
-    found = evaluated(
-        tieproof.collisions,
-        as_sides(queries, gallery, gallery_labels, gallery_groups),
-        [
-            (json, MEANS),
-            (per_query, PER_QUERY),
-            (plot, COLLISIONS),
-            (plot_ranks, COLLISIONS_BY_RANK),
-            (report, page_of(report, "collisions")),
-        ],
-        distance=distance,
-        epsilon=epsilon,
-        memory=memory,
-        threads=threads,
-        bits=bits,
-    )
-    answer(json, render, found)
+    sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
+    pictures = [(plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)]
+    outputs = [(json, MEANS), (per_query, PER_QUERY), *pictures, (report, page_of(report, "collisions"))]
+    answer(json, render, evaluated(tieproof.collisions, sides, outputs, **settings))

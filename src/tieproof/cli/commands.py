@@ -1,58 +1,70 @@
 """All commands, and what the command line shows without one."""
 
-from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
-from typing import Annotated
 
-import typer
+import click
 
 import tieproof
+from tieproof.cli.documented import Command
 from tieproof.cli.exits import TRACEBACK
-from tieproof.cli.output import say
+from tieproof.cli.output import WIDEST, say
 
 COMMANDS = ("evaluate", "run", "compare", "verify", "fnmr", "pcf", "collisions", "audit", "measures", "demo")
-"""Each is a file of this folder, with `command`, `HELP` and `EXAMPLES`."""
+"""Each is a file of this folder, with a `command`."""
+
+HELP = (
+    "Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest value "
+    "over all orderings of items at exactly the same distance. The same data gives the same number, to the last bit, "
+    "whatever its order and whatever the machine."
+)
 
 
-def app_for(args: Sequence[str]) -> typer.Typer:
-    """The program with the command that the arguments ask for; with all of them where they ask for none of these.
+class Commands(Command, click.Group):
+    """The commands, each imported when it is asked for: all of them take longer to import than some evaluations."""
 
-    What the others import takes longer than some evaluations.
-    """
-    asked = next((word for word in args if not word.startswith("-")), None)
-    app = typer.Typer(
-        name="tieproof",
-        help="Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and "
-        "highest value over all orderings of items at exactly the same distance. The same data gives the same "
-        "number, to the last bit, whatever its order and whatever the machine.",
-        epilog="Example: tieproof demo",
-        add_completion=False,
-        context_settings={"help_option_names": ["--help", "-h"]},
-        pretty_exceptions_enable=False,
-    )
-    app.callback(invoke_without_command=True)(top)
-    for name in [asked] if asked in COMMANDS else COMMANDS:
-        file = import_module(f"tieproof.cli.{name}")
-        app.command(name, help=file.HELP, epilog=file.EXAMPLES)(file.command)
-    return app
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order of the help text."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """The command of this name."""
+        if cmd_name not in COMMANDS:
+            near = "".join(f" Did you mean {name!r}?" for name in get_close_matches(cmd_name, COMMANDS, 1))
+            ctx.fail(f"No such command {cmd_name!r}.{near}")
+        command: click.Command = import_module(f"tieproof.cli.{cmd_name}").command
+        return command
 
 
-def show_version(wanted: bool) -> None:
+def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
         say(f"tieproof {tieproof.__version__}")
-        raise typer.Exit
+        ctx.exit()
 
 
-def top(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
-    ] = False,
-    show_traceback: Annotated[
-        bool, typer.Option("--traceback", help=f"Show where a defect of tieproof is; so does {TRACEBACK}=1.")
-    ] = False,
-) -> None:
+@click.command(
+    cls=Commands,
+    help=HELP,
+    examples=["tieproof demo"],
+    invoke_without_command=True,
+    context_settings={
+        "help_option_names": ["--help", "-h"],
+        "max_content_width": WIDEST,
+        "show_default": True,
+    },
+)
+@click.option(
+    "--version", is_flag=True, callback=show_version, expose_value=False, is_eager=True, help="Show the version."
+)
+@click.option(
+    "--traceback",
+    is_flag=True,
+    expose_value=False,
+    help=f"Show where a defect of tieproof is; so does {TRACEBACK}=1.",
+)
+@click.pass_context
+def program(ctx: click.Context) -> None:
     """Without a command, show what there is."""
-    if context.invoked_subcommand is None:
-        say(context.get_help())
+    if ctx.invoked_subcommand is None:
+        say(ctx.get_help())

@@ -3,29 +3,29 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
-import typer
+import click
 
 import tieproof
 from tieproof.calls.compare import Correction, Test
 from tieproof.calls.runs import MISSING
 from tieproof.calls.scoring import EMPTY
+from tieproof.cli import options, reports
+from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import (
-    Json,
-    PerQuery,
     Text,
     between_0_and_1,
     check_options,
     choice_option,
+    file_argument,
     file_option,
-    file_path,
     one_of,
     option,
 )
 from tieproof.cli.output import answer, is_terminal, written
-from tieproof.cli.report import Report, page_of
+from tieproof.cli.reports import page_of
 from tieproof.cli.run import evaluated_files
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
@@ -45,16 +45,12 @@ HELP = (
     "is called as its file is, without its folder and extension."
 )
 
-EXAMPLES = """Examples:
-
-tieproof compare --qrels qrels.txt base.run ours.run theirs.run
-
-tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10
-
-tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey
-
-tieproof compare ours.tieproof theirs.tieproof --json comparison.json
-"""
+EXAMPLES = (
+    "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
+    "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
+    "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
+    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json",
+)
 
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
 
@@ -69,86 +65,78 @@ Evaluation = Callable[[str], tieproof.Result]
 """The result of the system in a file."""
 
 
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@file_argument("files", nargs=-1, required=True, meaning="Of two systems or more.")
+@file_option("--qrels", text="The judgments of runs; a grade above 0 is relevant.")
+@option("--baseline", metavar="NAME", text="Compare all with this system; else every two are compared.")
+@choice_option("--test", default="sign-flip", text="What the p-values are by.", choices=get_args(Test))
+@choice_option(
+    "--correction",
+    default="holm",
+    text="Of the p-values, for the number of pairs.",
+    choices=(*get_args(Correction), NONE),
+)
+@option(
+    "--confidence",
+    metavar="SHARE",
+    default=0.95,
+    text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
+    parser=between_0_and_1,
+)
+@option(
+    "--measure",
+    "-m",
+    "measures",
+    metavar="NAME",
+    multiple=True,
+    text="A measure, or several with commas between them; repeat it for more. Of records, by default all.",
+)
+@option("--distance", "-d", metavar="NAME", text=f"Of embeddings; else cosine. {one_of(DISTANCES)}")
+@file_option("--categories", text="A category for each query.")
+@choice_option(
+    "--average",
+    text="The mean over all queries, or over the categories of the means over their queries; else micro.",
+    choices=AVERAGES,
+)
+@choice_option(
+    "--missing",
+    text="What becomes of a query that has relevant documents and none in a run; else zero.",
+    choices=MISSING,
+)
+@choice_option("--empty", text="What a query with nothing relevant scores; else skip.", choices=EMPTY)
+@options.json
+@options.per_query
+@reports.report
 def command(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILES", help="Of at least two systems; see above.", parser=file_path)
-    ],
-    qrels: Annotated[Text, file_option("--qrels", text="The judgments of runs; a grade above 0 is relevant.")] = None,
-    baseline: Annotated[
-        Text, option("--baseline", metavar="NAME", text="Compare all with this system; else every two are compared.")
-    ] = None,
-    test: Annotated[
-        str, choice_option("--test", text="What the p-values are by.", choices=get_args(Test))
-    ] = "sign-flip",
-    correction: Annotated[
-        str,
-        choice_option(
-            "--correction", text="Of the p-values, for the number of pairs.", choices=(*get_args(Correction), NONE)
-        ),
-    ] = "holm",
-    confidence: Annotated[
-        float,
-        option(
-            "--confidence",
-            metavar="SHARE",
-            text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
-            parser=between_0_and_1,
-        ),
-    ] = 0.95,
-    measures: Annotated[
-        list[str] | None,
-        option(
-            "--measure",
-            "-m",
-            metavar="NAME",
-            text="A measure, or several with commas between them; repeat it for more. Of records, by default all.",
-        ),
-    ] = None,
-    distance: Annotated[
-        Text, option("--distance", "-d", metavar="NAME", text=f"Of embeddings; else cosine. {one_of(DISTANCES)}")
-    ] = None,
-    categories: Annotated[Text, file_option("--categories", text="A category for each query.")] = None,
-    average: Annotated[
-        Text,
-        choice_option(
-            "--average",
-            text="The mean over all queries, or over the categories of the means over their queries; else micro.",
-            choices=AVERAGES,
-        ),
-    ] = None,
-    missing: Annotated[
-        Text,
-        choice_option(
-            "--missing",
-            text="What becomes of a query that has relevant documents and none in a run; else zero.",
-            choices=MISSING,
-        ),
-    ] = None,
-    empty: Annotated[
-        Text, choice_option("--empty", text="What a query with nothing relevant scores; else skip.", choices=EMPTY)
-    ] = None,
-    json: Json = None,
-    per_query: PerQuery = None,
-    report: Report = None,
+    files: Sequence[str],
+    qrels: Text,
+    baseline: Text,
+    test: str,
+    correction: str,
+    confidence: float,
+    measures: Sequence[str],
+    json: Text,
+    per_query: Text,
+    report: Text,
+    **evaluation: Text,
 ) -> None:
     """Read, evaluate, compare, write, show."""
-    check_options(measures=measures, distance=distance)
-    given = {"distance": distance, "categories": categories, "average": average, "missing": missing, "empty": empty}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    check_options(measures=measures or None, distance=evaluation["distance"])
+    settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
     kind = kind_of(files, qrels)
-    for name in options:
+    for name in settings:
         if name not in TAKES[kind]:
             raise InputError(f"--{name} is not for {kind}, which were given; leave it out.")
     systems = named(files[1:] if kind == EMBEDDINGS else files)
-    make = evaluation_of(kind, qrels or files[0], options | {"measures": measures or [*DEFAULT_MEASURES]})
+    make = evaluation_of(kind, qrels or files[0], settings | {"measures": measures or DEFAULT_MEASURES})
     how: dict[str, Any] = {
         "baseline": next((name for name, file in systems.items() if file == baseline), baseline),
         "test": test,
         "correction": None if correction == NONE else correction,
-        "measures": measures,
+        "measures": measures or None,
         "confidence": confidence,
     }
-    read = [split(file).path for file in (*files, qrels, categories) if file]
+    read = [split(file).path for file in (*files, qrels, evaluation["categories"]) if file]
     found = written(
         lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
         read,
@@ -196,19 +184,19 @@ def short_name(file: str) -> str:
     return f"{name}:{entry}" if entry else name
 
 
-def evaluation_of(kind: str, judged_by: str, options: Mapping[str, Any]) -> Evaluation:
+def evaluation_of(kind: str, judged_by: str, settings: Mapping[str, Any]) -> Evaluation:
     """How the file of a system becomes its result.
 
     judged_by : the file of the qrels, or of the labels
     """
     if kind == RECORDS:
         return tieproof.load
-    categories, watched = options.get("categories"), is_terminal(sys.stderr)
-    further = {name: value for name, value in options.items() if name != "categories"}
+    categories, watched = settings.get("categories"), is_terminal(sys.stderr)
+    further = {name: value for name, value in settings.items() if name != "categories"}
     if kind == EMBEDDINGS:
         return lambda file: from_files(
             tieproof.evaluate, [Files(file, judged_by, None, categories)], progress=watched, **further
         )
     if further.get("average") == "macro" and categories is None:
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
-    return lambda file: evaluated_files(tieproof.evaluate_run, judged_by, file, categories, **further)
+    return lambda file: evaluated_files(tieproof.evaluate_run, judged_by, file, categories=categories, **further)

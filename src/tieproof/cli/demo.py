@@ -2,17 +2,18 @@
 
 from typing import Any
 
+import click
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.embeddings import evaluate
+from tieproof.cli.documented import Command
 from tieproof.cli.output import show
 from tieproof.data import load_digits
 from tieproof.results.results import Result
 from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, count, numbers, paragraph, table
 
 HELP = "Show what ties do to scores, on 1,797 handwritten digits that come with the package."
-EXAMPLES = "Example: tieproof demo"
 
 MEASURES = ("AP", "P@1", "P@10")
 
@@ -20,6 +21,7 @@ PIXELS, CODES, ZEROS = "pixels", "64-bit codes", "zeros"
 DISTANCE = {PIXELS: "cosine", CODES: "hamming", ZEROS: "cosine"}
 
 
+@click.command(cls=Command, help=HELP, examples=["tieproof demo"])
 def command() -> None:
     """Evaluate the digits, and show what that tells."""
     show(render, run())

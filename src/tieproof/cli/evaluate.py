@@ -1,36 +1,16 @@
 """`tieproof evaluate`."""
 
-from typing import Annotated
+from typing import Any
+
+import click
 
 import tieproof
+from tieproof.cli import options, reports
+from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import (
-    MEASURES,
-    TIE_STD,
-    Average,
-    Bits,
-    Ci,
-    Distance,
-    Embeddings,
-    Empty,
-    Gallery,
-    GalleryGroups,
-    GalleryLabels,
-    Groups,
-    Json,
-    Labels,
-    Measures,
-    Memory,
-    PerQuery,
-    Plot,
-    Save,
-    Text,
-    Threads,
-    choice_option,
-    file_option,
-)
+from tieproof.cli.options import TIE_STD, Text, choice_option
 from tieproof.cli.output import answer, showing
-from tieproof.cli.report import GalleryItems, Items, Report, Shown, with_page
+from tieproof.cli.reports import Shown, with_page
 from tieproof.inputs.formats import FORMATS as PRECISIONS
 from tieproof.inputs.readers import FORMATS
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
@@ -43,82 +23,68 @@ HELP = (
     "a colon: data.npz:features."
 )
 
-EXAMPLES = """Examples:
-
-tieproof evaluate embeddings.npy labels.npy
-
-tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10
-
-tieproof evaluate embeddings.npy labels.npy --ci 0.95
-
-tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP
-
-tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy
-
-tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg
-
-tieproof evaluate embeddings.npy labels.npy --precision float16
-
-tieproof evaluate embeddings.npy labels.npy --save run.tieproof
-"""
+EXAMPLES = (
+    "tieproof evaluate embeddings.npy labels.npy",
+    "tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10",
+    "tieproof evaluate embeddings.npy labels.npy --ci 0.95",
+    "tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP",
+    "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
+    "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
+    "tieproof evaluate embeddings.npy labels.npy --precision float16",
+    "tieproof evaluate embeddings.npy labels.npy --save run.tieproof",
+    "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
+)
 
 
-Categories = Annotated[
-    Text, file_option("--categories", text="A category for each query; the result is shown for each, too.")
-]
-Confidence = Annotated[
-    Text,
-    file_option("--confidence", text="A number for each query; shows the error of the most confident ones, too."),
-]
-
-
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@options.embeddings
+@options.labels
+@options.gallery
+@options.gallery_labels
+@options.distance
+@options.measures
+@options.groups
+@options.gallery_groups
+@options.categories
+@options.average
+@options.confidence
+@options.bits
+@choice_option(
+    "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=PRECISIONS
+)
+@options.empty
+@options.memory
+@options.threads
+@options.ci
+@options.json
+@options.per_query
+@options.plot
+@options.save
+@reports.report
+@reports.items
+@reports.gallery_items
 def command(
-    embeddings: Embeddings,
-    labels: Labels = None,
-    gallery: Gallery = None,
-    gallery_labels: GalleryLabels = None,
-    distance: Distance = "cosine",
-    measures: Measures = MEASURES,
-    groups: Groups = None,
-    gallery_groups: GalleryGroups = None,
-    categories: Categories = None,
-    average: Average = "micro",
-    confidence: Confidence = None,
-    bits: Bits = None,
-    precision: Annotated[
-        Text,
-        choice_option(
-            "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=PRECISIONS
-        ),
-    ] = None,
-    empty: Empty = "skip",
-    memory: Memory = "1GiB",
-    threads: Threads = None,
-    ci: Ci = None,
-    json: Json = None,
-    per_query: PerQuery = None,
-    plot: Plot = None,
-    save: Save = None,
-    report: Report = None,
-    items: Items = None,
-    gallery_items: GalleryItems = None,
+    embeddings: str,
+    labels: Text,
+    groups: Text,
+    categories: Text,
+    confidence: Text,
+    gallery: Text,
+    gallery_labels: Text,
+    gallery_groups: Text,
+    ci: float | None,
+    json: Text,
+    per_query: Text,
+    plot: Text,
+    save: Text,
+    report: Text,
+    items: Text,
+    gallery_items: Text,
+    **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
-    sides = as_sides(
-        Files(embeddings, labels, groups, categories, confidence), gallery, gallery_labels, gallery_groups
-    )
+    queries = Files(embeddings, labels, groups, categories, confidence)
+    sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
     function, page = with_page(tieproof.evaluate, report, Shown(items, gallery_items))
-    result = evaluated(
-        showing(function, ci),
-        sides,
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
-        distance=distance,
-        measures=measures,
-        average=average,
-        empty=empty,
-        memory=memory,
-        threads=threads,
-        bits=bits,
-        precision=precision,
-    )
-    answer(json, render, result)
+    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)]
+    answer(json, render, evaluated(showing(function, ci), sides, outputs, **settings))

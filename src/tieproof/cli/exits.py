@@ -6,10 +6,9 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
-import typer
-from typer.main import get_command
+import click
 
 from tieproof.cli.output import complain, discard
 from tieproof.cli.signals import Terminated, ending_by_signals
@@ -19,27 +18,23 @@ from tieproof.views.printable import in_one_line, printable
 OK, DEFECT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK = "TIEPROOF_TRACEBACK"
 
-# What the argument parser raises for wrong usage; its class has no public name of its own.
-UsageError = cast(type[typer.BadParameter], typer.BadParameter.__base__)
 
-
-def status_of(app: typer.Typer, args: list[str]) -> int:
+def status_of(program: click.Command, args: list[str]) -> int:
     """Run a command, and turn whatever it raises into a line and a status."""
-    command = get_command(app)
     try:
-        with ending_by_signals(), warnings_in_lines(), command.make_context("tieproof", list(args)) as context:
-            command.invoke(context)
+        with ending_by_signals(), warnings_in_lines(), program.make_context("tieproof", list(args)) as context:
+            program.invoke(context)
         print(end="", flush=True)
-    except typer.Exit as done:
+    except click.exceptions.Exit as done:
         return done.exit_code
     except Terminated as ended:
         return stopped("Terminated", ended.status)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, click.Abort):
         return stopped("Interrupted", INTERRUPTED)
-    except UsageError as error:
-        message = error.format_message()
+    except click.UsageError as error:
+        message, asked = error.format_message(), error.ctx.command_path if error.ctx else "tieproof"
         end = "" if message.endswith((".", "?")) else "."
-        return fail(f"{message}{end} See: {asked_for(error, app, args)} --help")
+        return fail(f"{message}{end} See: {asked} --help")
     except TieproofError as error:
         return fail(str(error))
     except MemoryError as error:
@@ -51,10 +46,6 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
     except OSError as error:
         discard(sys.stdout)
         return fail(f"{error.filename or 'Standard output'}: {error.strerror or error}.")
-    except SystemExit as done:
-        if not isinstance(done.__context__, BrokenPipeError):
-            raise
-        # rich, which prints help texts, ends the program where their reader has seen enough
     except Exception as error:
         if "--traceback" in args or os.environ.get(TRACEBACK, "0") != "0":
             complain("\n".join(map(printable, traceback.format_exc().splitlines())))
@@ -64,14 +55,6 @@ def status_of(app: typer.Typer, args: list[str]) -> int:
             DEFECT,
         )
     return OK
-
-
-def asked_for(error: typer.BadParameter, app: typer.Typer, args: list[str]) -> str:
-    """The command whose help says more; the parser doesn't always tell which it was at."""
-    if error.ctx:
-        return error.ctx.command_path
-    commands = [command.name for command in app.registered_commands]
-    return next((f"tieproof {word}" for word in args if word in commands), "tieproof")
 
 
 @contextmanager

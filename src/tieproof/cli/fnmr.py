@@ -1,24 +1,14 @@
 """`tieproof fnmr`."""
 
-from typing import Annotated
+from typing import Any
+
+import click
 
 import tieproof
+from tieproof.cli import options
+from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import (
-    Bits,
-    Distance,
-    Embeddings,
-    Gallery,
-    GalleryGroups,
-    GalleryLabels,
-    Groups,
-    Json,
-    Labels,
-    Memory,
-    Threads,
-    choice_option,
-    share_option,
-)
+from tieproof.cli.options import Text, choice_option, share_option
 from tieproof.cli.output import answer
 from tieproof.results.rates import METHODS
 from tieproof.views.text.files import MEANS
@@ -32,50 +22,42 @@ HELP = (
     "exactly the same distance."
 )
 
-EXAMPLES = """Examples:
-
-tieproof fnmr embeddings.npy labels.npy --fmr 0.1
-
-tieproof fnmr queries.npz --gallery gallery.npz --fmr 0.01 --fmr 0.001 --method exact
-
-tieproof fnmr data.npz --json rates.json
-"""
-
-RATES = [0.1]
+EXAMPLES = (
+    "tieproof fnmr embeddings.npy labels.npy --fmr 0.1",
+    "tieproof fnmr queries.npz --gallery gallery.npz --fmr 0.01 --fmr 0.001 --method exact",
+    "tieproof fnmr data.npz --json rates.json",
+)
 
 
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@options.embeddings
+@options.labels
+@share_option("--fmr", multiple=True, default=[0.1], text="A false match rate; repeat it for more.")
+@choice_option(
+    "--method",
+    default="linear",
+    text="Quantiles between two distances, or distances themselves with all that ties leave open.",
+    choices=METHODS,
+)
+@options.gallery
+@options.gallery_labels
+@options.distance
+@options.groups
+@options.gallery_groups
+@options.bits
+@options.memory
+@options.threads
+@options.json
 def command(
-    embeddings: Embeddings,
-    labels: Labels = None,
-    fmr: Annotated[list[float], share_option("--fmr", text="A false match rate; repeat it for more.")] = RATES,
-    method: Annotated[
-        str,
-        choice_option(
-            "--method",
-            text="Quantiles between two distances, or distances themselves with all that ties leave open.",
-            choices=METHODS,
-        ),
-    ] = "linear",
-    gallery: Gallery = None,
-    gallery_labels: GalleryLabels = None,
-    distance: Distance = "cosine",
-    groups: Groups = None,
-    gallery_groups: GalleryGroups = None,
-    bits: Bits = None,
-    memory: Memory = "1GiB",
-    threads: Threads = None,
-    json: Json = None,
+    embeddings: str,
+    labels: Text,
+    groups: Text,
+    gallery: Text,
+    gallery_labels: Text,
+    gallery_groups: Text,
+    json: Text,
+    **settings: Any,
 ) -> None:
     """Read, count, write, show."""
-    rates = evaluated(
-        tieproof.fnmr_at_fmr,
-        as_sides(Files(embeddings, labels, groups), gallery, gallery_labels, gallery_groups),
-        [(json, MEANS)],
-        distance=distance,
-        fmr=fmr,
-        method=method,
-        memory=memory,
-        threads=threads,
-        bits=bits,
-    )
-    answer(json, render, rates)
+    sides = as_sides(Files(embeddings, labels, groups), gallery, gallery_labels, gallery_groups)
+    answer(json, render, evaluated(tieproof.fnmr_at_fmr, sides, [(json, MEANS)], **settings))

@@ -1,9 +1,11 @@
 """`tieproof measures`."""
 
-from typing import Annotated
+from collections.abc import Sequence
 
-import typer
+import click
 
+from tieproof.cli.documented import Command
+from tieproof.cli.options import argument
 from tieproof.cli.output import show
 from tieproof.views.text.measures import find, render
 
@@ -12,18 +14,11 @@ HELP = (
     "With names, only these; names of other libraries are understood, too."
 )
 
-EXAMPLES = """Examples:
-
-tieproof measures
-
-tieproof measures nDCG
-
-tieproof measures map_cut_10
-"""
+EXAMPLES = ("tieproof measures", "tieproof measures nDCG", "tieproof measures map_cut_10")
 
 
-def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Default: all of them.")] = None,
-) -> None:
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@argument("names", nargs=-1, metavar="[NAME]...", meaning="Default: all of them.")
+def command(names: Sequence[str]) -> None:
     """Show what the registry holds."""
-    show(render, find(names or []))
+    show(render, find(names))

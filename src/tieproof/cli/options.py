@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from tieproof.calls.scoring import EMPTY, parse_measures
+from tieproof.cli.documented import Argument
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
@@ -29,14 +30,14 @@ def whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+        raise click.BadParameter(f"{text!r} is not a whole number") from None
 
 
 def count(text: str) -> int:
     """A whole number of at least 1."""
     number = whole_number(text)
     if number < 1:
-        raise typer.BadParameter(f"{text!r} is not a number of at least 1")
+        raise click.BadParameter(f"{text!r} is not a number of at least 1")
     return number
 
 
@@ -45,9 +46,9 @@ def share(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number") from None
+        raise click.BadParameter(f"{text!r} is not a number") from None
     if not 0 <= number <= 1:
-        raise typer.BadParameter(f"{text!r} is not a number from 0 to 1")
+        raise click.BadParameter(f"{text!r} is not a number from 0 to 1")
     return number
 
 
@@ -55,20 +56,28 @@ def between_0_and_1(text: str) -> float:
     """A number between 0 and 1, and neither."""
     number = share(text)
     if number in (0.0, 1.0):
-        raise typer.BadParameter(f"{text!r} is not a number between 0 and 1")
+        raise click.BadParameter(f"{text!r} is not a number between 0 and 1")
     return number
 
 
 def file_path(text: str) -> str:
     """A path or location; the empty text, such as a variable of a shell that is not set, is none."""
     if not text:
-        raise typer.BadParameter("an empty text is not the path of a file")
+        raise click.BadParameter("an empty text is not the path of a file")
     return text
 
 
-def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] | None = None) -> Any:
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] = str, **more: Any) -> Decorator:
     """An option with its help text."""
-    return typer.Option(*names, help=text, metavar=metavar, parser=parser)
+    return click.option(*names, help=text, metavar=metavar, type=parser, **more)
+
+
+def argument(name: str, **more: Any) -> Decorator:
+    """An argument with its meaning."""
+    return click.argument(name, cls=Argument, **more)
 
 
 file_option = partial(option, metavar="FILE", parser=file_path)
@@ -78,21 +87,19 @@ count_option = partial(option, metavar="NUMBER", parser=count)
 share_option = partial(option, metavar="SHARE", parser=share)
 
 
-def file_argument(name: str, text: str) -> Any:
-    """A file that is given without the name of an option."""
-    return typer.Argument(metavar=name, help=text, parser=file_path)
+file_argument = partial(argument, type=file_path)
 
 
-def choice_option(*names: str, text: str, choices: Iterable[str]) -> Any:
+def choice_option(*names: str, text: str, choices: Iterable[str], **more: Any) -> Decorator:
     """An option that is one of several words."""
     words = tuple(choices)
 
     def known(word: str) -> str:
         if word not in words:
-            raise typer.BadParameter(f"{word!r} is not one of {', '.join(words)}")
+            raise click.BadParameter(f"{word!r} is not one of {', '.join(words)}")
         return word
 
-    return option(*names, text=f"{text} {one_of(words)}", metavar="NAME", parser=known)
+    return option(*names, text=f"{text} {one_of(words)}", metavar="NAME", parser=known, **more)
 
 
 CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {
@@ -115,55 +122,49 @@ def check_options(**given: Any) -> None:
             raise InputError(f"{name}: {error}") from error
 
 
-MEASURES = [*DEFAULT_MEASURES]
+embeddings = file_argument("embeddings", meaning="Vectors, one a row.")
+labels = file_argument("labels", required=False, meaning="One label a row. Default: those in the file of EMBEDDINGS.")
 
-Embeddings = Annotated[str, file_argument("EMBEDDINGS", text="Vectors, one a row.")]
-Labels = Annotated[Text, file_argument("LABELS", text="One label a row. Default: those in the file of EMBEDDINGS.")]
+gallery = file_option("--gallery", text="The retrieval database.")
+gallery_labels = file_option("--gallery-labels", text="Its labels. Default: those in its file.")
+groups = file_option("--groups", text="Items with the query's label and group are excluded.")
+gallery_groups = file_option("--gallery-groups", text="The groups of the gallery.")
+distance = option("--distance", "-d", metavar="NAME", default="cosine", text=one_of(DISTANCES))
+bits = number_option("--bits", text="Bits of packed codes (hamming).")
+memory = option("--memory", metavar="SIZE", default="1GiB", text="Memory to use beside the embeddings.")
+threads = number_option("--threads", text="Default: one for each processor.")
 
-Gallery = Annotated[Text, file_option("--gallery", text="The retrieval database.")]
-GalleryLabels = Annotated[Text, file_option("--gallery-labels", text="Its labels. Default: those in its file.")]
-Groups = Annotated[Text, file_option("--groups", text="Items with the query's label and group are excluded.")]
-GalleryGroups = Annotated[Text, file_option("--gallery-groups", text="The groups of the gallery.")]
-Distance = Annotated[str, option("--distance", "-d", metavar="NAME", text=one_of(DISTANCES))]
-Bits = Annotated[int | None, number_option("--bits", text="Bits of packed codes (hamming).")]
-Memory = Annotated[str, option("--memory", metavar="SIZE", text="Memory to use beside the embeddings.")]
-Threads = Annotated[int | None, number_option("--threads", text="Default: one for each processor.")]
-
-Measures = Annotated[
-    list[str],
-    option(
-        "--measure",
-        "-m",
-        metavar="NAME",
-        text="A measure such as P@10 or nDCG(gain=exp)@10, or several with commas between them; repeat it for more. "
-        "tieproof measures shows all.",
-    ),
-]
-Empty = Annotated[str, choice_option("--empty", text="What a query with nothing relevant scores.", choices=EMPTY)]
-Average = Annotated[
-    str,
-    choice_option(
-        "--average",
-        text="The mean over all queries, or over the categories of the means over their queries.",
-        choices=AVERAGES,
-    ),
-]
-Json = Annotated[Text, file_option("--json", text="Write the result as JSON; - is standard output.")]
-Ci = Annotated[
-    float | None,
-    option(
-        "--ci",
-        metavar="SHARE",
-        text="Show the confidence interval over the queries, too, such as 0.95: what their choice leaves open, "
-        "beside what ties leave open.",
-        parser=between_0_and_1,
-    ),
-]
-PerQuery = Annotated[Text, file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")]
-Save = Annotated[
-    Text,
-    file_option(
-        "--save", text=f"Write all of the result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
-    ),
-]
-Plot = Annotated[Text, file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")]
+measures = option(
+    "--measure",
+    "-m",
+    "measures",
+    metavar="NAME",
+    multiple=True,
+    default=DEFAULT_MEASURES,
+    text="A measure such as P@10 or nDCG(gain=exp)@10, or several with commas between them; repeat it for more. "
+    "tieproof measures shows all.",
+)
+empty = choice_option("--empty", default="skip", text="What a query with nothing relevant scores.", choices=EMPTY)
+categories = file_option("--categories", text="A category for each query; the result is shown for each, too.")
+confidence = file_option(
+    "--confidence", text="A number for each query; shows the error of the most confident ones, too."
+)
+average = choice_option(
+    "--average",
+    default="micro",
+    text="The mean over all queries, or over the categories of the means over their queries.",
+    choices=AVERAGES,
+)
+ci = option(
+    "--ci",
+    metavar="SHARE",
+    text="Show the confidence interval over the queries, too, such as 0.95: what their choice leaves open, beside "
+    "what ties leave open.",
+    parser=between_0_and_1,
+)
+json = file_option("--json", text="Write the result as JSON; - is standard output.")
+per_query = file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")
+save = file_option(
+    "--save", text=f"Write all of the result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
+)
+plot = file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")

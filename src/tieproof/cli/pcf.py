@@ -1,10 +1,15 @@
 """`tieproof pcf`."""
 
 import json as json_format
-from typing import Annotated, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import click
 
 import tieproof
-from tieproof.cli.options import Embeddings, Json, share_option
+from tieproof.cli import options
+from tieproof.cli.documented import Command
+from tieproof.cli.options import Text, share_option
 from tieproof.cli.output import answer, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings
@@ -17,34 +22,30 @@ HELP = (
     "variance.\n\nFiles are those that tieproof evaluate reads; labels in them are left aside."
 )
 
-EXAMPLES = """Examples:
-
-tieproof pcf embeddings.npy
-
-tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -
-"""
-
-SHARES = [0.5]
+EXAMPLES = (
+    "tieproof pcf embeddings.npy",
+    "tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -",
+)
 
 
 class Fractions(NamedTuple):
     """The fraction for each share of the variance."""
 
-    explained: list[float]
-    pcf: list[float]
+    explained: Sequence[float]
+    pcf: Sequence[float]
 
     def to_json(self) -> str:
         """Shares and fractions as JSON."""
         return json_format.dumps(self._asdict(), indent=2)
 
 
-def command(
-    embeddings: Embeddings,
-    explained: Annotated[
-        list[float], share_option("--explained", text="A share of the variance, from 0 to 1; repeat it for more.")
-    ] = SHARES,
-    json: Json = None,
-) -> None:
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@options.embeddings
+@share_option(
+    "--explained", multiple=True, default=[0.5], text="A share of the variance, from 0 to 1; repeat it for more."
+)
+@options.json
+def command(embeddings: str, explained: Sequence[float], json: Text) -> None:
     """Read, decompose, write, show."""
     path = split(embeddings).path
 

@@ -3,32 +3,17 @@
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-import typer
+import click
 
 import tieproof
 from tieproof.calls.runs import MISSING
-from tieproof.cli.options import (
-    MEASURES,
-    TIE_STD,
-    Average,
-    Ci,
-    Empty,
-    Json,
-    Measures,
-    PerQuery,
-    Plot,
-    Save,
-    Text,
-    check_options,
-    choice_option,
-    count_option,
-    file_argument,
-    file_option,
-)
+from tieproof.cli import options, reports
+from tieproof.cli.documented import Command
+from tieproof.cli.options import TIE_STD, Text, check_options, choice_option, count_option, file_argument, file_option
 from tieproof.cli.output import STANDARD_OUTPUT, answer, say, showing, written
-from tieproof.cli.report import DocumentTexts, QueryTexts, Report, Shown, read_named, with_page
+from tieproof.cli.reports import Shown, read_named, with_page
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.results.evaluated import NOT_JUDGED
@@ -48,97 +33,79 @@ HELP = (
     "zero they are those of trec_eval -c."
 )
 
-EXAMPLES = """Examples:
-
-tieproof run qrels.txt run.txt
-
-tieproof run qrels.txt run.txt -m AP,nDCG@10 -q
-
-tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10
-
-tieproof run qrels.txt run.txt --categories categories.txt --average macro
-
-tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json
-
-tieproof run qrels.txt run.txt --save run.tieproof
-"""
+EXAMPLES = (
+    "tieproof run qrels.txt run.txt",
+    "tieproof run qrels.txt run.txt -m AP,nDCG@10 -q",
+    "tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10",
+    "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
+    "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
+    "tieproof run qrels.txt run.txt --save run.tieproof",
+)
 
 
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@file_argument("qrels", meaning="The judgments; a grade above 0 is relevant.")
+@file_argument("run", meaning="The documents of a system and their scores.")
+@options.measures
+@click.option(
+    "--per-query-lines",
+    "-q",
+    is_flag=True,
+    help="Print the lines of trec_eval -q instead of the table: measure, query (all for the mean), value, which is "
+    "the lower bound. --per-query writes the whole interval.",
+)
+@file_option("--categories", text="A line for each query, with its category; the result is shown for each, too.")
+@options.average
+@choice_option(
+    "--missing",
+    default="zero",
+    text="What becomes of a query that has relevant documents and none in RUN.",
+    choices=MISSING,
+)
+@options.empty
+@click.option(
+    "--truncated",
+    is_flag=True,
+    help="The list of each query was cut off by its length: its last tie may go on beyond the end, and the bounds "
+    "cover every way of going on.",
+)
+@count_option("--n-items", text="Documents in the collection, where a last tie that goes on ends at the latest.")
+@options.ci
+@options.json
+@options.per_query
+@options.plot
+@options.save
+@reports.report
+@reports.query_texts
+@reports.document_texts
 def command(
-    qrels: Annotated[str, file_argument("QRELS", text="The judgments; a grade above 0 is relevant.")],
-    run: Annotated[str, file_argument("RUN", text="The documents of a system and their scores.")],
-    measures: Measures = MEASURES,
-    per_query_lines: Annotated[
-        bool,
-        typer.Option(
-            "--per-query-lines",
-            "-q",
-            help="Print the lines of trec_eval -q instead of the table: measure, query (all for the mean), value, "
-            "which is the lower bound. --per-query writes the whole interval.",
-        ),
-    ] = False,
-    categories: Annotated[
-        Text,
-        file_option(
-            "--categories", text="A line for each query, with its category; the result is shown for each, too."
-        ),
-    ] = None,
-    average: Average = "micro",
-    missing: Annotated[
-        str,
-        choice_option(
-            "--missing",
-            text="What becomes of a query that has relevant documents and none in RUN.",
-            choices=MISSING,
-        ),
-    ] = "zero",
-    empty: Empty = "skip",
-    truncated: Annotated[
-        bool,
-        typer.Option(
-            "--truncated",
-            help="The list of each query was cut off by its length: its last tie may go on beyond the end, and the "
-            "bounds cover every way of going on.",
-        ),
-    ] = False,
-    n_items: Annotated[
-        int | None,
-        count_option(
-            "--n-items",
-            text="Documents in the collection, where a last tie that goes on ends at the latest.",
-        ),
-    ] = None,
-    ci: Ci = None,
-    json: Json = None,
-    per_query: PerQuery = None,
-    plot: Plot = None,
-    save: Save = None,
-    report: Report = None,
-    items: QueryTexts = None,
-    gallery_items: DocumentTexts = None,
+    qrels: str,
+    run: str,
+    per_query_lines: bool,
+    ci: float | None,
+    json: Text,
+    per_query: Text,
+    plot: Text,
+    save: Text,
+    report: Text,
+    items: Text,
+    gallery_items: Text,
+    **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
-    if n_items is not None and not truncated:
+    if settings["n_items"] is not None and not settings["truncated"]:
         raise InputError(
             "--n-items says how far lists that were cut off may go on; add --truncated, or leave it out."
         )
     if per_query_lines and json == STANDARD_OUTPUT:
         raise InputError("-q and --json - both print on standard output; give the JSON a file.")
-    if average == "macro" and categories is None:
+    if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
-    check_options(measures=measures)
-    options: dict[str, Any] = {
-        "measures": measures,
-        "average": average,
-        "missing": missing,
-        "empty": empty,
-        "truncated": truncated,
-        "n_items": n_items,
-    }
+    check_options(measures=settings["measures"])
     function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
-        lambda: evaluated_files(showing(function, ci), qrels, run, categories, **options),
-        [Path(path) for path in (qrels, run, categories, items, gallery_items) if path],
+        lambda: evaluated_files(showing(function, ci), qrels, run, **settings),
+        [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
     if per_query_lines:

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.checks import as_shares, check_count, check_finite
+from tieproof.inputs.arrays import as_numbers, check_count, check_finite
+from tieproof.inputs.options import as_shares
 from tieproof.ties import FloatArray
 
 LARGEST = 1e60

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from tieproof.confidence.gaussian import squared_radius
 from tieproof.confidence.inputs import as_masses, check_scale, within_range
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_embeddings, as_labels, as_numbers
-from tieproof.inputs.checks import check_finite
+from tieproof.inputs.arrays import as_embeddings, as_numbers, check_finite
+from tieproof.inputs.labels import as_labels
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.ties import FloatArray, IntArray
@@ -145,7 +145,8 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
 
     masses = as_masses(mass)
     means = as_rows(as_embeddings(mean, "means"), "means")
-    warn_of_similarities(means, "means")
+    if len(means) == means.shape[1]:
+        warn_of_similarities(means, "means")
     scales = as_scales(scale, means.shape)
     own = as_labels(labels, len(means), "labels", "means", columns=False)
     _, classes, sizes = np.unique(own, return_inverse=True, return_counts=True)

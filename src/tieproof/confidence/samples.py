@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from tieproof.confidence.inputs import within_range
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.checks import check_finite
+from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.ties import FloatArray
 
 

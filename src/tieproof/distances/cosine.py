@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.distances import sines
+from tieproof.distances import Distance, sines
 from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
-from tieproof.distances.distance import Distance
 from tieproof.distances.gauge import NEAR, SpaceGauge, minus
 from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
 from tieproof.distances.space import (

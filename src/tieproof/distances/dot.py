@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tieproof.distances.distance import Distance
+from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
 from tieproof.distances.space import Error, Resources, make_error

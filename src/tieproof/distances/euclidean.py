@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.distances import Distance
 from tieproof.distances.curves import ROOT, Curve, curve
-from tieproof.distances.distance import Distance
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.inner import FLOAT64, InnerSpace
 from tieproof.distances.space import (

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.distance import Distance
+from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import (
     Entries,

@@ -1,5 +1,7 @@
 """Counting a tile: near items are listed, then placed; rows with many of them are counted by buckets.
 
+Mostly few items are as near as a threshold of a query. All others need no counting, and are passed over.
+
 All of that is done beside the counts, and what came of it is added to them under a lock.
 """
 
@@ -10,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Error
-from tieproof.engine.finding import lowest_entries
 from tieproof.engine.structures import (
     Columns,
     Counted,
@@ -19,11 +20,13 @@ from tieproof.engine.structures import (
     Placed,
     Room,
     Sorting,
+    Targets,
     Thresholds,
     Tile,
     Work,
 )
 from tieproof.native.calls import native
+from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
 """Items that are listed before they are placed: as many as a cache holds."""
@@ -55,6 +58,9 @@ DENSE = 0.3
 FEW = 40
 """How many items of a row are placed one by one in any case."""
 
+FIRST_ROWS = 16
+"""Rows of a transposed tile that tell whether it is crowded."""
+
 
 def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limits:
     """How far the queries look in tiles of a type, and how many items are then counted by buckets."""
@@ -63,6 +69,17 @@ def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limi
     few[length == 0] = -1.0
     with np.errstate(over="ignore"):
         return Limits(lowest_entries(thresholds, ratio).astype(dtype), few)
+
+
+def lowest_entries(thresholds: Thresholds, ratio: bool) -> FloatArray:
+    """What a tile must show of an item for it to be as near as each query's last threshold, perhaps."""
+    some = thresholds.stop > thresholds.start
+    far = thresholds.key[thresholds.stop[some] - 1] - thresholds.reach[some]
+    if ratio:
+        far = np.copysign(np.sqrt(np.abs(far)), far)
+    lowest = np.full(len(some), np.inf)
+    lowest[some] = far - thresholds.margin[some]
+    return lowest
 
 
 def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> Room:
@@ -93,6 +110,32 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
         ),
         near=np.empty(wide),
     )
+
+
+def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: int) -> Columns:
+    """What counting a transposed tile needs of query rows and of their queries start … stop-1."""
+    row = targets.row[start:stop] - rows.start
+    lowest = np.full(rows.stop - rows.start, np.inf, dtype=limits.lowest.dtype)
+    np.minimum.at(lowest, row, limits.lowest[start:stop])
+    return Columns(lowest, start + np.searchsorted(row, np.arange(len(lowest) + 1)))
+
+
+def is_crowded(tile: Tile, columns: Columns, share: float) -> bool:
+    """Whether more than a share of a transposed tile is nearer than the last thresholds, by its first rows."""
+    factor, shift = tile.form.factor[:FIRST_ROWS, None], tile.form.shift[:FIRST_ROWS, None]
+    return bool((tile.entries[:FIRST_ROWS] * factor - shift >= columns.lowest).mean() > share)
+
+
+def transposed(entries: Array) -> Array:
+    """A contiguous transpose."""
+    out = np.empty((entries.shape[1], entries.shape[0]), dtype=entries.dtype)
+    transpose(entries, out)
+    return out
+
+
+@native
+def transpose(entries: Array, out: Array) -> None:
+    """Write the transpose, in blocks that the cache holds."""
 
 
 def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room: Room, lock: Lock) -> Iterator[int]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.space import Space
-from tieproof.engine.order import exact_order
+from tieproof.engine.order import RoomToSort, exact_order
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.ties import FloatArray, IntArray
 
@@ -44,9 +44,10 @@ def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], co
     )
     query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
     pairs, of_pair = np.unique(query * len(space.items) + space.items.identity[item], return_inverse=True)
-    order, starts_tie, _, _ = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items))
-    tie = np.empty_like(order)
-    tie[order] = np.cumsum(starts_tie) - 1
+    room = RoomToSort.of(len(space.items))
+    found = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items), room)
+    tie = np.empty_like(found.order)
+    tie[found.order] = np.cumsum(found.starts_tie) - 1
     tie = tie[of_pair]
     nearest_first = np.lexsort((item, tie))
     return NearestItems(query, item[nearest_first], tie[nearest_first])

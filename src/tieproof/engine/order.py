@@ -1,12 +1,14 @@
-"""Pairs of a query and an item in exact order of nearness, with the intervals that enclose it."""
+"""Pairs of a query and an item in exact order of nearness."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.native.calls import native
-from tieproof.ties import BoolArray, FloatArray, IntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**16
 """Pairs that are ranked by exact keys together."""
@@ -14,53 +16,60 @@ PAIRS = 2**16
 FEW_DIGITS = 4
 """Digits of exact keys that are sorted by first: near-duplicates mostly differ in the third or fourth (measured)."""
 
-NARROW = 1 + 2.0**-40
-"""Covers the rounding of a difference of two keys."""
+
+class RoomToSort(NamedTuple):
+    """Room for sorting lists of numbers with their places, the longest of which has n; kernels alone read it."""
+
+    value: FloatArray  # (3, n)
+    place: SmallIntArray  # (3, n)
+    key: npt.NDArray[np.uint64]  # (2, n)
+
+    @classmethod
+    def of(cls, longest: int) -> "RoomToSort":
+        """Room for lists of at most so many numbers."""
+        return cls(
+            np.empty((3, longest)), np.empty((3, longest), dtype=np.int32), np.empty((2, longest), dtype=np.uint64)
+        )
 
 
-def exact_order(
-    space: Space, rows: IntArray, query: IntArray, item: IntArray
-) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
-    """Order pairs (query ascending, item) by exact nearness within each query.
+class Ordered(NamedTuple):
+    """Pairs, nearest first within each query.
 
-    Returns the order, whether a new tie starts at each place of it, and the interval of nearness of each tie.
+    order : which pair is at each place
+    key, error : its nearness, and how far that may be off
+    starts_tie : whether a new tie starts there
     """
-    starts_query = np.ones(len(query), dtype=np.bool_)
-    np.not_equal(query[1:], query[:-1], out=starts_query[1:])
-    starts = starts_query.nonzero()[0]
+
+    order: IntArray
+    key: FloatArray
+    error: FloatArray
+    starts_tie: BoolArray
+
+
+def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, room: RoomToSort) -> Ordered:
+    """Order pairs (query ascending, item) by exact nearness within each query; `room` is for those of any query."""
     keys, errors = space.keys(rows[query], item)
-    order = by_key(keys, query, starts)
-    keys, errors = keys[order], errors[order]
-    # One error for all items of a query, so that two which are farther apart separate all before from all after.
-    largest = np.maximum.reduceat(errors, starts) if len(starts) else errors
-    reach = (2 * NARROW * largest)[starts_query.cumsum() - 1]
-    touches = np.zeros(len(query), dtype=np.bool_)
-    touches[1:] = ~starts_query[1:] & (keys[:-1] - keys[1:] <= reach[1:])
-    starts_tie = ~touches
-    rank_runs(space, rows, query, item, order, keys, errors, starts_tie)
-    first = np.flatnonzero(starts_tie)
-    low = np.maximum.reduceat(keys - errors, first) if len(first) else keys
-    high = np.minimum.reduceat(keys + errors, first) if len(first) else keys
-    make_falling(low, high, query[first])
-    return order, starts_tie, low, high
+    count = len(query)
+    found = Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
+    if sort_by_key(query, keys, errors, room, found):
+        rank_runs(space, rows, query, item, found)
+    return found
 
 
-def rank_runs(
-    space: Space,
-    rows: IntArray,
-    query: IntArray,
-    item: IntArray,
-    order: IntArray,
-    keys: FloatArray,
-    errors: FloatArray,
-    starts_tie: BoolArray,
-) -> None:
+@native
+def sort_by_key(query: IntArray, key: FloatArray, error: FloatArray, room: RoomToSort, found: Ordered) -> bool:
+    """Write the pairs of each query by falling keys; a tie starts where a key cannot meet the one before.
+
+    Returns whether something in a tie of several has an error.
+    """
+
+
+def rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, found: Ordered) -> None:
     """Rank the pairs of each run, which touch, by exact keys, unless nothing in it has an error."""
-    if starts_tie.all():
-        return
+    order, keys, errors, starts_tie = found
     run = np.flatnonzero(starts_tie)
     length = np.diff(np.append(run, len(query)))
-    is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0) if len(run) else length > 1
+    is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0)
     number = np.repeat(np.arange(len(run)), length)
     place = np.flatnonzero(is_open[number])
     for span in spans_of_runs(number[place]):
@@ -103,16 +112,6 @@ def spans_of_runs(number: IntArray) -> Iterator[slice]:
         stop = int(begin if end > start + PAIRS and begin > start else end)
         yield slice(start, stop)
         start = stop
-
-
-def by_key(keys: FloatArray, query: IntArray, starts: IntArray) -> IntArray:
-    """Indices that sort falling keys within each query; `query` is ascending, and starts anew at `starts`."""
-    if len(query) <= 16 * len(starts):
-        return np.lexsort((-keys, query))
-    order = np.empty(len(query), dtype=np.int64)
-    for start, stop in zip(starts, np.append(starts[1:], len(query)), strict=True):
-        order[start:stop] = np.argsort(-keys[start:stop]) + start
-    return order
 
 
 @native

@@ -7,24 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.engine import guide
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
-
-class RankedItems(NamedTuple):
-    """The relevant items of Q queries, one entry each, nearest first: `Thresholds` and `Counts`, without gaps."""
-
-    pointer: IntArray  # (Q + 1,)
-    key: FloatArray
-    reach: FloatArray  # (Q,)
-    gap: SmallIntArray
-    equal: SmallIntArray
-    item: SmallIntArray  # distinct items
-    grades: FloatArray | None
-    n_items: IntArray  # (Q,)
+KEYS = 8
+"""Thresholds for each step of a guide, about (measured)."""
 
 
 class Block(NamedTuple):
@@ -48,7 +37,7 @@ class Block(NamedTuple):
         """Room for queries with at most so many relevant items."""
         count, ends = len(at_most), np.cumsum(at_most)
         size = int(ends[-1])
-        table, scale = guide.room(size, count)
+        table, scale = room_for_guides(size, count)
         return cls(
             start=ends - at_most,
             stop=np.empty_like(ends),
@@ -64,22 +53,9 @@ class Block(NamedTuple):
             scale=scale,
         )
 
-    def put(self, places: IntArray, entries: RankedItems) -> None:
-        """Store the entries of the queries at `places`."""
-        self.stop[places] = self.start[places] + np.diff(entries.pointer)
-        self.reach[places], self.n_items[places], self.known[places] = entries.reach, entries.n_items, True
-        if not entries.pointer[-1]:
-            return
-        to = self.places_of(places)
-        self.key[to], self.gap[to], self.equal[to] = entries.key, entries.gap, entries.equal
-        self.item[to] = entries.item
-        if self.grades is not None and entries.grades is not None:
-            self.grades[to] = entries.grades
-        self.make_guide(places)
-
     def make_guide(self, places: IntArray) -> None:
-        """Write the tables of the queries at `places`, whose keys are there."""
-        guide.fill(places, self.start, self.stop, self.key, self.guide, self.scale)
+        """Write the guides of the queries at `places`, whose keys are there."""
+        fill_guides(places, self.start, self.stop, self.key, self.guide, self.scale)
 
     def places_of(self, queries: IntArray) -> slice | IntArray:
         """Where the entries of some queries are, one query after the other."""
@@ -87,6 +63,26 @@ class Block(NamedTuple):
         if start[0] + length.sum() == self.stop[queries[-1]] and len(queries) == queries[-1] - queries[0] + 1:
             return slice(start[0], self.stop[queries[-1]])
         return ranges(start, length)[1]
+
+
+def room_for_guides(keys: int, queries: int) -> tuple[SmallIntArray, FloatArray]:
+    """Guides for so many keys of so many queries, still empty, and their scales."""
+    return np.zeros(keys // KEYS + queries, dtype=np.int32), np.zeros(queries)
+
+
+@native
+def fill_guides(
+    queries: IntArray, start: IntArray, stop: IntArray, key: FloatArray, guide: SmallIntArray, scale: FloatArray
+) -> None:
+    """For each of these queries, how many of its keys lie in earlier steps, step after step.
+
+    A guide says where to look for a nearness among a query's thresholds. The span of its keys is cut into equal
+    steps, one for every eight thresholds. The step of a nearness never falls as nearness does, whatever is rounded,
+    since each operation rounds monotonically. So keys of earlier steps are larger, and keys of later steps smaller;
+    only those of the same step have to be compared.
+
+    A scale of 0 says that there is no guide: few keys, all of them equal, or too far apart for their difference.
+    """
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,35 @@
 Queries that share their relevant items are ranked by a matrix of keys, the others pair by pair.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.masks import Masks, join, masks_of, runs_of
-from tieproof.engine.order import exact_order
+from tieproof.engine.order import Ordered, RoomToSort, exact_order
 from tieproof.engine.plan import Plan, cut
-from tieproof.engine.ranked import Block, Ranked, RankedItems
-from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Undecided
+from tieproof.engine.ranked import Block, Ranked
+from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.inputs.relevance import Relevance, RelevantBlock, sorted_contains
+from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.native.calls import native
 from tieproof.native.threads import in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 SHARED = 16
 """Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""
+
+
+class Masks(NamedTuple):
+    """Which distinct items queries leave out of the count, as runs of consecutive rows.
+
+    Query q leaves out run[i, 0] … run[i, 1]-1 for i = first[q] … last[q]-1.
+    """
+
+    first: IntArray
+    last: IntArray
+    run: SmallIntArray
 
 
 def rank(space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan) -> Ranked:
@@ -43,8 +55,7 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan) 
     def find_items(places: IntArray) -> None:
         for part in cut(block.stop[places] - block.start[places], plan.undecided):
             some = places[part]
-            entries, *_ = rank_pairs(space, rows[some], relevance.block(queries[some]))
-            block.item[block.places_of(some)] = entries.item
+            block.item[block.places_of(some)] = ranked_items(space, rows[some], relevance.block(queries[some]))
             block.known[some] = True
 
     return Ranked(
@@ -59,6 +70,18 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan) 
         item=block.item,
         known=block.known,
         find_items=find_items,
+    )
+
+
+def join(parts: list[Masks]) -> Masks:
+    """The masks of consecutive queries as one."""
+    if len(parts) == 1:
+        return parts[0]
+    before = np.cumsum([0, *(len(part.run) for part in parts)])
+    return Masks(
+        np.concatenate([part.first + shift for part, shift in zip(parts, before, strict=False)]),
+        np.concatenate([part.last + shift for part, shift in zip(parts, before, strict=False)]),
+        np.concatenate([part.run for part in parts]),
     )
 
 
@@ -90,10 +113,8 @@ def rank_part(
         first[members], last[members] = count, count + len(runs[-1])
         count += len(runs[-1])
     rest = np.flatnonzero(left)
-    entries, masked, partial = rank_pairs(
-        space, space.queries.identity[queries[rest]], relevance.block(queries[rest])
-    )
-    block.put(offset + rest, entries)
+    rows = space.queries.identity[queries[rest]]
+    masked, partial = rank_pairs(space, rows, relevance.block(queries[rest]), block, offset + rest)
     first[rest], last[rest] = masked.first + count, masked.last + count
     partial = partial._replace(query=offset + rest[partial.query])
     return Masks(first, last, np.concatenate([*runs, masked.run])), partial
@@ -125,6 +146,13 @@ def rank_shared(
     return clear
 
 
+def runs_of(items: IntArray) -> SmallIntArray:
+    """Ascending items as runs (r, 2) of consecutive ones: each its first item, and the one past its last."""
+    starts = np.flatnonzero(np.diff(items, prepend=-2) != 1)
+    ends = np.append(starts, len(items))[1:] - 1
+    return np.stack([items[starts], items[ends] + 1], axis=1).astype(np.int32)
+
+
 def as_slice(rows: IntArray) -> slice | IntArray:
     """Ascending rows as a slice where they are consecutive."""
     first, last = int(rows[0]), int(rows[-1])
@@ -147,94 +175,114 @@ def reverse(
     """
 
 
-def rank_pairs(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[RankedItems, Masks, Undecided]:
-    """Rank the relevant items of queries whose distinct rows are `rows`; what they mask; partial items."""
-    count, distinct = len(rows), len(space.items)
-    lengths = block.pointer[1:] - block.pointer[:-1]
+class Pairs(NamedTuple):
+    """Pairs of a query and a distinct item some of which is relevant, ascending.
+
+    relevant : how many of the items that it stands for are relevant to the query
+    others : how many are neither that nor excluded: they are tied with the relevant ones, whatever the distance
+    """
+
+    query: IntArray
+    item: IntArray
+    relevant: IntArray
+    others: IntArray
+
+
+class Paired(NamedTuple):
+    """What queries rank and what they leave out.
+
+    of_item : the pair that each relevant item belongs to; empty where no grades are asked for
+    partial : distinct items of which a query excludes some, and none is relevant
+    """
+
+    pairs: Pairs
+    of_item: IntArray
+    masks: Masks
+    partial: Undecided
+
+
+class PairedUp(NamedTuple):
+    """How many of each were written."""
+
+    pairs: int
+    partial: int
+    runs: int
+
+
+def rank_pairs(
+    space: Space, rows: IntArray, relevant: RelevantBlock, block: Block, places: IntArray
+) -> tuple[Masks, Undecided]:
+    """Rank the relevant items of queries whose distinct rows are `rows`; the entries go to `places` of the block.
+
+    Returns what they leave out of the count, and the items that only pairs can place.
+    """
+    room = room_for(relevant)
+    paired = paired_rows(space, relevant, room)
+    ordered = exact_order(space, rows, paired.pairs.query, paired.pairs.item, room)
+    block.n_items[places] = len(space.items.identity) - np.diff(relevant.excluded_pointer)
+    put_entries(paired.pairs, ordered, room, places, block)
+    if block.grades is not None and relevant.grades is not None and len(relevant.items):
+        block.grades[block.places_of(places)] = grades_by_tie(relevant.grades, paired.of_item, ordered)
+    return paired.masks, paired.partial
+
+
+def ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntArray:
+    """The distinct items of the entries that `rank_pairs` makes, one query after the other."""
+    room = room_for(relevant)
+    pairs = paired_rows(space, relevant, room).pairs
+    order = exact_order(space, rows, pairs.query, pairs.item, room).order
+    return np.repeat(pairs.item[order], pairs.relevant[order])
+
+
+def room_for(relevant: RelevantBlock) -> RoomToSort:
+    """Room for the longest list of relevant or excluded items."""
+    pointers = (relevant.pointer, relevant.excluded_pointer)
+    return RoomToSort.of(max(int(np.diff(pointer).max(initial=0)) for pointer in pointers))
+
+
+def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:
+    """The distinct items that queries rank and leave out."""
+    n_relevant, n_left_out, count = len(relevant.items), len(relevant.excluded), len(relevant.pointer) - 1
+    pairs = Pairs(*np.empty((4, n_relevant), dtype=np.int64))
+    partial = Undecided(*np.empty((5, n_left_out), dtype=np.int64))
+    of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
+    ends, run = np.zeros(count + 1, dtype=np.int64), np.empty((n_relevant + n_left_out, 2), dtype=np.int32)
     identity, weight = space.items.identity, space.items.weight
-    position = np.repeat(np.arange(count), lengths)
-    code, of_item, relevant = grouped(position * distinct + identity[block.items], block.grades is not None)
-    left_out = block.excluded_pointer[1:] - block.excluded_pointer[:-1]
-    excluded_position = np.repeat(np.arange(count), left_out)
-    excluded_code, _, excluded = grouped(excluded_position * distinct + identity[block.excluded], False)
-    query, item = code // distinct, code % distinct
-
-    # 1. Items of the same row as a relevant one: at its threshold, whatever the distance.
-    same = weight[item] - relevant
-    at_relevant = sorted_contains(code, excluded_code)
-    same[np.searchsorted(code, excluded_code[at_relevant])] -= excluded[at_relevant]
-
-    # 2. The exact order of the relevant ones.
-    order, starts_tie, low, high = exact_order(space, rows, query, item)
-    first = np.flatnonzero(starts_tie)
-    tie_query = query[order][first]
-    equal = np.add.reduceat(same[order], first) if len(first) else first
-    tie_relevant = np.add.reduceat(relevant[order], first) if len(first) else first
-    gap = np.zeros(len(first), dtype=np.int64)
-    follows = tie_query[1:] == tie_query[:-1]
-    gap[1:][follows] = equal[:-1][follows]
-    keys, reach = centred(low, high, tie_query, count)
-
-    # 3. One entry for each relevant item.
-    head = np.cumsum(tie_relevant) - tie_relevant
-    entry_gap = np.full(len(block.items), CONTINUED, dtype=np.int32)
-    entry_equal = np.zeros(len(block.items), dtype=np.int32)
-    entry_gap[head], entry_equal[head] = gap, equal
-    entries = RankedItems(
-        pointer=block.pointer,
-        key=np.repeat(keys, tie_relevant),
-        reach=reach,
-        gap=entry_gap,
-        equal=entry_equal,
-        item=np.repeat(item[order], relevant[order]).astype(np.int32),
-        grades=grades_by_tie(block.grades, of_item, order, starts_tie),
-        n_items=len(identity) - left_out,
+    found = pair_up(relevant, identity, weight, room, pairs, of_item, partial, ends[1:], run)
+    return Paired(
+        Pairs(*(column[: found.pairs] for column in pairs)),
+        of_item,
+        Masks(ends[:-1], ends[1:], run[: found.runs]),
+        Undecided(*(column[: found.partial] for column in partial)),
     )
 
-    # 4. What the tiles must not count, and what only pairs can.
-    rest_code = excluded_code[~at_relevant]
-    rest_weight = weight[rest_code % distinct] - excluded[~at_relevant]
-    rest_query = rest_code // distinct
-    length = lengths[rest_query]
-    part = (rest_weight > 0) & (length > 0)
-    partial = Undecided(
-        rest_query[part], rest_code[part] % distinct, rest_weight[part], np.zeros_like(length[part]), length[part]
-    )
-    masked = np.sort(np.concatenate([code, rest_code]))
-    return entries, masks_of(masked // distinct, masked % distinct, count), partial
+
+@native
+def pair_up(
+    relevant: RelevantBlock,
+    identity: IntArray,
+    weight: IntArray,
+    room: RoomToSort,
+    pairs: Pairs,
+    of_item: IntArray,
+    partial: Undecided,
+    last: IntArray,
+    run: SmallIntArray,
+) -> PairedUp:
+    """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`."""
 
 
-def centred(low: FloatArray, high: FloatArray, query: IntArray, count: int) -> tuple[FloatArray, FloatArray]:
-    """Falling intervals as keys, and for each of `count` queries the reach that makes them contain the intervals."""
-    finite = np.isfinite(low) & np.isfinite(high)
-    keys = np.where(finite, low + (high - low) / 2, 0.0)
-    half = np.where(finite, high - low, np.inf) / 2
-    reach, largest = np.zeros(count), np.zeros(count)
-    np.maximum.at(reach, query, half)
-    np.maximum.at(largest, query, np.abs(keys))
-    unbounded = np.isinf(reach)[query]
-    keys[unbounded] = 0.0  # all intervals meet: the order of the entries alone tells the thresholds apart
-    return keys, np.where(reach > 0, reach * SAFETY + ARITHMETIC * largest, 0.0)
+@native
+def put_entries(pairs: Pairs, ordered: Ordered, room: RoomToSort, places: IntArray, block: Block) -> None:
+    """Write an entry for each relevant item: its tie's key, and what is known of the counts.
+
+    A key lies within the reach of its query of the exact nearness of all that the tie holds. Where that cannot be
+    said in float64, keys are 0 and the reach is infinite.
+    """
 
 
-def grouped(code: IntArray, with_index: bool) -> tuple[IntArray, IntArray, IntArray]:
-    """Sorted distinct codes, for each code given its place among them (if asked for), and how often each occurs."""
-    if with_index:
-        distinct, inverse, counts = np.unique(code, return_inverse=True, return_counts=True)
-        return distinct, inverse, counts
-    code = np.sort(code)
-    bounds = (
-        np.flatnonzero(np.concatenate([[True], code[1:] != code[:-1], [True]])) if len(code) else np.zeros(1, int)
-    )
-    return code[bounds[:-1]], code[:0], bounds[1:] - bounds[:-1]
-
-
-def grades_by_tie(
-    grades: FloatArray | None, of_item: IntArray, order: IntArray, starts_tie: np.ndarray
-) -> FloatArray | None:
+def grades_by_tie(grades: FloatArray, of_item: IntArray, ordered: Ordered) -> FloatArray:
     """The grades of the relevant items, tie after tie, falling within a tie."""
-    if grades is None:
-        return None
-    tie = np.empty(len(order), dtype=np.int64)
-    tie[order] = np.cumsum(starts_tie) - 1
+    tie = np.empty_like(ordered.order)
+    tie[ordered.order] = np.cumsum(ordered.starts_tie) - 1
     return grades[np.lexsort((-grades, tie[of_item]))]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.space import Space
-from tieproof.engine.intervals import settle
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
@@ -57,6 +56,23 @@ def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> in
     with lock:
         start, stop, key, reach, *_ = ranked.thresholds
         return settle(keys - errors, keys + errors, start, stop, key, reach, ranked.counts, items)
+
+
+@native
+def settle(
+    low: FloatArray,
+    high: FloatArray,
+    starts: IntArray,
+    stops: IntArray,
+    key: FloatArray,
+    reach: FloatArray,
+    counts: Counts,
+    undecided: Undecided,
+) -> int:
+    """Count what sharper intervals of nearness decide; move the rest to the front and return how many they are.
+
+    The thresholds of query q are starts[q] … stops[q]-1.
+    """
 
 
 def batches(items: Undecided) -> Iterator[Undecided]:

@@ -1,15 +1,14 @@
 """What the kernels of the engine read and add to: arrays that travel together."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Form
-from tieproof.ties import FloatArray, IntArray, SmallIntArray
+from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 Places = npt.NDArray[np.uint32]
-Row = npt.NDArray[Any]
 Int = int | np.int64
 
 
@@ -17,8 +16,8 @@ class Thresholds(NamedTuple):
     """The relevant items of some queries, one entry each, nearest first.
 
     Query q has the entries start[q] … stop[q]-1. The exact nearness of each lies within reach[q] of its key, and what
-    a tile shows of it within margin[q] of that. Keys fall, and those of one tie are equal; `guide.py` says how guide
-    and scale find the way among them.
+    a tile shows of it within margin[q] of that. Keys fall, and those of one tie are equal; `ranked.py` says how
+    guide and scale find the way among them.
     """
 
     start: IntArray
@@ -74,14 +73,14 @@ class Limits(NamedTuple):
     items is crowded; a query with a negative one has no thresholds.
     """
 
-    lowest: Row  # in the type of tiles
+    lowest: Array  # in the type of tiles
     few: FloatArray
 
 
 class Columns(NamedTuple):
     """For each column of a transposed tile, which is a query row: the lowest limit of its queries, and the first."""
 
-    lowest: Row
+    lowest: Array
     first: IntArray  # and, at the end, the query behind the last
 
 
@@ -91,7 +90,7 @@ class Tile(NamedTuple):
     `find_in_columns` takes a tile whose columns are the queries' rows.
     """
 
-    entries: Row
+    entries: Array
     form: Form
     row: int
     column: int
@@ -103,7 +102,7 @@ class NearEntries(NamedTuple):
     query: IntArray
     row: SmallIntArray  # in the tile
     item: SmallIntArray  # in the tile
-    entry: Row
+    entry: Array
 
 
 class Placed(NamedTuple):
@@ -116,9 +115,9 @@ class Placed(NamedTuple):
 class Sorting(NamedTuple):
     """Room for sorting the items of one row of a tile into buckets."""
 
-    value: Row  # nearness of each item
-    low: Row  # bounds of the thresholds
-    high: Row
+    value: Array  # nearness of each item
+    low: Array  # bounds of the thresholds
+    high: Array
     table: npt.NDArray[np.uint16]  # one entry per bucket
     slots: SmallIntArray  # items in each gap and at each tie, or at each whole number
     position: Places  # the bucket of each item, and then its slot

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.space import Entries, Error, Space
-from tieproof.engine import counting, finding
+from tieproof.engine import counting
 from tieproof.engine.counting import limits_of, make_room
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
@@ -94,7 +94,7 @@ class TileLoop:
             rows = slice(start, min(start + self.side, last))
             span = np.searchsorted(targets.row, (rows.start, rows.stop))
             own = (int(span[0]), int(span[1]))
-            yield Stripe(rows, *own, finding.columns_of(targets, self.limits, rows, *own), threading.Lock())
+            yield Stripe(rows, *own, counting.columns_of(targets, self.limits, rows, *own), threading.Lock())
 
     def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
         """One tile, for its rows and, where its columns are another stripe, for these."""
@@ -120,8 +120,8 @@ class TileLoop:
     def count_columns(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
         """Count a transposed tile for the queries of a stripe; where it is crowded, turned round."""
         tile, error = self.tile(stripe, items, entries)
-        if finding.is_crowded(tile, stripe.columns, CROWDED):
-            self.count_rows(stripe, items, finding.transposed(entries), desk)
+        if counting.is_crowded(tile, stripe.columns, CROWDED):
+            self.count_rows(stripe, items, counting.transposed(entries), desk)
         else:
             work, room = desk
             counted = counting.count_columns(tile, error, work, stripe.columns, room, stripe.lock)

@@ -1,4 +1,4 @@
-"""What people hand in, as NumPy arrays: embeddings, matrices, labels; checked and never copied needlessly."""
+"""What people hand in, as NumPy arrays: embeddings and other numbers; checked and never copied needlessly."""
 
 import sys
 from collections.abc import Iterator
@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
-from tieproof.inputs.checks import check_count
-from tieproof.inputs.identities import (
-    exact_below,
-    is_column_of_classes,
-    not_whole,
-    stored_type,
-)
+from tieproof.errors import CountError, InputError
 from tieproof.inputs.rounded_integers import check_integers
-from tieproof.inputs.strings import check_widths
 from tieproof.inputs.tensors import from_tensor, is_tensor
 
 Embeddings = npt.NDArray[Any]
@@ -166,136 +158,20 @@ def not_finite(name: str, row: int, values: npt.NDArray[np.float64]) -> InputErr
     )
 
 
-def as_labels(values: Any, count: int, name: str, items: str, columns: bool = True) -> npt.NDArray[Any]:
-    """Labels of `count` items: integers or strings of shape (count,), or 0/1 of shape (count, classes).
-
-    columns: whether columns of 0/1 are meant at all.
-    """
-    array = as_label_rows(values, count, name, items, columns)
-    if array.shape[1:] == (1,) and not (columns and is_column_of_classes(array)):
-        return array.ravel()
-    if array.ndim == 2 and not (array.dtype.kind == "i" and np.isin(array, (0, 1)).all()):
-        raise InputError(
-            f"The {name} have the shape {array.shape}: two dimensions mean one 0/1 column per class, and they "
-            "hold other values. Pass one label per item in one dimension."
+def check_count(arrived: int, name: str, count: int, items: str) -> None:
+    """Refuse where there is not one of `name` for each of the `items`."""
+    if arrived != count:
+        raise CountError(
+            f"There are {arrived} {name} for {count} {items}. Pass exactly one for each, in the same order."
         )
-    return array
 
 
-def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool = True) -> npt.NDArray[Any]:
-    """Labels of shape (count,) or (count, columns); whether columns hold 0/1 is not looked at."""
-    array = as_label_array(values, name)
-    if array.ndim == 2 and array.shape[0] == 1 != count:
-        array = array.ravel()
-    if array.ndim == 2 and array.size == count != len(array):
-        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, as batches are. {JOIN}")
-    if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
-        shapes = "(items,) or (items, classes)" if columns else "(items,)"
-        raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
-    check_count(len(array), name, count, items)
-    return array
-
-
-def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
-    """Labels of any shape as int64, uint64 where they need it, str or bytes."""
-    if isinstance(values, list | tuple | range):
-        # Not by NumPy's rules, which make strings of integers beside strings, and floats of large integers.
-        array = as_array(np.array(with_labels(values, name), dtype=object), name)
-    else:
-        array = as_array(values, name)
-    limit: Any = None
-    if array.dtype.kind == "O":
-        limit = limits_of(array)
-        array = from_objects(array, name)
-    if array.dtype.kind == "f" or is_bfloat16(array):
-        stored = stored_type(values, array)
-        if is_bfloat16(array):
-            array = array.astype(np.float32)
-        check_whole(array, exact_below(stored) if limit is None else limit, name)
-        return array.astype(np.int64)
-    if array.dtype.kind not in "iubUS":
-        raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}.")
-    if array.dtype.kind in "iub" and not (array.dtype == np.uint64 and array.max(initial=0) >= 2**63):
-        return array.astype(np.int64)
-    return array
-
-
-def with_labels(values: Any, name: str) -> list[Any]:
-    """Labels as a list, in which arrays and tensors are lists of labels, checked in their own type."""
-    if all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
-        return list(values)
-
-    def labels_of(each: Any, place: int) -> Any:
-        if isinstance(each, list | tuple):
-            return with_labels(each, name)
-        is_array = isinstance(each, np.ndarray) or is_tensor(each)
-        return as_label_array(each, f"{name} at [{place}]").tolist() if is_array else each
-
-    return [labels_of(each, place) for place, each in enumerate(values)]
-
-
-def limits_of(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Below which size each of some objects is known not to be rounded, by its own type if it is a float."""
-    kinds = {type(each) for each in objects.flat}
-    limits = {
-        kind: exact_below(np.dtype(kind).name if issubclass(kind, np.floating) else "float64") for kind in kinds
-    }
-    return np.array([limits[type(each)] for each in objects.flat], np.int64).reshape(objects.shape)
-
-
-def check_whole(array: npt.NDArray[Any], limit: Any, name: str) -> None:
-    """Refuse floats as labels that are no whole numbers, or so large that they may have been rounded."""
-    wrong = not_whole(array, limit)
-    if not wrong.any():
-        return
-    place = tuple(np.argwhere(wrong)[0].tolist())
-    value, row = array[place], f"row {place[0]}" if place else "it"
-    if np.isfinite(value) and value == np.trunc(value):
-        below = np.broadcast_to(limit, array.shape)[place]
+def check_finite(array: npt.NDArray[Any], name: str) -> None:
+    """Refuse NaN and infinity by the first place that holds one."""
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
         raise InputError(
-            f"The {name} are floats that hold every integer only below {below}, and {row} holds {value}, "
-            "which may have been rounded. Give the integers themselves, from before they became floats, or strings."
+            f"The {name} must be finite numbers, and hold {array[place]} at {list(place)}. Find out where it comes "
+            "from, and leave the item out or repair it."
         )
-    raise InputError(
-        f"The {name} must be integers or strings, and {row} holds {value}. Give every item a "
-        "whole number or a string; a label of its own where it has no class."
-    )
-
-
-JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
-"""What to do with labels that came batch by batch."""
-
-INTEGERS = (bool, int, np.bool_, np.integer)
-
-LABEL_TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
-    (INTEGERS, "iub"),
-    ((float, np.floating, *INTEGERS), "f"),
-    ((str,), "U"),
-    ((bytes,), "S"),
-)
-"""Types of objects that may be labels together, and NumPy's letters for an array of them."""
-
-
-def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    """Objects that are all numbers, all strings or all bytes, as an array of that type."""
-    values = array.ravel().tolist()
-    for types, letters in LABEL_TYPES:
-        if all(isinstance(value, types) for value in values):
-            if letters in ("U", "S"):
-                check_widths(values, f"The {name}")
-            found = np.array(values).reshape(array.shape)
-            if types is INTEGERS and found.dtype.kind not in letters:
-                raise InputError(
-                    f"The {name} hold integers from {min(values)} to {max(values)}, which no type of at most 64 bits "
-                    "holds together. Number the labels from 0, or pass strings."
-                )
-            if found.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
-                raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")
-            if found.dtype.kind in letters:
-                return found
-    if all(isinstance(value, list) for value in values):
-        raise InputError(f"The {name} are lists of different lengths, as batches are. {JOIN}")
-    kinds = sorted({type(value).__name__ for value in values})
-    raise InputError(
-        f"The {name} must be all integers or all strings, and hold {', '.join(kinds)}. Convert them first."
-    )

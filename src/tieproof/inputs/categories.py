@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import as_labels
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.labels import as_labels
+from tieproof.inputs.options import check_choice
 from tieproof.inputs.strings import check_code_points
 from tieproof.ties import Array, IntArray
 

@@ -6,10 +6,8 @@ knows no order. All keys are known to everybody: digests find differences, and s
 with the same digest on purpose.
 """
 
-import hashlib
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +22,9 @@ Words = npt.NDArray[np.uint64]
 
 SALT = np.uint64(0x452821E638D01377)
 """More digits of pi: so that 5, which is a label, and "5", which is one, and 5 as bytes have other words."""
+
+MOST_KEPT = 2**16
+"""Digests that a result keeps: a megabyte."""
 
 DIGESTED = ("float64", "float32", "int64", "uint64", "int32", "int8")
 """Types that the kernel reads."""
@@ -116,14 +117,29 @@ def in_any_order(digests: Words) -> bytes:
     return ordered.astype("<u8", copy=False).tobytes()
 
 
-def fingerprint(kind: str, sides: Sequence[Words], *facts: Any) -> str:
-    """SHA-256, in 64 digits, of the digests of each side, whatever their order, and of what else there is to say.
+class Digests(NamedTuple):
+    """Those of each side of a data set, (n, 2) each, its kind, and what else there is to say.
 
     >>> one = np.array([[1, 2], [3, 4]], dtype=np.uint64)
-    >>> fingerprint("toy", [one]) == fingerprint("toy", [one[::-1]]) != fingerprint("toy", [one[:1]])
-    True
+    >>> prints = [Digests("toy", (rows,)).fingerprint() for rows in (one, one[::-1], one[:1])]
+    >>> prints[0] == prints[1] != prints[2], len(prints[0])
+    (True, 64)
     """
-    found = hashlib.sha256(f"tieproof fingerprint 1, {kind}, {facts}, {[len(side) for side in sides]}".encode())
-    for side in sides:
-        found.update(in_any_order(side))
-    return found.hexdigest()
+
+    kind: str
+    sides: tuple[Words, ...]
+    facts: tuple[Any, ...] = ()
+
+    def fingerprint(self) -> str:
+        """SHA-256, in 64 digits, of all that, whatever the order within a side."""
+        import hashlib  # which takes a tenth of the time of a first evaluation, and nobody may ask for this
+
+        said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
+        found = hashlib.sha256(said.encode())
+        for side in self.sides:
+            found.update(in_any_order(side))
+        return found.hexdigest()
+
+    def kept(self) -> "Digests | str":
+        """These, to make the fingerprint when somebody asks for it; many are not kept, but made one at once."""
+        return self if sum(map(len, self.sides)) <= MOST_KEPT else self.fingerprint()

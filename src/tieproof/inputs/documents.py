@@ -1,6 +1,6 @@
 """Documents of queries, found again by their ids, without numbering or sorting them."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import NamedTuple
 
 import numpy as np
@@ -37,9 +37,22 @@ class Documents(NamedTuple):
 
 def documents_of(ids: Sequence[bytes], query: IntArray) -> Documents:
     """Documents from their ids."""
+    return documents_in(b"".join(ids), ids, query)
+
+
+def documents_called(ids: Sequence[str], query: IntArray) -> Documents:
+    """Documents from their ids, in UTF-8."""
+    text = "".join(ids)
+    if text.isascii():
+        return documents_in(text.encode(), ids, query)
+    return documents_of([name.encode(errors="surrogatepass") for name in ids], query)
+
+
+def documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Documents:
+    """Documents whose ids, of which the lengths count, follow each other in a text."""
     length = np.fromiter(map(len, ids), np.int32, len(ids))
     ends = np.cumsum(length, dtype=np.int64)
-    return Documents(np.frombuffer(b"".join(ids), np.uint8), ends - length, length, query)
+    return Documents(np.frombuffer(text, np.uint8), ends - length, length, query)
 
 
 class Table:

@@ -49,10 +49,8 @@ FORMATS = {
 }
 
 
-def find_format(name: Any) -> Format | None:
-    """The format of that name; None, which rounds nothing, for None."""
-    if name is None:
-        return None
+def find_format(name: Any) -> Format:
+    """The format of that name."""
     if not isinstance(name, str) or name not in FORMATS:
         raise InputError(
             f"Unknown precision {name!r}. Known: {', '.join(FORMATS)}; or None, which compares distances exactly."

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import as_labels
-from tieproof.inputs.embeddings import by_labels, checked_labels
-from tieproof.inputs.relevance import Relevance, RelevantBlock
+from tieproof.inputs.labels import as_labels, checked_labels
+from tieproof.inputs.relevance import Relevance, RelevantBlock, by_labels
 from tieproof.native.calls import native
 from tieproof.ties import Array, IntArray
 

@@ -24,9 +24,9 @@ NEAR = 2.0**-6
 """Similarities that should be equal may differ by this share of their range, for they were rounded to few digits."""
 
 
-def warn_of_queries_in_gallery(queries: Embeddings, gallery: Embeddings | None, relevance: Relevance) -> None:
+def warn_of_queries_in_gallery(queries: Embeddings, gallery: Embeddings, relevance: Relevance) -> None:
     """The gallery is the queries, and each finds itself: leave-one-out is meant."""
-    if gallery is None or queries.shape != gallery.shape or len(queries) < FEWEST:
+    if queries.shape != gallery.shape or len(queries) < FEWEST:
         return
     if same_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
         warn(
@@ -35,15 +35,15 @@ def warn_of_queries_in_gallery(queries: Embeddings, gallery: Embeddings | None, 
         )
 
 
-def warn_of_similarities(array: Embeddings, name: str) -> None:
-    """A matrix of similarities or distances was handed in as embeddings."""
-    if len(array) < FEWEST or array.shape[0] != array.shape[1] or array.dtype == np.bool_:
+def warn_of_similarities(matrix: Embeddings, name: str) -> None:
+    """A matrix (n, n) of similarities or distances was handed in as embeddings."""
+    if len(matrix) < FEWEST or matrix.dtype == np.bool_:
         return
-    if is_similarity(array):
+    if is_similarity(matrix):
         warn(
             f"The {name} are a square, symmetric matrix whose diagonal is constant, as similarities or distances "
-            f"of {len(array)} items are. If they are, evaluate_scores or evaluate_distances ranks by them; here each "
-            "row counts as a vector."
+            f"of {len(matrix)} items are. If they are, evaluate_scores or evaluate_distances ranks by them; here "
+            "each row counts as a vector."
         )
 
 

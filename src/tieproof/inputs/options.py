@@ -1,13 +1,56 @@
-"""What an evaluation may use: memory and threads, as people write them."""
+"""Options as people write them: words, whole numbers, shares, memory and threads; refused by name."""
 
 import os
 import re
-from numbers import Integral
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
 
 from tieproof.errors import InputError
 
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+"""Bytes of the units of memory: of kB and the like, and of KiB."""
+
+
+def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
+    """Refuse an argument that is none of the words that are known.
+
+    >>> check_choice("empty", "drop", ("skip", "zero"))
+    Traceback (most recent call last):
+    tieproof.errors.InputError: Unknown empty='drop'. Known: skip, zero.
+    """
+    words = tuple(known)
+    if not isinstance(value, str) or value not in words:
+        raise InputError(f"Unknown {name}={value!r}. Known: {', '.join(words)}.", name)
+
+
+def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None:
+    """Refuse an argument that is no whole number, or smaller than the least.
+
+    beside : what else it may be, in words
+
+    >>> check_whole("top_k", 0, beside=", or None")
+    Traceback (most recent call last):
+    tieproof.errors.InputError: top_k must be a whole number of at least 1, or None, not 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}{beside}, not {value!r}.", name)
+
+
+def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
+    """The shares as floats, refused by the first that is none.
+
+    >>> as_shares(0.5, "A share", "share=(0.5,)"), as_shares([0, 1], "A share", "share=(0.5,)")
+    ((0.5,), (0.0, 1.0))
+    """
+    shares = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else (values,)
+    if not shares:
+        raise InputError(f"{name} is missing: none was asked for. Pass {example} or others from 0 to 1.")
+    for share in shares:
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
+            raise InputError(f"{name} must be a number from 0 to 1, not {share!r}.")
+    return tuple(float(share) for share in shares)
 
 
 def parse_memory(size: str | int) -> int:

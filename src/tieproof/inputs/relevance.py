@@ -40,7 +40,7 @@ NOTHING = Excluded()
 
 @dataclass(frozen=True, eq=False)
 class Relevance(ABC):
-    """Relevance of a whole evaluation; `inputs/embeddings.py` makes it, and the engine asks it block by block.
+    """Relevance of a whole evaluation; `calls/problems.py` makes it, and the engine asks it block by block.
 
     leave_one_out : the queries are the gallery, and each is excluded from its own ranking, by index
     graded : whether grades may differ from 1
@@ -242,57 +242,9 @@ class MultiLabels(Relevance):
         return position, np.concatenate([part[1] for part in found]), None
 
 
-class Triples(NamedTuple):
-    """Pairs of a query and an item, none twice, with their grades; `inputs/embeddings.py` checks them."""
-
-    query: IntArray
-    item: IntArray
-    grade: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Judgments(Relevance):
-    """Relevant: what triples say; a grade of 0 is not relevant, a negative one excludes.
-
-    Query q has the triples pointer[q] … pointer[q+1]-1; `binary` says that all grades are 0 or 1.
-    """
-
-    pointer: IntArray
-    item: IntArray
-    grade: FloatArray
-    binary: bool
-
-    @classmethod
-    def of(
-        cls, triples: Triples, n_queries: int, n_items: int, leave_one_out: bool, excluded: Excluded = NOTHING
-    ) -> "Judgments":
-        """Relevance by triples in any order."""
-        query, item, grade = triples
-        order = np.argsort(query * n_items + item, kind="stable")
-        binary = bool(np.isin(grade, (0.0, 1.0)).all())
-        return cls(
-            n_queries=n_queries,
-            n_items=n_items,
-            leave_one_out=leave_one_out,
-            graded=not binary,
-            excluded=excluded,
-            pointer=pointers(query[order], n_queries),
-            item=item[order],
-            grade=grade[order],
-            binary=binary,
-        )
-
-    def at_most(self) -> IntArray:
-        """The number of triples."""
-        return np.diff(self.pointer)
-
-    def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
-        """The triples of the queries."""
-        position, index = ranges(self.pointer[queries], np.diff(self.pointer)[queries])
-        if self.binary:
-            relevant = self.grade[index] > 0
-            return position[relevant], self.item[index[relevant]], None
-        return position, self.item[index], self.grade[index]
+def by_labels(own: npt.NDArray[Any], others: npt.NDArray[Any] | None, excluded: Excluded = NOTHING) -> Relevance:
+    """Relevance by checked labels: one each, or columns."""
+    return MultiLabels.of(own, others, excluded) if own.ndim == 2 else Labels.of(own, others, excluded)
 
 
 def pointers(position: IntArray, count: int) -> IntArray:

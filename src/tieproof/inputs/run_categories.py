@@ -7,8 +7,8 @@ from typing import Any
 import numpy.typing as npt
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_labels
 from tieproof.inputs.categories import as_categories
+from tieproof.inputs.labels import as_labels
 from tieproof.inputs.readers import query_categories
 from tieproof.inputs.run_sources import COLUMNS, values_of_column
 

@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.documents import Documents, Table, documents_of
+from tieproof.inputs.documents import Documents, Table, documents_called
 from tieproof.inputs.list_rows import in_float64
 from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
@@ -43,47 +42,14 @@ class Source(NamedTuple):
 
     name : what messages call it
     place : says where the given rows stand, such as ", on line 3"
+    ids : those of the documents; None in a file, which has bytes
     """
 
     documents: Documents
     value: FloatArray
     name: str
     place: Callable[[Sequence[int]], str]
-
-
-class Judged(NamedTuple):
-    """The documents that the qrels name, and the grade of each."""
-
-    documents: Documents
-    grade: FloatArray
-
-
-class Ranked(NamedTuple):
-    """The scores of a run, and which of them are those of judged documents.
-
-    query, score : (n,) of each document of the run
-    of_judged : the score of each judged document; NaN where the run lacks it
-    """
-
-    query: IntArray
-    score: FloatArray
-    of_judged: FloatArray
-
-
-def read_qrels(values: Any, queries: Numbers) -> Judged:
-    """The judgments, checked; ids of queries get their numbers from `queries`."""
-    source, _ = checked(values, QRELS, queries)
-    return Judged(source.documents, source.value)
-
-
-def read_run(values: Any, judged: Judged, queries: Numbers) -> Ranked:
-    """The run, checked; ids of queries get their numbers from `queries`."""
-    found = from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
-    if found is not None:
-        return found
-    source, table = checked(values, RUN, queries)
-    row = table.find(judged.documents)
-    return Ranked(source.documents.query, source.value, np.where(row < 0, np.nan, source.value[row]))
+    ids: list[str] | None = None
 
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Table]:
@@ -101,60 +67,6 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Table]:
     table = Table(source.documents)
     check_distinct(source, table, queries)
     return source, table
-
-
-def from_plain_dictionary(values: Mapping[Any, Any], judged: Judged, queries: Numbers) -> Ranked | None:
-    """A run whose queries are dictionaries with names of one type and finite floats; None where it is another.
-
-    Its documents are not looked at but for their types, for a dictionary finds those that are judged.
-    """
-    inner = list(values.values())
-    if not inner or not all(type(scores) is dict for scores in inner):
-        return None
-    names, kinds = (
-        set(map(type, chain.from_iterable(inner))),
-        set(map(type, chain.from_iterable(map(dict.values, inner)))),
-    )
-    if names not in ({str}, {int}) or kinds != {float}:
-        return None
-    score = np.fromiter(chain.from_iterable(map(dict.values, inner)), np.float64, sum(map(len, inner)))
-    if not np.isfinite(score).all():
-        return None
-    of_query = numbered(list(values), queries, RUN)
-    if len(np.unique(of_query)) < len(of_query):  # 7 and "7"
-        return None
-    by_number = dict(zip(of_query.tolist(), inner, strict=True))
-    name_of = as_text if names == {str} else as_integer
-    _, at, length, query = judged.documents
-    text, nothing = judged.documents.text.tobytes(), dict[Any, float]()
-    of_judged = (
-        by_number.get(number, nothing).get(name_of(text[start:stop]), np.nan)
-        for number, start, stop in zip(query.tolist(), at.tolist(), (at + length).tolist(), strict=True)
-    )
-    return Ranked(
-        np.repeat(of_query, list(map(len, inner))), score, np.fromiter(of_judged, np.float64, len(judged.grade))
-    )
-
-
-def as_text(name: bytes) -> str | None:
-    """The string that has this id; None where there is none."""
-    try:
-        return name.decode(errors="surrogatepass")
-    except UnicodeDecodeError:
-        return None
-
-
-def as_integer(name: bytes) -> int | None:
-    """The integer that has this id; None where there is none.
-
-    >>> as_integer(b"7"), as_integer(b"07")
-    (7, None)
-    """
-    try:
-        number = int(name)
-    except ValueError:
-        return None
-    return number if str(number).encode() == name else None
 
 
 def from_file(path: Any, role: Role, queries: Numbers) -> Source:
@@ -177,9 +89,9 @@ def from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers) -> 
             )
     lengths = [len(inner) for inner in values.values()]
     query = np.repeat(numbered(list(values), queries, role), lengths)
-    documents = documents_of(ids([name for inner in values.values() for name in inner], role, "document"), query)
+    names = as_ids([name for inner in values.values() for name in inner], role, "document")
     value = as_values([value for inner in values.values() for value in inner.values()], role)
-    return Source(documents, value, role.name, lambda rows: "")
+    return Source(documents_called(names, query), value, role.name, lambda rows: "", names)
 
 
 def from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
@@ -195,8 +107,9 @@ def from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
         )
 
     query = numbered(column("query").tolist(), queries, role)
-    documents = documents_of(ids(column("document").tolist(), role, "document"), query)
-    return Source(documents, as_values(column(role.value), role), role.name, lambda rows: located("row", rows))
+    names = as_ids(column("document").tolist(), role, "document")
+    values = as_values(column(role.value), role)
+    return Source(documents_called(names, query), values, role.name, lambda rows: located("row", rows), names)
 
 
 def from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
@@ -229,19 +142,21 @@ SOURCES: tuple[tuple[Callable[[Any], bool], Callable[[Any, Role, Numbers], Sourc
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
     """The numbers of queries."""
-    return np.fromiter(map(queries.__getitem__, ids(names, role, "query")), np.int64, len(names))
+    ids = (name.encode(errors="surrogatepass") for name in as_ids(names, role, "query"))
+    return np.fromiter(map(queries.__getitem__, ids), np.int64, len(names))
 
 
-def ids(names: list[Any], role: Role, what: str) -> list[bytes]:
-    """Names, which are strings or integers, as files have them; 7 and "7" are the same."""
-    for kind in set(map(type, names)) - {str, int}:
+def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
+    """Names, which are strings or integers, as strings; 7 and "7" are the same."""
+    kinds = set(map(type, names))
+    for kind in kinds - {str, int}:
         wrong = next(name for name in names if type(name) is kind)
         if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
             raise InputError(
                 f"{role.name} must name every {what} by a string or an integer, and one is {wrong!r}. Convert them "
                 "with .astype(str), and leave out rows without a name."
             )
-    return [str(name).encode(errors="surrogatepass") for name in names]
+    return names if kinds == {str} else list(map(str, names))
 
 
 def as_values(values: Any, role: Role) -> FloatArray:

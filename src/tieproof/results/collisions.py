@@ -89,7 +89,7 @@ def rank_edges(ranks: int, most: int) -> IntArray:
     return np.array(edges)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Collisions:
     """The ties in all rankings, counted.
 
@@ -183,6 +183,29 @@ class Collisions:
         from tieproof.views.pages.collisions import report
 
         return report(self, path)
+
+    def to_markdown(self) -> str:
+        """A table to paste into an issue, with what was found below it."""
+        from tieproof.views.tables.results import collisions_as_markdown
+
+        return collisions_as_markdown(self)
+
+    def to_latex(self) -> str:
+        """A table to paste into a paper, with the rules of the package booktabs."""
+        from tieproof.views.tables.results import collisions_as_latex
+
+        return collisions_as_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from tieproof.views.tables.results import collisions_as_html
+
+        return collisions_as_html(self)
+
+    def __repr__(self) -> str:
+        """How many ties there are, and what they cost, in short."""
+        cost = f", {self.ambiguous_ties} ambiguous, AP {self.ap_width:.4f} wide" if self.setting.labelled else ""
+        return f"<Collisions of {len(self.query_ids)} queries: {self.ties} ties{cost}>"
 
     def __str__(self) -> str:
         """The report that the command line shows."""

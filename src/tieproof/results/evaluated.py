@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, Categories
+from tieproof.inputs.digests import Digests
 from tieproof.measures import Measure
 from tieproof.ties import FloatArray, IntArray
 
@@ -39,7 +40,7 @@ class Origin(NamedTuple):
 
     call : the name of the function in `tieproof`
     options : what it was told beside the data that `Setting` does not have, such as missing="zero" of a run
-    fingerprint : of the data, the same for any order (`calls/fingerprints.py`); "" for the queries of one category
+    data : digests of it, in any order, or the fingerprint that they make; "" for the queries of one category
     relevant : (Q,) a word for each query, which differs where something else is relevant to it: its label, group, and
         the number of its relevant items; the pairs that triples or exclusions name; in runs the ids of its relevant
         documents and their grades; in lists the number and the grades of the relevant items
@@ -48,9 +49,14 @@ class Origin(NamedTuple):
 
     call: str
     options: Mapping[str, Any]
-    fingerprint: str
+    data: Digests | str
     relevant: npt.NDArray[np.uint64]
     version: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """What the data is known by, the same for any order (`calls/fingerprints.py`)."""
+        return self.data if isinstance(self.data, str) else self.data.fingerprint()
 
 
 class Evaluated(NamedTuple):
@@ -97,7 +103,7 @@ class Evaluated(NamedTuple):
             absent = absent[np.isin(absent, np.concatenate([query_ids, empty_ids]))]
         return Evaluated(
             setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
-            origin=self.origin._replace(fingerprint="", relevant=self.origin.relevant[chosen]),
+            origin=self.origin._replace(data="", relevant=self.origin.relevant[chosen]),
             query_ids=query_ids,
             per_query={measure: values[:, chosen] for measure, values in self.per_query.items()},
             tie_counts=self.tie_counts[:, chosen],

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.options import check_choice
 from tieproof.statistics.bootstrap import bca
 from tieproof.statistics.strata import Strata, grouped
 from tieproof.statistics.student import t_interval

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.inputs.checks import as_shares, check_choice
+from tieproof.inputs.options import as_shares, check_choice
 from tieproof.ties import Estimate
 
 Method = Literal["linear", "exact"]
@@ -28,7 +28,7 @@ class OperatingPoint:
     fnmr: Estimate[float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ErrorRates:
     """False non-match rates by false match rate.
 
@@ -67,6 +67,29 @@ class ErrorRates:
         from tieproof.views.pages.rates import report
 
         return report(self, path)
+
+    def to_markdown(self) -> str:
+        """A table to paste into an issue, with what was counted below it."""
+        from tieproof.views.tables.results import rates_as_markdown
+
+        return rates_as_markdown(self)
+
+    def to_latex(self) -> str:
+        """A table to paste into a paper, with the rules of the package booktabs."""
+        from tieproof.views.tables.results import rates_as_latex
+
+        return rates_as_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from tieproof.views.tables.results import rates_as_html
+
+        return rates_as_html(self)
+
+    def __repr__(self) -> str:
+        """The rates, in short."""
+        rates = ", ".join(f"FNMR {point.fnmr:.4f} at FMR {point.fmr:g}" for point in self.points)
+        return f"<ErrorRates of {self.relevant_pairs} relevant pairs: {rates}>"
 
     def __str__(self) -> str:
         """The table that the command line shows."""

@@ -1,15 +1,17 @@
 """`Result`: what an evaluation found."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
+from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
 from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated
 from tieproof.results.intervals import Bound, Interval, Method, check_confidence, check_options, interval_ends
@@ -19,6 +21,13 @@ from tieproof.ties import Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.confidence import ErrorRejectCurve
+
+Per = Literal["query", "measure", "category"]
+PER = ("query", "measure", "category")
+"""What a row of a frame is about."""
+
+MOST_IN_SHORT = 3
+"""Measures that the short form of a result shows."""
 
 
 class Result(Mapping[str, Estimate[float]]):
@@ -66,7 +75,7 @@ class Result(Mapping[str, Estimate[float]]):
         """All that is known of every query, before any mean; for those who build on results."""
         return self._found
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """What the evaluated data is known by, in 64 digits: the same for the same data in any order.
 
@@ -310,13 +319,59 @@ class Result(Mapping[str, Estimate[float]]):
             table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
         return table
 
-    def to_frame(self) -> Any:
-        """A pandas data frame with a row for every query and measure (extra `pandas`)."""
+    def to_frame(self, per: Per = "query") -> Any:
+        """A pandas data frame of lower, expected and upper value and std over the orderings of ties (extra `pandas`).
+
+        per : "query", a row for every query and measure; "measure", a row for every mean; or "category", a row for
+            the mean of every category and measure, with the number of its queries
+
+        Raises InputError for "category" where there are none.
+        """
+        check_choice("per", per, PER)
         try:
             import pandas as pd
         except ImportError:
             raise MissingExtraError("Result.to_frame", "pandas") from None
-        return pd.DataFrame(self.columns())
+        if per == "query":
+            return pd.DataFrame(self.columns())
+        if per == "measure":
+            return pd.DataFrame([{"measure": name, **asdict(self[name])} for name in self.measures])
+        parts = {name: Result(self._found.of_category(name)) for name in self.categories or (None,)}
+        rows = [
+            {"category": name, "measure": measure, **asdict(part[measure]), "queries": part.ties.queries}
+            for measure in self.measures
+            for name, part in parts.items()
+        ]
+        return pd.DataFrame(rows)
+
+    def to_flat_dict(self) -> dict[str, float]:
+        """The means as numbers by name, for what logs numbers: `ndcg_at_10_lower` and so on.
+
+        A name has small letters of ASCII, digits and underscores, and begins with a letter, which every logger takes
+        (MLflow, TensorBoard, Weights & Biases); `tie_std` is the standard deviation over the orderings of tied items.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores([[1, 1]], [[1, 0]], measures=["nDCG(gain=exp)@10"])
+        >>> list(result.to_flat_dict())[:2]
+        ['ndcg_gain_exp_at_10_lower', 'ndcg_gain_exp_at_10_expected']
+        """
+        return {
+            f"{flat_name(measure)}_{flat}": getattr(self[measure], name)
+            for measure in self.measures
+            for flat, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie_std", "std"))
+        }
+
+    def to_markdown(self) -> str:
+        """A table to paste into an issue, with what was evaluated below it."""
+        from tieproof.views.tables.results import result_as_markdown
+
+        return result_as_markdown(self)
+
+    def to_latex(self) -> str:
+        """A table to paste into a paper, with the rules of the package booktabs and what was evaluated as caption."""
+        from tieproof.views.tables.results import result_as_latex
+
+        return result_as_latex(self)
 
     def save(self, path: Any) -> None:
         """Write all of this result to a file that ends in .tieproof: `tp.load` reads it, `tp.verify` checks it.
@@ -374,10 +429,27 @@ class Result(Mapping[str, Estimate[float]]):
 
         return render(self)
 
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from tieproof.views.tables.results import result_as_html
+
+        return result_as_html(self)
+
     def __repr__(self) -> str:
-        """The measures' lower bounds, in short."""
-        scores = ", ".join(f"{measure} {value.lower:.4f}" for measure, value in self._means.items())
-        return f"<Result of {self.ties.queries} queries, lower bounds: {scores}>"
+        """The intervals of the first measures, in short."""
+        shown = [f"{name} {self[name]:.4f}" for name in self.measures[:MOST_IN_SHORT]]
+        left = len(self) - len(shown)
+        return f"<Result of {self.ties.queries} queries: {', '.join(shown)}{f' and {left} more' if left else ''}>"
+
+
+def flat_name(measure: str) -> str:
+    """A measure in small letters, digits and underscores.
+
+    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)")
+    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8')
+    """
+    spelt = measure.lower().replace("@", "_at_")
+    return re.sub("[^a-z0-9]+", "_", spelt).strip("_")
 
 
 def of_category(result: Result) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
     width = len(numbers)
     limits, starts = np.repeat(strata.sizes, strata.sizes), np.repeat(strata.starts, strata.sizes)
     parts = []
-    for drawn in raw(RESAMPLES, width):
+    for drawn in raw(RESAMPLES, width, max(numbers.shape)):
         index = below(drawn, limits) + starts + width * np.arange(len(drawn))[:, None]
         counts = np.bincount(index.ravel(), minlength=drawn.size).reshape(drawn.shape)
         parts.append(counts.astype(np.float64) @ numbers)

@@ -14,12 +14,15 @@ from tieproof.ties import BoolArray, IntArray
 SEED = 0
 
 ROOM = 2**21
-"""Random numbers that are made at a time."""
+"""Numbers that are in memory at a time."""
 
 
-def raw(draws: int, width: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """So many draws of `width` raw numbers each, some draws at a time: (c, width)."""
-    source, step = np.random.PCG64(SEED), max(1, ROOM // max(1, width))
+def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
+    """So many draws of `width` raw numbers each, some draws at a time: (c, width).
+
+    room : the numbers that each draw needs room for meanwhile
+    """
+    source, step = np.random.PCG64(SEED), max(1, ROOM // max(1, room))
     for start in range(0, draws, step):
         count = min(step, draws - start)
         yield source.random_raw((count, width))
@@ -38,8 +41,8 @@ def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
     return scaled.astype(np.int64)
 
 
-def coins(draws: int, width: int) -> Iterator[BoolArray]:
+def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
     """So many draws of `width` fair coins each, some draws at a time: (c, width)."""
-    for numbers in raw(draws, -(-width // 64)):
+    for numbers in raw(draws, -(-width // 64), room):
         octets = numbers.astype("<u8").view(np.uint8)
         yield np.unpackbits(octets, axis=1, count=width).view(np.bool_)

@@ -71,7 +71,7 @@ def signed_sums(numbers: FloatArray) -> FloatArray:
 def drawn(whole: Whole) -> FloatArray:
     """The p-values of columns (n, k) by random signs: which differences keep theirs makes a row of a matrix."""
     total, hits = whole.numbers.sum(axis=0), 0
-    for kept in coins(FLIPS, len(whole.numbers)):
+    for kept in coins(FLIPS, len(whole.numbers), max(whole.numbers.shape)):
         sums = 2 * (kept.astype(np.float64) @ whole.numbers) - total
         hits = hits + np.count_nonzero(np.abs(sums) >= total - whole.slack, axis=0)
     return (hits + np.ones(len(total))) / (FLIPS + 1)

@@ -66,7 +66,7 @@ def deals(queries: int, systems: int) -> Iterator[IntArray]:
     By the shuffle of Fisher and Yates: each place from the last on is swapped with one up to it.
     """
     limits = np.repeat(np.arange(systems, 1, -1), queries)
-    for drawn in raw(DEALS, len(limits)):
+    for drawn in raw(DEALS, len(limits), len(limits)):
         size = len(drawn) * queries
         row = np.arange(size)
         dealt = np.tile(row % queries * systems, (systems, 1)) + np.arange(systems)[:, None]

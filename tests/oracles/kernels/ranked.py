@@ -24,7 +24,7 @@ def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallInt
     return tie
 
 
-def fill(
+def fill_guides(
     queries: IntArray, start: IntArray, stop: IntArray, key: FloatArray, guide: SmallIntArray, scale: FloatArray
 ) -> None:
     """For each of these queries, how many of its keys lie in earlier steps, step after step."""

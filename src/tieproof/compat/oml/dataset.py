@@ -9,8 +9,8 @@ from torch import LongTensor
 
 from tieproof.compat.oml.split import SEQUENCE
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, as_labels
-from tieproof.inputs.checks import check_count
+from tieproof.inputs.arrays import as_array, check_count
+from tieproof.inputs.labels import as_labels
 
 CATEGORY = "category"
 """The key of `extra_data` that names the category of each item."""

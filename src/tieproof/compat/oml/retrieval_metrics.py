@@ -12,7 +12,8 @@ from tieproof.compat.oml.rankings import Rankings, as_ids, evaluate_at, of_lists
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, as_labels
+from tieproof.inputs.arrays import as_array
+from tieproof.inputs.labels import as_labels
 from tieproof.ties import Estimate, FloatArray
 
 AS_GIVEN = "expected"

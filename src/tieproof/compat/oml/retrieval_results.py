@@ -13,7 +13,7 @@ from tieproof.compat.oml.rankings import Rankings, as_ids, of_lists
 from tieproof.compat.oml.split import Split, split_of_dataset, split_of_two
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
-from tieproof.inputs.checks import check_whole
+from tieproof.inputs.options import check_whole
 
 
 class RetrievalResults:

@@ -8,16 +8,11 @@ import numpy as np
 
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.fnmr import fnmr_at_fmr
+from tieproof.calls.problems import make_relevance
 from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import (
-    Embeddings,
-    as_array,
-    as_embeddings,
-    as_labels,
-)
-from tieproof.inputs.checks import check_count
-from tieproof.inputs.embeddings import make_relevance
+from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, check_count
+from tieproof.inputs.labels import as_labels
 from tieproof.inputs.relevance import Labels, RelevantBlock
 from tieproof.results.rates import ErrorRates
 from tieproof.results.results import Result

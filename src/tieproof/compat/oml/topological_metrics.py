@@ -8,7 +8,8 @@ from torch import Tensor
 
 from tieproof.calls.pcf import pcf
 from tieproof.compat.oml.dataset import OVERALL
-from tieproof.inputs.arrays import Embeddings, as_embeddings, as_labels
+from tieproof.inputs.arrays import Embeddings, as_embeddings
+from tieproof.inputs.labels import as_labels
 
 
 def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:

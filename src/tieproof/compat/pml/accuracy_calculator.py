@@ -13,8 +13,9 @@ from tieproof.compat.pml.comparison import compared
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, as_embeddings, as_labels
-from tieproof.inputs.checks import check_whole
+from tieproof.inputs.arrays import as_array, as_embeddings
+from tieproof.inputs.labels import as_labels
+from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import Labels
 from tieproof.results.means import mean_of_means
 from tieproof.ties import Estimate, FloatArray, IntArray

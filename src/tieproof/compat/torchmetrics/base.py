@@ -17,7 +17,7 @@ from tieproof.compat.distributed import gathered_tensors
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
-from tieproof.inputs.checks import check_choice
+from tieproof.inputs.options import check_choice
 from tieproof.ties import Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_adaptive
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_whole
+from tieproof.inputs.options import check_whole
 
 
 class RetrievalPrecisionRecallCurve(RetrievalMetric):

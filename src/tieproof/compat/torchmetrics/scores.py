@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from tieproof.compat.ties import TieChoice
 from tieproof.compat.torchmetrics.base import EmptyTargetAction, Numbers, RetrievalMetric, check_adaptive
 from tieproof.errors import InputError
-from tieproof.inputs.checks import check_whole
+from tieproof.inputs.options import check_whole
 
 
 class CutOff(RetrievalMetric):

@@ -1,4 +1,4 @@
-/* Which items of a tile may be as near as a threshold of a query: engine/finding.py. */
+/* Which items of a tile may be as near as a threshold of a query: engine/counting.py. */
 
 #include "listing.h"
 #include "masks.h"

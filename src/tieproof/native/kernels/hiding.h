@@ -1,4 +1,4 @@
-/* Sending what a query leaves out of the count infinitely far away: engine/masks.py. */
+/* Sending what a query leaves out of the count infinitely far away: engine/ranking.py. */
 
 #include "masks.h"
 

@@ -1,4 +1,4 @@
-/* Where an interval of nearness stands among the thresholds of its query: engine/intervals.py. */
+/* Where an interval of nearness stands among the thresholds of its query: engine/resolve.py. */
 
 #ifndef TIEPROOF_INTERVALS_H
 #define TIEPROOF_INTERVALS_H

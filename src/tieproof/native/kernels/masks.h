@@ -1,4 +1,4 @@
-/* What a query leaves out of the count, as runs of consecutive items that ascend: engine/masks.py. */
+/* What a query leaves out of the count, as runs of consecutive items that ascend: engine/ranking.py. */
 
 #ifndef TIEPROOF_MASKS_H
 #define TIEPROOF_MASKS_H

@@ -30,6 +30,38 @@ typedef struct {
     Ints weight;
 } Placed;
 
+/* Relevant items while they are ranked: engine/order.py, engine/ranking.py and engine/ranked.py. */
+typedef struct {
+    Doubles value;
+    Ints place;
+    Words key;
+} RoomToSort;
+
+typedef struct {
+    Longs order;
+    Doubles key, error;
+    Bytes starts_tie;
+} Ordered;
+
+typedef struct {
+    Longs query, item, relevant, others;
+} Pairs;
+
+typedef struct {
+    int64_t pairs, partial, runs;
+} PairedUp;
+
+typedef struct {
+    Longs start, stop;
+    Doubles key, reach;
+    Ints gap, equal, item;
+    Bytes known;
+    Doubles grades;
+    Longs n_items;
+    Ints guide;
+    Doubles scale;
+} Block;
+
 typedef struct {
     double relative;
     Doubles row, column, constant;

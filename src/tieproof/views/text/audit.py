@@ -7,6 +7,8 @@ from pathlib import Path
 from tieproof.audit.report import AuditReport
 from tieproof.audit.verdicts import Finding, Verdict
 from tieproof.views.printable import in_one_line, printable
+from tieproof.views.tables.markdown import markdown as table_as_markdown
+from tieproof.views.tables.table import Table
 from tieproof.views.text.files import Formats, Writer
 from tieproof.views.text.parts import NARROWEST, WIDTH, count, table
 
@@ -49,23 +51,11 @@ def markdown(report: AuditReport) -> str:
     """The report as Markdown: a table of what was found, and the lines that show it again."""
     lines = [f"## Audit of `{in_one_line(report.evaluator)}`", "", *map(in_one_line, sentences(report))]
     if found := bad(report):
-        lines += [
-            "",
-            "| attack | measure | verdict | score | random | deviations | what |",
-            "|---|---|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {' | '.join(in_cell(text) for text in [*cells(finding, True), finding.detail])} |"
-            for finding in found
-        ]
+        rows = [[*cells(finding, True), finding.detail] for finding in found]
+        lines += ["", table_as_markdown(Table("", (HEADER[0], MEASURE, *HEADER[1:], "what"), [rows]))]
         again = [printable(finding.reproduce) for finding in found]
         lines += ["", "To see each again:", "", "```python", *again, "```"]
     return "\n".join(lines) + "\n"
-
-
-def in_cell(text: str) -> str:
-    """A text that stays in its cell of a table in Markdown."""
-    return in_one_line(text).replace("|", "\\|")
 
 
 def markdown_writer() -> Writer:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tieproof.results.collisions import Collisions, RankRange
-from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, place, table
+from tieproof.views.text.parts import NARROWEST, WIDTH, Row, count, paragraph, place, table
 
 TIES, AMBIGUOUS, AP_WIDTH = "ties", "ambiguous", "width of AP"
 
@@ -32,12 +32,19 @@ def render(found: Collisions, width: int | None = None, color: bool = False) -> 
     to 2 (1 of 2 relevant) adds most.
     """
     width = max(width or WIDTH, NARROWEST)
+    header, sections = by_rank(found)
+    paragraphs = (paragraph(sentence, width) for sentence in sentences(found))
+    return "\n".join([table(header, sections, width, color, header[1:]), "", *paragraphs])
+
+
+def by_rank(found: Collisions) -> tuple[Row, list[list[Row]]]:
+    """The names of the columns; a row for each range of ranks, and one for all."""
     labelled = found.setting.labelled
     header = ("ranks", TIES, AMBIGUOUS, AP_WIDTH) if labelled else ("ranks", TIES)
-    rows = [row(ranks(each), each.ties, each.ambiguous_ties, each.ap_width, labelled) for each in found.by_range]
-    whole = row("all", found.ties, found.ambiguous_ties, found.ap_width, labelled)
-    paragraphs = (paragraph(sentence, width) for sentence in sentences(found))
-    return "\n".join([table(header, [rows, [whole]], width, color, header[1:]), "", *paragraphs])
+    rows: list[Row] = [
+        row(ranks(each), each.ties, each.ambiguous_ties, each.ap_width, labelled) for each in found.by_range
+    ]
+    return header, [rows, [row("all", found.ties, found.ambiguous_ties, found.ap_width, labelled)]]
 
 
 def row(name: str, ties: int, ambiguous: int, ap_width: float, labelled: bool) -> tuple[str, ...]:

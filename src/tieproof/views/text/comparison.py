@@ -13,6 +13,9 @@ from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, percen
 COLUMNS = (8, 18, 18, 7, 7)
 """How wide those of the numbers are."""
 
+SMALLEST = 0.0001
+"""Of p-values that are shown as they are."""
+
 TESTS = {
     "sign-flip": f"the paired sign-flip test (exact for up to {MOST_EXACT} queries that differ, else by {FLIPS:,} "
     "random flips from a fixed seed)",
@@ -76,14 +79,23 @@ def cells(found: Difference) -> Sequence[str]:
         f"{found.expected:+.4f}",
         between(found.lower, found.upper),
         between(*found.interval),
-        f"{found.corrected_p_value:.4f}",
-        f"{found.corrected_p_lower:.4f}",
+        p_value(found.corrected_p_value),
+        p_value(found.corrected_p_lower),
     )
 
 
 def numbers_line(words: Sequence[str]) -> str:
     """Numbers, or their names, in columns."""
     return "  ".join(word.rjust(width) for word, width in zip(words, COLUMNS, strict=True))
+
+
+def p_value(value: float) -> str:
+    """A p-value in four decimals, of which none is 0.
+
+    >>> p_value(0.03125), p_value(0.00001)
+    ('0.0312', '<0.0001')
+    """
+    return f"{value:.4f}" if value >= SMALLEST else f"<{SMALLEST}"
 
 
 def between(low: float, high: float) -> str:

@@ -1,7 +1,11 @@
 """Error rates as text: a table, and what was counted."""
 
+from collections.abc import Iterator
+
 from tieproof.results.rates import ErrorRates
-from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, distance_meant, numbers, paragraph, table
+from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, Row, distance_meant, numbers, paragraph, table
+
+HEADER = ("FMR", "threshold", *NUMBERS)
 
 MEANINGS = {
     "linear": "A threshold lies between two distances of other pairs, as numpy.quantile puts it; FNMR is the share "
@@ -29,8 +33,17 @@ def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> 
     It is an error: the value to report is 'upper'.
     """
     width = max(width or WIDTH, NARROWEST)
-    rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in rates.points]
+    paragraphs = [paragraph(text, width) for text in sentences(rates)]
+    return "\n".join([table(HEADER, [rows(rates)], width, color), "", *paragraphs])
+
+
+def rows(rates: ErrorRates) -> list[Row]:
+    """A row for each operating point."""
+    return [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in rates.points]
+
+
+def sentences(rates: ErrorRates) -> Iterator[str]:
+    """What was counted, and what the rates mean."""
     by = "the given distances" if rates.distance == "distances" else distance_meant(rates.distance)
-    counted = f"Counted {rates.relevant_pairs:,} relevant and {rates.other_pairs:,} other pairs by {by}."
-    paragraphs = [paragraph(text, width) for text in (counted, MEANINGS[rates.method])]
-    return "\n".join([table(("FMR", "threshold", *NUMBERS), [rows], width, color), "", *paragraphs])
+    yield f"Counted {rates.relevant_pairs:,} relevant and {rates.other_pairs:,} other pairs by {by}."
+    yield MEANINGS[rates.method]

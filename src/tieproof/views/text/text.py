@@ -1,7 +1,6 @@
 """A result as text: a table, and what was evaluated in whole sentences."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from tieproof.results.evaluated import NOTHING_RELEVANT
 from tieproof.results.results import Result
@@ -48,18 +47,22 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
-    head, sections = by_category(result) if result.categories else whole(result)
-    texts = sentences(result)
-    if result.ci is not None:
-        head, sections = uncertainty.with_intervals(result, head, sections)
-        texts = chain(texts, uncertainty.sentences(result))
-    shown = table(head, sections, width, color, [*NUMBERS, *head[-1:]])
-    page = "\n".join([shown, "", *(paragraph(text, width) for text in texts)])
+    head, sections = shown(result)
+    measured = table(head, sections, width, color, [*NUMBERS, head[-1]])
+    page = "\n".join([measured, "", *(paragraph(text, width) for text in sentences(result))])
     return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
 
 Table = tuple[Row, Sequence[Sequence[Row]]]
 """The names of the columns, and sections of rows."""
+
+
+def shown(result: Result) -> Table:
+    """The table of a result, by its categories where there are any."""
+    head, sections = by_category(result) if result.categories else whole(result)
+    if result.ci is None:
+        return head, sections
+    return uncertainty.with_intervals(result, head, sections)
 
 
 def whole(result: Result) -> Table:
@@ -93,6 +96,8 @@ def sentences(result: Result) -> Iterator[str]:
     yield from about_ties(result)
     if result.ties.zero_vectors:
         yield about_zeros(result)
+    if result.ci is not None:
+        yield from uncertainty.sentences(result)
 
 
 def about_categories(result: Result) -> Iterator[str]:

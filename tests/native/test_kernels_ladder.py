@@ -1,5 +1,6 @@
 """The kernels that rank and that decide what a tile leaves open, against what they are to find, item by item."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,13 @@ import pytest
 from kernel_levels import LEVELS, at
 from kernels import digits as digits_reference
 from kernels import ladder as reference
+from kernels import ranking as ranking_reference
+from thresholds import masks_of
 from tieproof.engine import order, ranking, resolve, without_tiles
-from tieproof.engine.masks import masks_of
+from tieproof.engine.ranked import Block
+from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import CONTINUED, Counts, Undecided
+from tieproof.inputs.relevance import RelevantBlock
 
 Random = np.random.Generator
 IntArray = npt.NDArray[np.int64]
@@ -33,6 +38,93 @@ def test_intervals_fall(seed: int, level: str) -> None:
         reference.make_falling(*expected, query)
         at(level, order.make_falling)(*found, query)
         assert (np.array(found) == np.array(expected)).all()
+
+
+def relevant_block(random: Random, n_items: int) -> RelevantBlock:
+    """Relevant and excluded items of some queries, in any order; some have none of either."""
+    items, excluded = [], []
+    for shares in random.choice([0.0, 0.1, 0.5, 0.9], (9, 2)):
+        is_relevant = random.random(n_items) < shares[0]
+        items.append(random.permutation(np.flatnonzero(is_relevant)))
+        excluded.append(random.permutation(np.flatnonzero(~is_relevant & (random.random(n_items) < shares[1]))))
+    pointer, excluded_pointer = (np.cumsum([0, *map(len, lists)]) for lists in (items, excluded))
+    grades = random.choice([1.0, 2.0], pointer[-1]) if random.random() < 0.5 else None
+    return RelevantBlock(pointer, np.concatenate(items), grades, excluded_pointer, np.concatenate(excluded))
+
+
+@levels
+@seeds
+@pytest.mark.parametrize("n_items", [1, 12, 150])
+def test_pairs_of_distinct_items(n_items: int, seed: int, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(seed)
+    block = relevant_block(random, n_items)
+    identity = np.unique(random.integers(0, random.choice([2, n_items]), n_items), return_inverse=True)[1]
+    weight = np.bincount(identity)
+    monkeypatch.setattr(ranking, "pair_up", at(level, ranking.pair_up))
+    space: Any = SimpleNamespace(items=SimpleNamespace(identity=identity, weight=weight))
+    found = ranking.paired_rows(space, block, ranking.room_for(block))
+    expected = ranking_reference.pair_up(block, identity, weight)
+    assert np.array(found.pairs).T.tolist() == [list(pair) for pair in expected.pairs]
+    assert found.of_item.tolist() == ([] if block.grades is None else expected.of_item)
+    assert np.array(found.partial).T.tolist() == [list(item) for item in expected.partial]
+    for q, masked in enumerate(expected.masked):
+        runs = found.masks.run[found.masks.first[q] : found.masks.last[q]]
+        assert runs.tolist() == runs_of(np.array(masked, dtype=np.int64)).tolist()
+
+
+KEYS: dict[str, Any] = {
+    "any": lambda random, count: random.standard_normal(count),
+    "few": lambda random, count: random.choice([-1.0, -0.0, 0.0, 5e-324, 1.0], count),
+    "close": lambda random, count: 1.0 + random.integers(0, 40, count) * 2.0**-52,
+    "large": lambda random, count: random.choice([-1.7e308, 1.0, 1.7e308], count),
+}
+ERRORS: dict[str, Any] = {
+    "none": lambda random, count: np.zeros(count),
+    "some": lambda random, count: random.choice([0.0, 2.0**-52, 1e-3], count),
+    "endless": lambda random, count: random.choice([0.0, 1e-3, np.inf], count),
+}
+
+
+@levels
+@pytest.mark.parametrize("errors", ERRORS)
+@pytest.mark.parametrize("keys", KEYS)
+def test_pairs_in_order_become_entries(keys: str, errors: str, level: str) -> None:
+    random = np.random.default_rng(len(keys) + len(errors))
+    for longest in (1, 5, 60):
+        length = random.integers(0, longest + 1, 12)
+        count = int(length.sum())
+        query = np.repeat(np.arange(12), length)
+        key, error = KEYS[keys](random, count), ERRORS[errors](random, count)
+        pairs = ranking.Pairs(query, random.permutation(count), *random.integers(1, 4, (2, count)))
+        room = order.RoomToSort.of(longest)
+        found = order.Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
+        is_open = at(level, order.sort_by_key)(query, key, error, room, found)
+        ends = np.cumsum(length)
+        size = np.zeros(12, dtype=np.int64)
+        np.add.at(size, query, pairs.relevant)
+        places = random.permutation(12)
+        block = Block.of(size[np.argsort(places)] + 1, False)
+        at(level, ranking.put_entries)(pairs, found, room, places, block)
+        expected_open = False
+        for q, (start, stop) in enumerate(zip(ends - length, ends, strict=True)):
+            own = slice(start, stop)
+            assert sorted(found.order[own]) == list(range(start, stop))
+            assert found.key[own].tolist() == sorted(key[own], reverse=True) == key[found.order[own]].tolist()
+            assert found.error[own].tolist() == error[found.order[own]].tolist()
+            falling, errors_of_pairs, starts_tie = (column[own].tolist() for column in found[1:])
+            if start < stop:
+                starts, some_open = ranking_reference.starts_of_ties(falling, errors_of_pairs)
+                assert starts_tie == starts
+                expected_open |= some_open
+            chosen = [tuple(pair) for pair in np.array(pairs).T[found.order[own]].tolist()]
+            entries, reach = ranking_reference.entries_of(falling, errors_of_pairs, starts_tie, chosen)
+            place = places[q]
+            written = slice(block.start[place], block.stop[place])
+            columns = (block.key, block.gap, block.equal, block.item)
+            assert list(zip(*(column[written].tolist() for column in columns), strict=True)) == entries
+            assert block.reach[place] == reach
+            assert block.known[place]
+        assert is_open == expected_open
 
 
 @levels

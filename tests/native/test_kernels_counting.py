@@ -13,9 +13,9 @@ from kernels import levels as of_levels
 from kernels import ranked as of_ranked
 from kernels.placing import count_tile, nearness_of
 from kernels.placing import settle as settle_one_by_one
+from thresholds import guided, masks_of
 from tieproof.distances.space import Error, Form
-from tieproof.engine import counting, finding, guide, intervals, levels, ranked
-from tieproof.engine.masks import masks_of
+from tieproof.engine import counting, levels, ranked, resolve
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
@@ -111,7 +111,7 @@ def make(
         Tile(entries, form, 40, 100),
         error,
         Targets(row + 40, *masks_of(query.copy(), item + 100, len(row))),
-        guide.guided(stop - length, stop, key, reach, margin),
+        guided(stop - length, stop, key, reach, margin),
         np.where(starts, 0, CONTINUED).astype(np.int32),
     )
 
@@ -201,7 +201,7 @@ def test_columns(width: int, dtype: Any) -> None:
 
         def count(work: Work, room: Room, made: Made = made, tile: Tile = tile) -> Iterator[int]:
             rows = slice(made.tile.row, made.tile.row + len(made.tile.entries))
-            columns = finding.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
+            columns = counting.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
             return counting.count_columns(tile, made.error, work, columns, room, Lock())
 
         check(made, None, count)
@@ -227,7 +227,7 @@ def test_settling(width: int, dtype: Any, level: str) -> None:
         expected, found = (Undecided(*(part.copy() for part in undecided)) for _ in range(2))
         arguments = nearness - bound, nearness + bound, *thresholds[:4]
         rest = settle_one_by_one(*arguments, counts, expected)
-        assert at(level, intervals.settle)(*arguments, others, found) == rest
+        assert at(level, resolve.settle)(*arguments, others, found) == rest
         assert all((ours[:rest] == theirs[:rest]).all() for ours, theirs in zip(found, expected, strict=True))
         assert (counts.gap == others.gap).all()
         assert (counts.equal == others.equal).all()
@@ -273,10 +273,10 @@ def test_ties_and_guides(values: str, level: str) -> None:
         span = thresholds.start, thresholds.stop
         assert at(level, ranked.ties_of)(*span, gap, equal, ties) == of_ranked.ties_of(*span, gap, equal, expected)
         assert (ties == expected).all()
-        rooms = [guide.room(len(gap), len(thresholds.start)) for _ in range(2)]
+        rooms = [ranked.room_for_guides(len(gap), len(thresholds.start)) for _ in range(2)]
         queries = np.arange(len(thresholds.start))[::-1].copy()
-        at(level, guide.fill)(queries, *span, thresholds.key, *rooms[0])
-        of_ranked.fill(queries, *span, thresholds.key, *rooms[1])
+        at(level, ranked.fill_guides)(queries, *span, thresholds.key, *rooms[0])
+        of_ranked.fill_guides(queries, *span, thresholds.key, *rooms[1])
         assert all((ours == theirs).all() for ours, theirs in zip(*rooms, strict=True))
 
 
@@ -287,5 +287,5 @@ def test_transposing(dtype: Any, level: str) -> None:
     for shape in ((1, 1), (1, 40), (64, 64), (65, 130), (50, 3)):
         entries = random.normal(size=shape).astype(dtype)
         out = np.empty(shape[::-1], dtype=dtype)
-        at(level, finding.transpose)(entries, out)
+        at(level, counting.transpose)(entries, out)
         assert (out == entries.T).all()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 from inspect import signature
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tieproof.cli.options import Text, file_option
 from tieproof.errors import InputError
@@ -11,19 +11,13 @@ from tieproof.inputs.readers import named_lines, read_labels
 from tieproof.results.results import Result
 from tieproof.views.text.files import Formats
 
-Report = Annotated[Text, file_option("--report", text="Write a page to look at and to send (.html).")]
-Items = Annotated[
-    Text,
-    file_option(
-        "--items", text="For --report: a text or the path of an image for each of EMBEDDINGS, such as one a line."
-    ),
-]
-GalleryItems = Annotated[Text, file_option("--gallery-items", text="Likewise for each of the gallery.")]
-QueryTexts = Annotated[
-    Text,
-    file_option("--items", text="For --report: a line for each query, with a text or the path of an image."),
-]
-DocumentTexts = Annotated[Text, file_option("--gallery-items", text="Likewise for each document of the run.")]
+report = file_option("--report", text="Write a page to look at and to send (.html).")
+items = file_option(
+    "--items", text="For --report: a text or the path of an image for each of EMBEDDINGS, such as one a line."
+)
+gallery_items = file_option("--gallery-items", text="Likewise for each of the gallery.")
+query_texts = file_option("--items", text="For --report: a line for each query, with a text or the path of an image.")
+document_texts = file_option("--gallery-items", text="Likewise for each document of the run.")
 
 
 class Shown(NamedTuple):
@@ -37,9 +31,9 @@ class Shown(NamedTuple):
         """All that is read."""
         return [location for location in self if location]
 
-    def check(self, report: Text) -> None:
+    def check(self, wanted: Text) -> None:
         """Refuse files that nothing would be made of."""
-        if report is None and self.locations:
+        if wanted is None and self.locations:
             raise InputError("--items and --gallery-items say what a page shows; add --report, or leave them out.")
 
 
@@ -54,14 +48,15 @@ def read_named(location: str) -> Any:
 
 
 def with_page(
-    evaluate: Callable[..., Result], report: Text, shown: Shown, read: Callable[[str], Any] = read_items
+    evaluate: Callable[..., Result], wanted: Text, shown: Shown, read: Callable[[str], Any] = read_items
 ) -> tuple[Callable[..., Result], Formats]:
     """An evaluation that keeps what it is given, and the page that shows its result with that.
 
+    wanted : where the page is to be written; None: there is none
     read : reads the texts or images of one side
     """
-    shown.check(report)
-    if report is None:
+    shown.check(wanted)
+    if wanted is None:
         return evaluate, {}
     from tieproof.views.pages.page import pages
     from tieproof.views.pages.result import contents
@@ -76,9 +71,9 @@ def with_page(
     return keeping, pages(lambda result: contents(result, items, gallery_items, given))
 
 
-def page_of(report: Text, name: str) -> Formats:
+def page_of(wanted: Text, name: str) -> Formats:
     """The page of that name, where it is asked for: `views/pages` is not loaded for nothing."""
-    if report is None:
+    if wanted is None:
         return {}
     from tieproof.views.pages.page import pages
 

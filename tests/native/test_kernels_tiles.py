@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from thresholds import guided, masks_of
 from tieproof.distances.space import Error, Form
-from tieproof.engine import counting, finding, without_tiles
-from tieproof.engine.guide import guided
-from tieproof.engine.masks import Masks, join, masks_of, runs_of
+from tieproof.engine import counting, without_tiles
+from tieproof.engine.ranking import Masks, join, runs_of
 from tieproof.engine.structures import (
     CONTINUED,
     Columns,
@@ -138,7 +138,7 @@ def by_rows(case: Case, dense: float) -> Callable[[Work], Iterator[int]]:
 
 
 def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
-    turned = case.tile._replace(entries=finding.transposed(case.tile.entries))
+    turned = case.tile._replace(entries=counting.transposed(case.tile.entries))
 
     # In a transposed tile the queries' rows are columns, but `form` and `error` are those of items, `row` that of
     # the queries' first row.
@@ -152,7 +152,7 @@ def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
 def columns_of(case: Case, work: Work) -> Columns:
     """What is known of the queries' rows, all rows of the tile."""
     rows = slice(WHERE[0], WHERE[0] + len(case.tile.entries))
-    return finding.columns_of(work.targets, work.limits, rows, 0, case.queries)
+    return counting.columns_of(work.targets, work.limits, rows, 0, case.queries)
 
 
 def room_of(tile: Tile, work: Work) -> Room:
@@ -374,7 +374,7 @@ def test_more_items_at_once_than_a_list_holds() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_transposed(dtype: Any, shape: tuple[int, int]) -> None:
     entries = np.random.default_rng(0).normal(size=shape).astype(dtype)
-    found = finding.transposed(entries)
+    found = counting.transposed(entries)
     assert (found == entries.T).all()
     assert found.flags.c_contiguous
     assert found.dtype == entries.dtype
@@ -390,7 +390,7 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
     columns = columns_of(case, case.work(1))
 
     def crowded(some: Array, share: float) -> bool:
-        return finding.is_crowded(case.tile._replace(entries=finding.transposed(some.copy())), columns, share)
+        return counting.is_crowded(case.tile._replace(entries=counting.transposed(some.copy())), columns, share)
 
     # The first 16 items have nearness 0 … 15 only.
     assert not crowded(entries, 0.0)

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tieproof.calls import progress
+from tieproof.calls.problems import watched
 from tieproof.calls.progress import progress_bar
 
 
@@ -16,12 +17,12 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, steps: int, shown: bool = True) -> str:
+def shown(monkeypatch: pytest.MonkeyPatch, steps: int) -> str:
     """What a terminal shows of work that takes a third of a second."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-    with progress_bar(3_000_000, shown) as advance:
+    with progress_bar(3_000_000) as advance:
         for _ in range(steps):
             advance(1_000_000)
         time.sleep(0.3)
@@ -39,15 +40,21 @@ def test_it_appears_by_itself(steps: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_short_work_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, 3) == ""
+
+
+def test_nobody_asks_for_it(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
-    assert shown(monkeypatch, 3, shown=False) == ""
+    with watched(False)(3_000_000) as advance:
+        advance(1_000_000)
+        time.sleep(0.3)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_threads_advance_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress_bar(4000, True, "things", 1.0) as advance:
+    with progress_bar(4000, "things", 1.0) as advance:
         threads = [threading.Thread(target=lambda: [advance(1) for _ in range(500)]) for _ in range(8)]
         for thread in threads:
             thread.start()
@@ -63,7 +70,7 @@ def test_it_goes_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
 
     def work() -> None:
-        with progress_bar(9, True):
+        with progress_bar(9):
             time.sleep(0.1)
             raise KeyError("mine")
 

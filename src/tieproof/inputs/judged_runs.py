@@ -1,0 +1,133 @@
+"""Judgments, and the run of a system with the scores of what is judged relevant; checked.
+
+A document is found again by its id: in a table of all documents, or in the dictionary that it was handed in with.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.inputs.documents import Documents, Table
+from tieproof.inputs.readers.trec import Numbers
+from tieproof.inputs.relevance import pointers
+from tieproof.inputs.run_sources import QRELS, RUN, Source, checked, numbered
+from tieproof.ties import FloatArray, IntArray
+
+
+class Judged(NamedTuple):
+    """The documents that the qrels name, and the grade of each.
+
+    ids : those of the documents; None where a file has them as bytes
+    """
+
+    documents: Documents
+    grade: FloatArray
+    ids: Sequence[str] | None
+
+    def names(self, rows: Sequence[int]) -> list[str | None]:
+        """The ids of some rows' documents as strings; None where bytes are none."""
+        if self.ids is not None:
+            return [self.ids[row] for row in rows]
+        return [as_text(self.documents.id(row)) for row in rows]
+
+
+class Ranked(NamedTuple):
+    """The scores of a run, and which of them are those of relevant documents.
+
+    query, length : (s,) of each stretch of documents of one query, none empty; a query may have several
+    score : (n,) stretch after stretch
+    of_judged : the score of each judged document; NaN where the run lacks it, and where it is not relevant
+    """
+
+    query: IntArray
+    length: IntArray
+    score: FloatArray
+    of_judged: FloatArray
+
+
+def read_qrels(values: Any, queries: Numbers) -> Judged:
+    """The judgments, checked; ids of queries get their numbers from `queries`."""
+    source, _ = checked(values, QRELS, queries)
+    return Judged(source.documents, source.value, source.ids)
+
+
+def read_run(values: Any, judged: Judged, queries: Numbers) -> Ranked:
+    """The run, checked; ids of queries get their numbers from `queries`."""
+    found = from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
+    if found is not None:
+        return found
+    return ranked_of(*checked(values, RUN, queries), judged)
+
+
+def ranked_of(source: Source, table: Table, judged: Judged) -> Ranked:
+    """A run that was read, with the table of its documents."""
+    row, query = table.find(judged.documents), source.documents.query
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    of_judged = np.where((row < 0) | (judged.grade <= 0), np.nan, source.value[row])
+    return Ranked(query[first], np.diff(first, append=len(query)), source.value, of_judged)
+
+
+def from_plain_dictionary(values: Mapping[Any, Any], judged: Judged, queries: Numbers) -> Ranked | None:
+    """A run whose queries are dictionaries with names of one type and finite floats; None where it is another.
+
+    Of its documents only the types are looked at, for a dictionary finds those that are relevant: one query after
+    the other, while its names are in a near cache.
+    """
+    inner = list(values.values())
+    kind = next((type(name) for scores in inner if type(scores) is dict for name in scores), None)
+    if kind not in (str, int) or not all(type(scores) is dict for scores in inner):
+        return None
+    of_query = numbered(list(values), queries, RUN)
+    if len(np.unique(of_query)) < len(of_query):  # 7 and "7"
+        return None
+    rows, ends = relevant_rows(judged, len(queries))
+    names: list[Any] = judged.names(rows.tolist())
+    if kind is int:
+        names = list(map(as_integer, names))
+    spans = list(pairwise(ends.tolist()))
+    ends = np.cumsum([0, *map(len, inner)])
+    score, found, kinds, none = np.empty(ends[-1]), [np.nan] * len(rows), {kind}, repeat(np.nan)
+    for query, scores, (start, stop) in zip(of_query.tolist(), inner, pairwise(ends.tolist()), strict=True):
+        kinds.update(map(type, scores))
+        of_values = set(map(type, scores.values()))
+        if len(kinds) > 1 or not of_values <= {float}:
+            return None
+        score[start:stop] = np.fromiter(scores.values(), np.float64, stop - start)
+        wanted = slice(*spans[query])
+        found[wanted] = map(scores.get, names[wanted], none)
+    if not np.isfinite(score).all():
+        return None
+    of_judged = np.full(len(judged.grade), np.nan)
+    of_judged[rows] = found
+    length = np.diff(ends)
+    return Ranked(of_query[length > 0], length[length > 0], score, of_judged)
+
+
+def relevant_rows(judged: Judged, n_queries: int) -> tuple[IntArray, IntArray]:
+    """The rows of the relevant documents, query after query, and where those of each query begin, and the end."""
+    rows = np.flatnonzero(judged.grade > 0)
+    query = judged.documents.query[rows]
+    return rows[np.argsort(query, kind="stable")], pointers(query, n_queries)
+
+
+def as_text(name: bytes) -> str | None:
+    """The string that has this id; None where there is none."""
+    try:
+        return name.decode(errors="surrogatepass")
+    except UnicodeDecodeError:
+        return None
+
+
+def as_integer(name: str | None) -> int | None:
+    """The integer that has this id; None where there is none.
+
+    >>> as_integer("7"), as_integer("07")
+    (7, None)
+    """
+    try:
+        number = int(name or "")
+    except ValueError:
+        return None
+    return number if str(number) == name else None

@@ -1,0 +1,219 @@
+"""Labels and groups as people pass them: one each or columns, checked against the items and each other."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError, about, warn
+from tieproof.inputs.arrays import SCALARS, as_array, check_count, is_bfloat16, type_name
+from tieproof.inputs.identities import (
+    exact_below,
+    is_column_of_classes,
+    not_whole,
+    stored_type,
+)
+from tieproof.inputs.strings import check_widths
+from tieproof.inputs.tensors import is_tensor
+
+JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
+"""What to do with labels that came batch by batch."""
+
+INTEGERS = (bool, int, np.bool_, np.integer)
+
+LABEL_TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
+    (INTEGERS, "iub"),
+    ((float, np.floating, *INTEGERS), "f"),
+    ((str,), "U"),
+    ((bytes,), "S"),
+)
+"""Types of objects that may be labels together, and NumPy's letters for an array of them."""
+
+
+def checked_labels(
+    labels: Any,
+    gallery_labels: Any,
+    n_queries: int,
+    n_items: int | None,
+    counted: tuple[str, str] = ("embeddings", "gallery"),
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+    """The labels of queries and of items: one each, or columns; `counted` are the arguments that have the items."""
+    name = "labels" if n_items is None else "query labels"
+    with about("labels", counted[0]):
+        own = as_labels(labels, n_queries, name, "embeddings" if n_items is None else "queries")
+    if n_items is None:
+        others = None
+    elif gallery_labels is None:
+        raise InputError(
+            "A gallery was passed without gallery_labels. Pass one label for each gallery item.", "gallery_labels"
+        )
+    else:
+        with about("gallery_labels", counted[1]):
+            others = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
+        if own.ndim != others.ndim or own.shape[1:] != others.shape[1:]:
+            raise InputError(
+                f"The query labels have the shape {own.shape} and the gallery labels {others.shape}. Both must be "
+                "one label each, or the same number of columns; one column that holds only 0 and 1 is a column.",
+                ("labels", "gallery_labels"),
+            )
+    if own.ndim == 2:
+        if own.shape[1] == 1:
+            warn(
+                f"The {name} are one column of 0/1: items with 0 belong to no class. If 0 and 1 are two classes, "
+                "give them in one dimension, for example with .ravel()."
+            )
+    elif others is not None:
+        with about(("labels", "gallery_labels")):
+            check_types(own, others, "query labels", "gallery labels")
+    return own, others
+
+
+def checked_groups(
+    of_queries: Any, of_items: Any, n_queries: int, n_items: int | None
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+    """The groups of the queries and of the items; those of both at once where there is no gallery."""
+    if of_queries is None:
+        if of_items is not None:
+            raise InputError("gallery_groups were passed without groups. Pass both, or neither.", "groups")
+        return None
+    with about("groups", "embeddings"):
+        own = as_labels(of_queries, n_queries, "groups", "queries", columns=False)
+    if n_items is None:
+        return own, own
+    if of_items is None:
+        raise InputError("groups were passed without gallery_groups. Pass both, or neither.", "gallery_groups")
+    with about("gallery_groups", "gallery"):
+        others = as_labels(of_items, n_items, "gallery_groups", "gallery items", columns=False)
+    with about(("groups", "gallery_groups")):
+        check_types(own, others, "groups", "gallery_groups")
+    return own, others
+
+
+def check_types(own: npt.NDArray[Any], others: npt.NDArray[Any], name: str, other_name: str) -> None:
+    """Refuse labels that are never equal since their types differ."""
+    if own.dtype.kind != others.dtype.kind:
+        raise InputError(
+            f"The {name} are {type_name(own.dtype)} and the {other_name} {type_name(others.dtype)}: labels of "
+            "different types are never equal. Convert both to integers or both to strings."
+        )
+
+
+def as_labels(values: Any, count: int, name: str, items: str, columns: bool = True) -> npt.NDArray[Any]:
+    """Labels of `count` items: integers or strings of shape (count,), or 0/1 of shape (count, classes).
+
+    columns: whether columns of 0/1 are meant at all.
+    """
+    array = as_label_rows(values, count, name, items, columns)
+    if array.shape[1:] == (1,) and not (columns and is_column_of_classes(array)):
+        return array.ravel()
+    if array.ndim == 2 and not (array.dtype.kind == "i" and np.isin(array, (0, 1)).all()):
+        raise InputError(
+            f"The {name} have the shape {array.shape}: two dimensions mean one 0/1 column per class, and they "
+            "hold other values. Pass one label per item in one dimension."
+        )
+    return array
+
+
+def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool = True) -> npt.NDArray[Any]:
+    """Labels of shape (count,) or (count, columns); whether columns hold 0/1 is not looked at."""
+    array = as_label_array(values, name)
+    if array.ndim == 2 and array.shape[0] == 1 != count:
+        array = array.ravel()
+    if array.ndim == 2 and array.size == count != len(array):
+        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, as batches are. {JOIN}")
+    if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
+        shapes = "(items,) or (items, classes)" if columns else "(items,)"
+        raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
+    check_count(len(array), name, count, items)
+    return array
+
+
+def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
+    """Labels of any shape as int64, uint64 where they need it, str or bytes."""
+    if isinstance(values, list | tuple | range):
+        # Not by NumPy's rules, which make strings of integers beside strings, and floats of large integers.
+        array = as_array(np.array(with_labels(values, name), dtype=object), name)
+    else:
+        array = as_array(values, name)
+    limit: Any = None
+    if array.dtype.kind == "O":
+        limit = limits_of(array)
+        array = from_objects(array, name)
+    if array.dtype.kind == "f" or is_bfloat16(array):
+        stored = stored_type(values, array)
+        if is_bfloat16(array):
+            array = array.astype(np.float32)
+        check_whole_labels(array, exact_below(stored) if limit is None else limit, name)
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iubUS":
+        raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}.")
+    if array.dtype.kind in "iub" and not (array.dtype == np.uint64 and array.max(initial=0) >= 2**63):
+        return array.astype(np.int64)
+    return array
+
+
+def with_labels(values: Any, name: str) -> list[Any]:
+    """Labels as a list, in which arrays and tensors are lists of labels, checked in their own type."""
+    if all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
+        return list(values)
+
+    def labels_of(each: Any, place: int) -> Any:
+        if isinstance(each, list | tuple):
+            return with_labels(each, name)
+        is_array = isinstance(each, np.ndarray) or is_tensor(each)
+        return as_label_array(each, f"{name} at [{place}]").tolist() if is_array else each
+
+    return [labels_of(each, place) for place, each in enumerate(values)]
+
+
+def limits_of(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Below which size each of some objects is known not to be rounded, by its own type if it is a float."""
+    kinds = {type(each) for each in objects.flat}
+    limits = {
+        kind: exact_below(np.dtype(kind).name if issubclass(kind, np.floating) else "float64") for kind in kinds
+    }
+    return np.array([limits[type(each)] for each in objects.flat], np.int64).reshape(objects.shape)
+
+
+def check_whole_labels(array: npt.NDArray[Any], limit: Any, name: str) -> None:
+    """Refuse floats as labels that are no whole numbers, or so large that they may have been rounded."""
+    wrong = not_whole(array, limit)
+    if not wrong.any():
+        return
+    place = tuple(np.argwhere(wrong)[0].tolist())
+    value, row = array[place], f"row {place[0]}" if place else "it"
+    if np.isfinite(value) and value == np.trunc(value):
+        below = np.broadcast_to(limit, array.shape)[place]
+        raise InputError(
+            f"The {name} are floats that hold every integer only below {below}, and {row} holds {value}, "
+            "which may have been rounded. Give the integers themselves, from before they became floats, or strings."
+        )
+    raise InputError(
+        f"The {name} must be integers or strings, and {row} holds {value}. Give every item a "
+        "whole number or a string; a label of its own where it has no class."
+    )
+
+
+def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    """Objects that are all numbers, all strings or all bytes, as an array of that type."""
+    values = array.ravel().tolist()
+    for types, letters in LABEL_TYPES:
+        if all(isinstance(value, types) for value in values):
+            if letters in ("U", "S"):
+                check_widths(values, f"The {name}")
+            found = np.array(values).reshape(array.shape)
+            if types is INTEGERS and found.dtype.kind not in letters:
+                raise InputError(
+                    f"The {name} hold integers from {min(values)} to {max(values)}, which no type of at most 64 bits "
+                    "holds together. Number the labels from 0, or pass strings."
+                )
+            if found.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
+                raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")
+            if found.dtype.kind in letters:
+                return found
+    if all(isinstance(value, list) for value in values):
+        raise InputError(f"The {name} are lists of different lengths, as batches are. {JOIN}")
+    kinds = sorted({type(value).__name__ for value in values})
+    raise InputError(
+        f"The {name} must be all integers or all strings, and hold {', '.join(kinds)}. Convert them first."
+    )

@@ -1,0 +1,141 @@
+"""Relevance that is said item by item: triples of a query, an item and a grade, and pairs of both."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_array, type_name
+from tieproof.inputs.identities import exact_below, not_whole, stored_type
+from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, pointers, ranges
+from tieproof.inputs.rounded_integers import is_rounded
+from tieproof.ties import FloatArray, IntArray
+
+
+class Triples(NamedTuple):
+    """Pairs of a query and an item, none twice, with their grades; `checked_triples` makes them."""
+
+    query: IntArray
+    item: IntArray
+    grade: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(Relevance):
+    """Relevant: what triples say; a grade of 0 is not relevant, a negative one excludes.
+
+    Query q has the triples pointer[q] … pointer[q+1]-1; `binary` says that all grades are 0 or 1.
+    """
+
+    pointer: IntArray
+    item: IntArray
+    grade: FloatArray
+    binary: bool
+
+    @classmethod
+    def of(
+        cls, triples: Triples, n_queries: int, n_items: int, leave_one_out: bool, excluded: Excluded = NOTHING
+    ) -> "Judgments":
+        """Relevance by triples in any order."""
+        query, item, grade = triples
+        order = np.argsort(query * n_items + item, kind="stable")
+        binary = bool(np.isin(grade, (0.0, 1.0)).all())
+        return cls(
+            n_queries=n_queries,
+            n_items=n_items,
+            leave_one_out=leave_one_out,
+            graded=not binary,
+            excluded=excluded,
+            pointer=pointers(query[order], n_queries),
+            item=item[order],
+            grade=grade[order],
+            binary=binary,
+        )
+
+    def at_most(self) -> IntArray:
+        """The number of triples."""
+        return np.diff(self.pointer)
+
+    def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
+        """The triples of the queries."""
+        position, index = ranges(self.pointer[queries], np.diff(self.pointer)[queries])
+        if self.binary:
+            relevant = self.grade[index] > 0
+            return position[relevant], self.item[index[relevant]], None
+        return position, self.item[index], self.grade[index]
+
+
+def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
+    """Query, item and grade of each triple; refused by the first that is wrong."""
+    array = as_array(triples, "relevance")
+    if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
+        raise InputError(
+            f"The relevance must be rows (query, item) or (query, item, grade) of numbers, and arrived with the "
+            f"shape {array.shape} and type {type_name(array.dtype)}."
+        )
+    grade = as_grades(array[:, 2]) if array.shape[1] == 3 else np.ones(len(array))
+    if not np.isfinite(grade).all():
+        row = int(np.argmin(np.isfinite(grade)))
+        raise InputError(f"The relevance must have finite grades, and row {row} holds {grade[row]}.")
+    query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance", stored_type(triples, array))
+    if leave_one_out and (query == item).any():
+        row = int(np.argmax(query == item))
+        raise InputError(
+            f"The relevance row {row} names item {item[row]} for itself. In leave-one-out the query itself is "
+            "never ranked; leave such rows out."
+        )
+    code = query * n_items + item
+    if len(np.unique(code)) < len(code):
+        _, index, counts = np.unique(code, return_index=True, return_counts=True)
+        row = int(index[np.argmax(counts > 1)])
+        raise InputError(
+            f"The relevance names item {item[row]} twice for query {query[row]}. Keep one row for each pair."
+        )
+    return Triples(query, item, grade)
+
+
+def as_grades(grades: npt.NDArray[Any]) -> FloatArray:
+    """Grades in float64, which must hold them."""
+    if is_rounded(grades):
+        raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
+    return grades.astype(np.float64)
+
+
+def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: str = "") -> tuple[IntArray, IntArray]:
+    """(query, item) indices within range.
+
+    stored : the type in which they arrived, if it is not that of `pairs`
+    """
+    array = as_array(pairs, name)
+    if array.size == 0:
+        array = np.zeros((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
+        raise InputError(
+            f"The {name} must be rows (query, item) of whole numbers, and they arrived with the shape {array.shape} "
+            f"and type {type_name(array.dtype)}."
+        )
+    if array.dtype.kind == "f":
+        check_whole_indices(array, stored or stored_type(pairs, array), name)
+    for column, limit, what in ((0, n_queries, "query"), (1, n_items, "item")):
+        wrong = (array[:, column] < 0) | (array[:, column] >= limit)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(
+                f"The {name} row {row} names {what} {array[row, column]:.0f}, and there are {limit}: "
+                f"indices go from 0 to {limit - 1}."
+            )
+    return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
+
+
+def check_whole_indices(array: npt.NDArray[Any], stored: str, name: str) -> None:
+    """Refuse floats as indices that are no whole numbers, or may have been rounded to one."""
+    limit = exact_below(stored)
+    wrong = not_whole(array, limit)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        raise InputError(
+            f"The {name} must be rows (query, item) of whole numbers, in {stored} below {limit} since larger ones "
+            f"may have been rounded, and row {row} holds {array[row, column]}. Pass integers."
+        )

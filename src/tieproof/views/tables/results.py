@@ -1,0 +1,81 @@
+"""What the tables of results hold: the same columns, rows and sentences as their reports on a screen."""
+
+from tieproof.audit.report import AuditReport
+from tieproof.results.collisions import Collisions
+from tieproof.results.rates import ErrorRates
+from tieproof.results.results import Result
+from tieproof.views.tables.html import html
+from tieproof.views.tables.latex import latex
+from tieproof.views.tables.markdown import markdown
+from tieproof.views.tables.table import Table
+from tieproof.views.text import audit, collisions, rates, text
+from tieproof.views.text.parts import NUMBERS
+
+
+def of_result(result: Result) -> Table:
+    """A row for each measure, or for each category of it."""
+    header, sections = text.shown(result)
+    return Table("", header, sections, [*text.sentences(result)], NUMBERS)
+
+
+def result_as_markdown(result: Result) -> str:
+    """The table in Markdown."""
+    return markdown(of_result(result))
+
+
+def result_as_latex(result: Result) -> str:
+    """The table in LaTeX."""
+    return latex(of_result(result))
+
+
+def result_as_html(result: Result) -> str:
+    """The table in HTML."""
+    return html(of_result(result))
+
+
+def of_collisions(found: Collisions) -> Table:
+    """A row for each range of ranks."""
+    header, sections = collisions.by_rank(found)
+    return Table("", header, sections, [*collisions.sentences(found)], header[1:])
+
+
+def collisions_as_markdown(found: Collisions) -> str:
+    """The table in Markdown."""
+    return markdown(of_collisions(found))
+
+
+def collisions_as_latex(found: Collisions) -> str:
+    """The table in LaTeX."""
+    return latex(of_collisions(found))
+
+
+def collisions_as_html(found: Collisions) -> str:
+    """The table in HTML."""
+    return html(of_collisions(found))
+
+
+def of_rates(found: ErrorRates) -> Table:
+    """A row for each operating point."""
+    return Table("", rates.HEADER, [rates.rows(found)], [*rates.sentences(found)], rates.HEADER)
+
+
+def rates_as_markdown(found: ErrorRates) -> str:
+    """The table in Markdown."""
+    return markdown(of_rates(found))
+
+
+def rates_as_latex(found: ErrorRates) -> str:
+    """The table in LaTeX."""
+    return latex(of_rates(found))
+
+
+def rates_as_html(found: ErrorRates) -> str:
+    """The table in HTML."""
+    return html(of_rates(found))
+
+
+def audit_as_html(report: AuditReport) -> str:
+    """The table in HTML, with what was found of each attack."""
+    header = (audit.HEADER[0], audit.MEASURE, *audit.HEADER[1:], "what")
+    rows = [[*audit.cells(finding, True), finding.detail] for finding in report.findings]
+    return html(Table("", header, [rows], [*audit.sentences(report)], ("score", "deviations")))

@@ -1,0 +1,243 @@
+"""Tables in Markdown, LaTeX and HTML: what is read back is what was to be shown, whatever a name holds."""
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from tieproof.views.tables.html import html
+from tieproof.views.tables.latex import latex
+from tieproof.views.tables.markdown import markdown
+from tieproof.views.tables.table import Cell, Table
+
+NAMES = [
+    "usual",
+    "a|b & c_d",
+    "<script>alert('x')</script>",
+    "50% of $x^2$ ~ #1 {y}",
+    r"back\slash \textbf{not} \\ [1cm]",
+    "* starred",
+    "[in brackets]",
+    "`code` and ``more'' -- and --- \"quotes\"",
+    "**bold** _it_ ![image](http://x)",
+    "&lt;entity&amp;",
+    "two\nlines\r\n\tand a tab",
+    "\x1b[31mred\x00\u202e",
+    "Zürich ≤ ±",
+    "",
+]
+
+
+def in_one_line(name: str) -> str:
+    """What is left of a name: one line, and what nobody can see written as in Python."""
+    text = " ".join(name.split())
+    return re.sub(r"[\x00-\x1f\u202e]", lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+class Reader(HTMLParser):
+    """The cells of tables in HTML, all tags, and the text within what is bold or raised."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self.open: list[str] = []
+        self.inside: dict[str, list[str]] = {"strong": [], "sup": [], "p": [], "caption": []}
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        assert {name for name, _ in attrs} <= {"style", "class", "scope"}
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag in self.inside:
+            self.inside[tag].append("")
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "th"} & set(self.open) and "sup" not in self.open:
+            self.rows[-1][-1] += data
+        for tag in set(self.open) & set(self.inside):
+            self.inside[tag][-1] += data
+
+
+def from_html(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+COMMANDS = {
+    r"\textbackslash": "\\",
+    r"\textasciitilde": "~",
+    r"\textasciicircum": "^",
+    r"\textless": "<",
+    r"\textgreater": ">",
+    r"\textbar": "|",
+    r"\le": "≤",
+    r"\pm": "±",
+}
+TOKEN = re.compile(r"\\symbol\{(\d+)\}|\\[a-zA-Z]+|\\.|[{}$&]|-|[^\\{}$&-]+", re.DOTALL)
+
+
+def from_latex(row: str) -> list[str]:
+    """The cells of a row of `tabular`, by a tokenizer that knows what LaTeX does with each sign."""
+    assert row.endswith(r" \\")
+    cells, depth = [""], 0
+    for found in TOKEN.finditer(row.removesuffix(r" \\")):
+        token = found[0]
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            depth -= 1
+        elif token == "&":
+            assert depth == 0
+            cells.append("")
+        elif found[1]:
+            cells[-1] += chr(int(found[1]))
+        elif token in COMMANDS:
+            cells[-1] += COMMANDS[token]
+        elif token.startswith("\\"):
+            assert token[1] in "&%$#_{}", token
+            cells[-1] += token[1]
+        elif token != "$":
+            assert not set(token) & set('%#_~^"`|<>'), token
+            assert depth or not set(token) & set("[]*"), token
+            cells[-1] += token
+    assert depth == 0
+    assert "--" not in row
+    return [cell.strip() for cell in cells]
+
+
+def from_markdown(line: str) -> list[str]:
+    """The cells of a row of a table of GitHub: split at bars that no backslash stands before, then without these."""
+    assert line[:2] == "| "
+    assert line[-2:] == " |"
+    cells = re.split(r"(?<!\\)((?:\\\\)*) \| ", line[2:-2])
+    joined = ["".join(pair) for pair in zip(cells[::2], [*cells[1::2], ""], strict=True)]
+    for cell in joined:
+        assert not re.search(r"(?<!\\)(?:\\\\)*[`*_{}\[\]<>|&~$#]", cell), cell
+    return [re.sub(r"\\(.)", r"\1", cell) for cell in joined]
+
+
+def of(rows: list[list[str | Cell]]) -> Table:
+    return Table("A title_", ["name", "value"], [rows], ["One & only.", "<b>"], ["value"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_come_back(name: str) -> None:
+    table = of([[name, "0.5"], [name, name]])
+    shown = in_one_line(name)
+    assert from_html(html(table)).rows[1:] == [[shown, "0.5"], [shown, shown]]
+    assert from_html(html(table)).tags == {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "br"}
+    lines = latex(table).splitlines()
+    start = lines.index(r"\midrule") + 1
+    stripped = " ".join(shown.split())
+    assert from_latex(lines[start]) == [stripped, "0.5"]
+    assert from_latex(lines[start + 1]) == [stripped, stripped]
+    assert lines[start + 2] == r"\bottomrule"
+    rows = [line for line in markdown(table).split("\n") if line.startswith("| ")]
+    assert from_markdown(rows[1]) == [shown, "0.5"]
+    assert from_markdown(rows[2]) == [shown, shown]
+
+
+def test_bold_and_marks() -> None:
+    table = of([["ours", Cell("0.5", bold=True, marks="ab")], ["a_b", Cell("0.4", marks="c")]])
+    assert "| ours | **0.5**<sup>ab</sup> |\n| a\\_b | 0.4<sup>c</sup> |" in markdown(table)
+    assert "ours & \\textbf{0.5}$^{\\mathrm{ab}}$ \\\\\na\\_b & 0.4$^{\\mathrm{c}}$ \\\\" in latex(table)
+    reader = from_html(html(table))
+    assert (reader.inside["strong"], reader.inside["sup"]) == (["0.5"], ["ab", "c"])
+
+
+def test_titles_and_notes() -> None:
+    table = of([["a", "b"]])
+    assert markdown(table).split("\n\n")[0] == r"**A title\_**"
+    assert markdown(table).split("\n\n")[2:] == [r"One \& only.", r"\<b\>"]
+    assert r"\caption{A title\_. One \& only. \textless{}b\textgreater{}}" in latex(table)
+    assert from_html(html(table)).inside["caption"] == ["A title_"]
+    bare = Table("", ["a"], [[["b"]]])
+    assert markdown(bare) == "| a |\n|---|\n| b |"
+    assert "caption" not in latex(bare)
+    assert not {"caption", "p"} & from_html(html(bare)).tags
+
+
+def test_sections_are_parted() -> None:
+    table = Table("", ["a"], [[["1"], ["2"]], [], [["3"]]])
+    assert "1 \\\\\n2 \\\\\n\\midrule\n3 \\\\\n\\bottomrule" in latex(table)
+    assert html(table).count("<tbody>") == 2
+
+
+EMBEDDINGS = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.5]])
+LABELS = ["a|b", "a|b", "<c>", "<c>", "x_y", "x_y"]
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "result": lambda: tp.evaluate(EMBEDDINGS, LABELS, measures=["AP", "P@1"]),
+    "categories": lambda: tp.evaluate(EMBEDDINGS, LABELS, measures=["AP"], categories=LABELS),
+    "collisions": lambda: tp.collisions(EMBEDDINGS, LABELS),
+    "collisions without labels": lambda: tp.collisions(EMBEDDINGS),
+    "rates": lambda: tp.fnmr_at_fmr(EMBEDDINGS, LABELS, fmr=(0.1, 0.5), method="exact"),
+}
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_results_show_the_same_in_every_form(kind: str) -> None:
+    """The rows of all forms are those of the text, whose cells are two blanks apart."""
+    result = RESULTS[kind]()
+    rows = from_html(result._repr_html_()).rows
+    lines = [line for line in str(result).split("\n\n")[0].splitlines() if line.strip("- ")]
+    assert [re.split(r"\s{2,}", line.strip()) for line in lines][: len(rows)] == rows[: len(lines)]
+    page = result.to_markdown().split("\n")
+    marked = [from_markdown(line) for line in page if line.startswith("| ")]
+    assert marked == rows
+    written = [line for line in result.to_latex().splitlines() if line.endswith(r" \\")]
+    assert [from_latex(line) for line in written] == rows
+    assert "Evaluated" in result.to_latex() or kind not in ("result", "categories")
+
+
+def test_numbers_of_a_result() -> None:
+    """By enumeration: items 0, 1 and 4 are equal; of query 0, item 1 is relevant and tied with item 4."""
+    result = tp.evaluate(EMBEDDINGS, LABELS, measures=["RR"])
+    own = result.per_query("RR")
+    assert (own.lower[0], own.expected[0], own.upper[0]) == (0.5, 0.75, 1.0)
+    (_, row) = from_html(result._repr_html_()).rows
+    assert row == [
+        "RR",
+        *(
+            f"{value:.4f}"
+            for value in (result["RR"].lower, result["RR"].expected, result["RR"].upper, result["RR"].std)
+        ),
+    ]
+
+
+def best(embeddings: Any, labels: Any) -> float:
+    return tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper
+
+
+def test_audit_in_a_notebook() -> None:
+    report = tp.audit(best, attacks=["zeros", "nan"])
+    reader = from_html(report._repr_html_())
+    assert [row[0] for row in reader.rows] == ["attack", "zeros", "nan"]
+    assert reader.rows[1][2] == "exploitable"
+
+
+def test_short_forms_show_intervals() -> None:
+    result = tp.evaluate(EMBEDDINGS[:3], ["a", "a", "b"], measures=["RR", "P@1", "AP", "R@1"])
+    ones = "1.0000 ≤ 1.0000 ≤ 1.0000"
+    assert repr(result) == f"<Result of 2 queries: RR {ones}, P@1 {ones}, AP {ones} and 1 more>"
+    found = tp.collisions(EMBEDDINGS, LABELS)
+    counted = f"{found.ties} ties, {found.ambiguous_ties} ambiguous"
+    assert repr(found) == f"<Collisions of 6 queries: {counted}, AP {found.ap_width:.4f} wide>"
+    assert repr(tp.collisions(EMBEDDINGS)).endswith(" ties>")
+    rates = tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")
+    assert repr(rates) == "<ErrorRates of 4 relevant pairs: FNMR 0.2500 ≤ 0.5000 ≤ 0.7500 at FMR 0.1>"
