@@ -59,7 +59,7 @@ def share(values: npt.NDArray[Any]) -> Packed:
     """Numbers from -2 to 4 with four decimals.
 
     >>> share(np.array([0.25, 1.0]))
-    {'scale': 10000, 'offset': 20000, 'packed': 'xFgwdQ=='}
+    {'scale': 10000, 'offset': 20000, 'packed': '5FcwdQ=='}
     """
     known, inverse = np.unique(values, return_inverse=True)
     tenthousandths = [NONE if value != value else round(float(f"{value:.4f}") * SCALE) + OFFSET for value in known]
