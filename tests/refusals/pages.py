@@ -50,6 +50,11 @@ def of_evaluator() -> tp.Result:
     return evaluator.compute()
 
 
+def of_category() -> tp.Result:
+    """The result of the queries of one category."""
+    return tp.evaluate(GOOD, LABELS, categories=LABELS).category(1)
+
+
 CASES: dict[str, Case] = {
     "a page that is no page": Case(page("page.pdf"), r"has the extension '\.pdf'", in_folder=True),
     "items of other data": Case(
@@ -67,7 +72,7 @@ CASES: dict[str, Case] = {
         page(embeddings=GOOD, labels=LABELS, ranks=3), "evaluate takes no ranks", in_folder=True
     ),
     "other embeddings than those evaluated": Case(
-        page(embeddings=2 * GOOD + 1, labels=LABELS), "its fingerprint is .*…, and that of the result", in_folder=True
+        page(embeddings=2 * GOOD + 1, labels=LABELS), "its fingerprint is .*, and that of the result", in_folder=True
     ),
     "other labels than those evaluated": Case(
         page(embeddings=GOOD, labels=[0, 1, 0, 1, 2, 2]), "its fingerprint is", in_folder=True
@@ -105,6 +110,9 @@ CASES: dict[str, Case] = {
     ),
     "another run than that evaluated": Case(
         page(result=of_run, qrels=QRELS, run={"q1": {"d1": 0.5, "d2": 0.25}}), "its fingerprint is", in_folder=True
+    ),
+    "embeddings for the result of one category": Case(
+        page(result=of_category, embeddings=GOOD, labels=LABELS), "the result of one category", in_folder=True
     ),
     "embeddings whose queries had names": Case(
         page(result=of_evaluator, embeddings=GOOD, labels=LABELS), "have names, such as 101", in_folder=True

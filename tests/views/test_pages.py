@@ -396,8 +396,17 @@ def test_more_queries_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, tm
     assert "The table holds the 30 worst of 60 queries" in page.text
 
 
+def test_names_that_take_all_the_room() -> None:
+    ids = np.array([f"{at:04}{'ä' * 300}" for at in range(3000)])
+    values, heads = np.linspace(0, 1, 3000), {"lower": ""}
+    table = query_table.query_table(ids, np.arange(3000), None, [Choice("AP", (values,))], {}, heads)
+    assert table.total == 3000
+    assert table.kept == len(table.data["ids"]) == query_table.CHARACTERS // 2 // 607
+    assert len(unpacked(table.data["choices"][0]["columns"][0])) == table.kept
+
+
 def test_measures_that_there_is_no_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query_table, "CHARACTERS", 500)
+    monkeypatch.setattr(query_table, "CHARACTERS", 700)
     values = np.linspace(0, 1, 60)
     choices = [Choice(name, (values, None, None)) for name in ("AP", "P@1", "RR")]
     table = query_table.query_table(

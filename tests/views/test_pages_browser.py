@@ -263,6 +263,19 @@ def test_names_are_text(browser: Any, files: dict[str, Path], name: str) -> None
         assert page.evaluate("document.title") != "gone"
 
 
+def test_names_of_what_every_object_has(browser: Any, tmp_path: Path) -> None:
+    names = ["constructor", "__proto__", "toString", "x" * 300]
+    qrels, scores = ({name: {"d1": value} for name in names} for value in (1, 0.5))
+    tp.evaluate_run(qrels, scores).report(tmp_path / "page.html", qrels=qrels, run=scores)
+    opened = Opened(browser, tmp_path / "page.html", viewport=NARROW)
+    with opened as page:
+        for name in names:
+            page.get_by_role("button", name=name, exact=True).click()
+            page.locator("#opened a").click()
+        assert opened.said == []
+        assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+
+
 def test_dark_and_light(browser: Any, files: dict[str, Path]) -> None:
     seen = {}
     for scheme in ("light", "dark"):

@@ -68,6 +68,10 @@ def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> l
     NearTie(rank=1, value=1.0, size=1, relevant=1, items=((3, True),))
     NearTie(rank=2, value=2.0, size=2, relevant=0, items=((0, False), (1, False)))
     """
+    if not result.fingerprint:
+        raise InputError(
+            "This is the result of one category, which does not know of which data it is. Take that of all queries."
+        )
     given = {name: value for name, value in evaluated.items() if value is not None}
     kind = next((name for name in CALLS if name in given), None)
     if kind is None:
@@ -214,7 +218,7 @@ def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int
 
 def check_fingerprint(result: Result, fingerprint: str) -> None:
     """Refuse other data."""
-    check_same("fingerprint", f"{fingerprint[:12]}…", f"{result.fingerprint[:12]}…")
+    check_same("fingerprint", fingerprint, result.fingerprint)
 
 
 def check_order(result: Result, places: IntArray, relevant: npt.NDArray[np.uint64]) -> None:

@@ -83,6 +83,7 @@ def templates() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False, "separators": (",", ":")}
     environment.filters |= {
         "chance": chance,
         "fixed": fixed,

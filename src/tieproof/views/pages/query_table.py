@@ -102,9 +102,11 @@ def query_table(
     heads : the columns of a choice, and what each means
     """
     order = order[:MOST]
-    names = [printable(name) for name in ids[order].tolist()]
+    names = with_room([printable(name) for name in ids[order].tolist()])
+    order = order[: len(names)]
     kinds = None if groups is None else [printable(name) for name in groups[order].tolist()]
-    room = CHARACTERS - sum(map(len, names))
+    unique = sorted(set(kinds or ()))
+    room = CHARACTERS - sum(map(letters, names)) - sum(map(letters, unique))
     columns = {name: packed(values[order]) for name, values in fixed.items()}
     room -= sum(map(size_of, columns.values()))
     kept: list[dict[str, Any]] = []
@@ -117,7 +119,6 @@ def query_table(
         kept.append({"name": choice.name, "columns": filled})
     names_kept = [choice["name"] for choice in kept]
     titles = ("query", *(() if kinds is None else ("category",)), *heads, *fixed)
-    unique = sorted(set(kinds or ()))
     place = {name: at for at, name in enumerate(unique)}
     return QueryTable(
         heads=titles,
@@ -134,6 +135,21 @@ def query_table(
         left_out=tuple(choice.name for choice in choices if choice.name not in names_kept),
         flag=None if flag is None else list(fixed).index(flag),
     )
+
+
+def with_room(names: Sequence[str]) -> Sequence[str]:
+    """As many of the first names as fit into half of the room."""
+    taken = 0
+    for count, name in enumerate(names):
+        taken += letters(name)
+        if taken > CHARACTERS // 2:
+            return names[:count]
+    return names
+
+
+def letters(name: str) -> int:
+    """What a name takes in the page."""
+    return len(name.encode()) + 3
 
 
 def size_of(column: Packed | None) -> int:

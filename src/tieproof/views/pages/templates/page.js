@@ -107,8 +107,8 @@
       list.append(pair);
     }
     inside.append(list);
-    const anchor = data.anchors[ids[place]];
-    if (anchor) {
+    if (Object.hasOwn(data.anchors, ids[place])) {
+      const anchor = data.anchors[ids[place]];
       const link = document.createElement("a");
       link.href = `#${anchor}`;
       link.addEventListener("click", () => { document.getElementById(anchor).open = true; });
