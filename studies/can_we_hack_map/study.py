@@ -6,6 +6,7 @@ result depends on what must not matter. Libraries that are not installed are nam
     python studies/can_we_hack_map/study.py
 """
 
+import textwrap
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -162,7 +163,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
     """The best blind score of each evaluator beside random embeddings."""
     found = [(subject, best_blind(report)) for subject, report in audited if report is not None]
     shown = [(subject.name, finding) for subject, finding in found if finding is not None][::-1]
-    figure, ax = style.figure("The picture of the study", height=0.3 * len(shown) + 1)
+    figure, ax = style.figure("The picture of the study", height=0.3 * len(shown) + 1.2)
     places = range(len(shown))
     random, blind = style.LOOKS[0], style.LOOKS[5]
     ax.hlines(places, *zip(*(ends(finding) for _, finding in shown), strict=True), color=style.GREY, linewidth=1)
@@ -174,12 +175,32 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
         ax.scatter(
             [value(finding) for _, finding in shown], places, color=look.color, marker=look.marker, label=label
         )
+    if above_one(audited):
+        ax.axvline(1, color=style.GREY, linestyle="--", linewidth=1, zorder=0, label="1: no ranking scores more")
     ax.set_yticks(places, [name for name, _ in shown])
     ax.set_xlabel("mean average precision")
     ax.set_xlim(left=0)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    style.legend_below(ax, 2)
     style.tidy(ax)
     style.save(figure, path)
+
+
+def above_one(audited: Sequence[Audited]) -> list[str]:
+    """The evaluators that print a score for a blind system that no ranking has."""
+    found = [(subject, best_blind(report)) for subject, report in audited if report is not None]
+    return [subject.name for subject, best in found if best is not None and best.score is not None and best.score > 1]
+
+
+def about_scores_above_one(audited: Sequence[Audited]) -> str:
+    """Why a score is above 1; nothing where none is."""
+    names = above_one(audited)
+    if not names:
+        return ""
+    text = (
+        f"A mean average precision above 1 ({', '.join(names)}) is the score of no ranking: such an evaluator takes "
+        "a list in which one item stands several times, and counts it each time."
+    )
+    return "\n\n" + textwrap.fill(text, 118)
 
 
 def ends(finding: Finding) -> tuple[float, float]:
@@ -211,7 +232,7 @@ synthetic data and handwritten digits. The attacker does not see the classes; bu
 something about them. Rules that break ties by document number are fair where these numbers say nothing of relevance.
 
 {table(headings, map(blind_row, audited), words=4)}
-![The best blind score of each evaluator beside random embeddings](blind.svg)
+![The best blind score of each evaluator beside random embeddings](blind.svg){about_scores_above_one(audited)}
 
 ## Order, NaN and infinity
 

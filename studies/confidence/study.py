@@ -64,7 +64,7 @@ def draw_points(scene: Scenario, path: Path) -> None:
 
 def draw_scores(found: dict[float, Scores], path: Path) -> None:
     """The three scores, as the confidence of the wrongly labelled points rises."""
-    drawn, (left, right) = style.figure("This study", width=9, height=3.6, columns=2)
+    drawn, (left, right) = style.figure("This study", width=9, height=4, columns=2)
     across = list(found)
     for name, look in zip(("mean", "best"), style.LOOKS, strict=False):
         values = [getattr(each.accuracy, name) for each in found.values()]
@@ -80,28 +80,28 @@ def draw_scores(found: dict[float, Scores], path: Path) -> None:
     right.set(ylabel="area (band: all orders of ties)", title="error versus reject curve", ylim=(0, None))
     for ax in (left, right):
         ax.set_xlabel("confidence of the wrongly labelled points")
-        ax.legend(frameon=False)
+        style.legend_below(ax, 2)
         style.tidy(ax)
     style.save(drawn, path)
 
 
 def draw_correlations(scene: Scenario, found: dict[float, RankCorrelation], path: Path) -> None:
     """Rank correlation with the deserved confidences, over the sigma of the wrongly labelled points."""
-    drawn, ax = style.figure("This study", width=7, height=3.6)
+    drawn, ax = style.figure("This study", width=7, height=3.9)
     plot_rank_correlations({level * SCALE: each for level, each in found.items()}, ax)
     mean = float(scene.truth[scene.corrupted].mean()) * SCALE
     ax.axvline(mean, color=style.ORANGE, linestyle="--", label=f"mean of what they deserve, {mean:,.1f}")
     ax.set_xlabel(f"sigma of the wrongly labelled points (confidence × {SCALE:,})")
-    ax.legend(frameon=False)
+    style.legend_below(ax, 2)
     style.save(drawn, path)
 
 
 def draw_ties(kept: dict[str, Scores], path: Path) -> None:
     """Curves of the same confidences in fewer digits."""
-    drawn, axes = style.figure("This study", width=9, height=3.4, columns=2)
+    drawn, axes = style.figure("This study", width=11, height=3.8, columns=2)
     for ax, title in zip(axes, MEASURES.values(), strict=True):
         plot_error_reject({name: kept[name].curves[title] for name in DRAWN}, ax)
-        ax.set(title=f"1 - {title}", ylim=(0, 1))
+        ax.set(title=f"1 - {title}", ylim=(-0.02, 1.02))
     style.save(drawn, path)
 
 

@@ -119,7 +119,7 @@ def draw(found: dict[str, dict[str, tp.Result]], path: Path) -> None:
     drawn, axes = style.figure("This study", width=9, height=2.8, columns=len(found))
     for ax, (name, results) in zip(axes, found.items(), strict=True):
         draw_intervals(ax, range(len(results)), [result["AP@R"] for result in results.values()])
-        ax.set(xlim=(0, 1.03), ylim=(len(results) - 0.5, -0.5), xlabel="MAP@R", title=name)
+        ax.set(xlim=(-0.03, 1.03), ylim=(len(results) - 0.5, -0.5), xlabel="MAP@R", title=name)
         ax.set_yticks(range(len(results)), list(results) if ax is axes[0] else [])
         ax.grid(axis="x", color="#dddddd", linewidth=0.8)
         ax.set_axisbelow(True)

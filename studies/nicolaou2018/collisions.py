@@ -94,9 +94,12 @@ def figure_of(name: str, data: Data, first: int, path: Path) -> dict[str, tp.Col
     drawn, axes = figure("This study", width=13.0, height=4.6, columns=len(found))
     for ax, (distance, each) in zip(axes, found.items(), strict=True):
         each.plot(ax)
-        ax.set_title(f"{distance}: {each.pairs:,} collisions", fontsize=10)
-    for ax in (axes[0], axes[-1]):
-        ax.get_legend().remove()  # the one in the middle is enough
+        ax.set_title(f"{distance}: {each.pairs:,} collisions", loc="left", fontsize=10)
+        ax.set_xscale("linear")  # as the paper has it
+    handles = axes[0].get_legend().legend_handles
+    for ax in axes:
+        ax.get_legend().remove()  # one for all is enough
+    drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     save(drawn, path)
     return found
 

@@ -292,7 +292,9 @@ def test_pictures_and_reports(tmp_path: Path) -> None:
     assert "queries" in first.get_ylabel()
     assert second.get_xlabel() == "rank"
     names = [text.get_text() for text in first.get_legend().get_texts()]
-    assert names == ["relevant, in an ambiguous tie", "other, in an ambiguous tie", "in a harmless tie"]
+    assert names == [
+        f"{item}, in {tie} tie" for tie in ("an ambiguous", "a harmless") for item in ("relevant", "other")
+    ]
     assert f"{found.ambiguous_ties} ambiguous ties leave AP open by" in first.get_title("left")
     (line,) = (step for step in second.patches if not step.get_fill())
     assert (line.get_data().values * len(found.query_ids)).round().astype(int).tolist() == list(
@@ -316,7 +318,7 @@ def test_colours_of_cells() -> None:
     # Items 1 and 2 of query 0 are tied, and one of them is relevant; items 2 and 3 of query 1 are, and neither is.
     found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
     cells = found.plot(matplotlib.figure.Figure().subplots()).collections[0].get_array()
-    colors = [matplotlib.colors.to_rgb(name) for name in (style.ORANGE, style.BLUE, style.GREY)]
+    colors = [matplotlib.colors.to_rgb(name) for name in (style.ORANGE, style.VERMILION, style.GREY)]
     assert np.allclose([cells[0, 0, :3], cells[0, 1, :3], cells[1, 1, :3]], colors)
     assert cells[0, :, 3].tolist() == [1, 1, 0]
     assert 0 < cells[1, 1, 3] == cells[1, 2, 3] < 1

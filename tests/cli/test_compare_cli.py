@@ -69,6 +69,8 @@ def test_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = list(csv.DictReader(Path("queries.csv").read_text().splitlines()))
     assert [row["query"] for row in rows] == expected.query_ids.tolist()
     assert [float(row["expected"]) for row in rows] == expected.columns()["expected"].tolist()
+    assert run("compare", *files, "--plot", "comparison.svg") == 0
+    assert Path("comparison.svg").read_text().startswith("<?xml")
     assert run("compare", *files, "--categories", "categories.txt", "--average", "macro") == 0
 
 

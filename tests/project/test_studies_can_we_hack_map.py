@@ -110,3 +110,14 @@ def test_report_and_picture(audited: list[study.Audited], tmp_path: Path) -> Non
     assert len(rows) == 2
     study.draw(audited, tmp_path / "blind.svg")
     assert "best blind system" in (tmp_path / "blind.svg").read_text()
+
+
+@pytest.mark.parametrize(("score", "said"), [(1.0, False), (1.5, True)])
+def test_a_score_above_one_has_its_sentence(
+    score: float, said: bool, audited: list[study.Audited], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best = Finding("zeros", "blind", Verdict.EXPLOITABLE, score, 0.1, 0.01, 9.0, "")
+    monkeypatch.setattr(study, "best_blind", lambda report: best)
+    assert ("A mean average precision above 1 (fooled) is the score of no ranking" in study.render(audited)) is said
+    study.draw(audited, tmp_path / "blind.svg")
+    assert ("1: no ranking scores more" in (tmp_path / "blind.svg").read_text()) is said

@@ -51,6 +51,9 @@ CASES: dict[str, Case] = {
         compared(scores().named(np.array(list("abcdef")))),
         r"different queries: one is called 0 and one is called 'a'",
     ),
+    "a comparison of queries of which two have one name": Case(
+        compared(scores().named(np.array([0, 1, 2, 3, 4, 4]))), r"'ours' has 2 queries that are called 4\. Give each"
+    ),
     "a comparison of different labels": Case(
         compared(scores(np.roll(RELEVANCE, 1, axis=1) + RELEVANCE)),
         r"something else is relevant to 6 of 6 queries, the first is query 0\. Evaluate both with the same",

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -108,7 +109,33 @@ ROWS = [
     Row(np.eye(3), NAMES[0], ITEMS, [Tie(0, 1, 500), Tie(1, 2, 12345)]),
 ]
 
+
+def comparison(count: int, names: list[str], baseline: str | None = None) -> tp.Comparison:
+    """Systems of which each is a little better than the one before it, with ties."""
+    relevance = (np.arange(20)[None] % 5 == np.arange(count)[:, None] % 5).astype(int)
+    noise = np.random.default_rng(8).normal(size=relevance.shape)
+    systems = {
+        name: scores(np.round(4 * (relevance * (0.2 + 0.1 * place) + noise)), relevance, "AP", "P@1", "nDCG@10")
+        for place, name in enumerate(names)
+    }
+    return tp.compare(systems, baseline=baseline, test="t")
+
+
+def the_same() -> tp.Comparison:
+    result = measures(["AP"])
+    return tp.compare({"one": result, "other": result})
+
+
 OTHERS: dict[str, Draw] = {
+    "comparison": lambda ax: comparison(60, ["base", "ours", "theirs"]).plot(ax),
+    "comparison of four queries": lambda ax: comparison(4, ["base", "ours"]).plot(ax),
+    "comparison of names": lambda ax: comparison(60, NAMES, baseline="x").plot(ax),
+    "comparison of eight": lambda ax: comparison(60, list("abcdefgh")).plot(ax),
+    "comparison of a system with itself": lambda ax: the_same().plot(ax),
+    "differences": lambda ax: comparison(60, ["base", "ours"]).plot_queries("ours", "base", ax=ax),
+    "differences of ten queries": lambda ax: comparison(10, NAMES).plot_queries(NAMES[0], NAMES[1], ax=ax),
+    "differences of many queries": lambda ax: comparison(900, ["base", "ours"]).plot_queries("ours", "base", ax=ax),
+    "no differences": lambda ax: the_same().plot_queries("one", "other", ax=ax),
     "collisions": lambda ax: collisions(300).plot(ax),
     "collisions of 600": lambda ax: collisions(600).plot(ax),
     "collisions of 4": lambda ax: collisions(4, labelled=False).plot(ax),
@@ -182,3 +209,42 @@ def test_results_are_seen_on_a_dark_background() -> None:
         means, queries = measures(["AP"]).plot(), measures(["AP"]).plot_queries()
     assert {line.get_color() for line in means.lines} == {style.BLUE, "white"}
     assert queries.collections[2].get_color().tolist() == [[1, 1, 1, 1]]
+
+
+def svg(ax: Any, path: Path) -> bytes:
+    style.save(ax.get_figure(root=True), path)
+    return path.read_bytes()
+
+
+def test_same_bytes_of_the_same_data_in_any_order(tmp_path: Path) -> None:
+    """Collisions by query and rank are the exception: their rows are the queries as they were given."""
+    random = np.random.default_rng(2)
+    names = np.array([f"query {place}" for place in range(20)])
+    lists, relevance = random.integers(3, size=(20, 12)), random.random((20, 12)) < 0.4
+    relevance[:, 0] = True
+    of_query, sure = CATEGORIES[np.arange(20) % 3], random.integers(5, size=20)
+
+    def pictures(queries: Any, items: Any) -> list[Any]:
+        given: dict[str, Any] = {"measures": ["AP", "P@1"], "empty": "zero"}
+        parts = [each[queries][:, items] for each in (lists, relevance)]
+        result, other = (
+            tp.evaluate_scores(each, parts[1], categories=of_query[queries], **given).named(names[queries])
+            for each in (parts[0], parts[0] // 2)
+        )
+        both = tp.compare({"one": result, "other": other})
+        curve = plot_error_reject({"P@1": error_reject_curve(~relevance[queries, 1], sure[queries])})
+        hits = confidence_vs_recall_at_1(relevance[queries, 1], sure[queries])
+        return [
+            result.plot(),
+            result.plot_queries(),
+            both.plot(),
+            both.plot_queries("one", "other"),
+            curve,
+            plot_confidence_accuracy(hits),
+            tp.collisions(CODES[:20][queries], LABELS[:20][queries] % 4).plot_ranks(),
+        ]
+
+    expected = [svg(ax, tmp_path / "a.svg") for ax in pictures(np.arange(20), np.arange(12))]
+    plt.close("all")
+    shuffled = [svg(ax, tmp_path / "a.svg") for ax in pictures(random.permutation(20), random.permutation(12))]
+    assert [one == other for one, other in zip(expected, shuffled, strict=True)] == [True] * 7

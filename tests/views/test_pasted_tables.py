@@ -241,3 +241,77 @@ def test_short_forms_show_intervals() -> None:
     assert repr(tp.collisions(EMBEDDINGS)).endswith(" ties>")
     rates = tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")
     assert repr(rates) == "<ErrorRates of 4 relevant pairs: FNMR 0.2500 ≤ 0.5000 ≤ 0.7500 at FMR 0.1>"
+
+
+def compared(*orders: list[float], **more: Any) -> tp.Comparison:
+    """Systems whose rankings of 12 queries are those of these scores, which may have another order for each query."""
+    relevance = np.tile([1, 0, 0, 0], (12, 1))
+    systems = {
+        f"s_{place}": tp.evaluate_scores(
+            np.tile(order, (12, 1)) if np.ndim(order) == 1 else order, relevance, measures=["RR"]
+        )
+        for place, order in enumerate(orders)
+    }
+    return tp.compare(systems, **more)
+
+
+FIRST, SECOND, LAST = [4.0, 3.0, 2.0, 1.0], [3.0, 4.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0]
+TIED = [1.0, 1.0, 1.0, 1.0]
+
+
+def scores_in_html(found: tp.Comparison) -> list[list[str]]:
+    return from_html(found._repr_html_()).rows[: len(found.systems) + 1]
+
+
+def test_marks_and_bold_follow_the_verdicts() -> None:
+    """A system that is better on all of 12 queries is better by every test: the exact p-value is 2 / 2^12."""
+    found = compared(FIRST, SECOND, LAST)
+    text = found.to_latex()
+    assert "a & s\\_0 & \\textbf{1.0000}$^{\\mathrm{bc}}$ \\\\" in text
+    assert "b & s\\_1 & 0.5000$^{\\mathrm{c}}$ \\\\" in text
+    assert "c & s\\_2 & 0.2500 \\\\" in text
+    assert "| a | s\\_0 | **1.0000**<sup>bc</sup> |" in found.to_markdown()
+    assert from_html(found._repr_html_()).inside["strong"] == ["1.0000"]
+
+
+def test_nothing_is_bold_where_two_are_the_same() -> None:
+    found = compared(FIRST, FIRST, LAST)
+    assert "textbf" not in found.to_latex()
+    assert "a & s\\_0 & 1.0000$^{\\mathrm{c}}$ \\\\" in found.to_latex()
+    assert not from_html(found._repr_html_()).inside["strong"]
+
+
+def test_nothing_is_bold_where_ties_could_explain_it() -> None:
+    """Of a tie of all four, RR is 25/48 in expectation and anything from 1/4 to 1."""
+    mixed = np.array([FIRST if query % 2 else LAST for query in range(12)])
+    found = compared(TIED, mixed)
+    assert found["s_0", "s_1", "RR"].verdict.better is None
+    assert "0.5208 [0.2500, 1.0000] \\\\" in found.to_latex().replace("{[}", "[").replace("{]}", "]")
+    assert "textbf" not in found.to_latex()
+    assert "mathrm" not in found.to_latex()
+
+
+def test_with_a_baseline_the_best_of_the_others_is_not_bold() -> None:
+    found = compared(LAST, SECOND, FIRST, baseline="s_0")
+    assert "textbf" not in found.to_latex()
+    assert found.to_latex().count("$^{\\mathrm{a}}$") == 2
+    assert "textbf{1.0000}$^{\\mathrm{a}}$" in compared(LAST, FIRST, baseline="s_0").to_latex()
+
+
+def test_differences_are_those_of_the_comparison() -> None:
+    found = compared(FIRST, TIED)
+    rows = from_html(found._repr_html_()).rows
+    assert rows[3] == ["measure", "systems", "expected", "ties", "queries 95%", "p", "p lower", "verdict"]
+    each = found["s_0", "s_1", "RR"]
+    assert rows[4][:4] == ["RR", "s_0 - s_1", f"{each.expected:+.4f}", f"{each.lower:+.4f} to {each.upper:+.4f}"]
+    assert each.expected == pytest.approx(23 / 48)
+    page = found.to_markdown().split("\n\n")
+    tables = [part for part in page if part.startswith("| ")]
+    assert len(tables) == 2
+    assert [from_markdown(line) for line in tables[1].split("\n") if line.startswith("| ")] == rows[3:]
+
+
+def test_more_systems_than_letters_have_numbers() -> None:
+    found = compared(*([FIRST] + [SECOND] * 27), measures=["RR"], test="t")
+    assert [row[0] for row in scores_in_html(found)[1:]] == [str(place) for place in range(1, 29)]
+    assert "{2,3,4," in found.to_latex()

@@ -45,6 +45,15 @@ def test_same_figure_gives_the_same_bytes(extension: str, tmp_path: Path) -> Non
     assert draw("first") == draw("second")
 
 
+def test_letters_that_no_font_here_has(tmp_path: Path) -> None:
+    drawn, ax = style.figure("x")
+    ax.set_title("\U00012000")  # cuneiform
+    style.save(drawn, tmp_path / "a.svg")
+    assert "\U00012000" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    with pytest.warns(UserWarning, match="missing from font"):
+        style.save(drawn, tmp_path / "a.png")
+
+
 def test_unknown_extension(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"extension '\.txt', which is none of a picture\. Known: \.svg, \.pdf, \.png"

@@ -48,18 +48,35 @@ def compare(
         Of the same queries, which are aligned by their ids, with the same labels, measures and policies.
     baseline : one of the names
         The system that all others are compared with; by default every two are compared.
-    test : "sign-flip", "t" or "wilcoxon"
+    test : "sign-flip", "t", "wilcoxon" or "tukey"
+        What the p-values are by: the paired sign-flip test, exact for up to 32 queries that differ, else by random
+        signs; Student's paired t-test or Wilcoxon's signed-rank test (extra `stats`); or the randomised Tukey test.
     correction : "holm", "bonferroni", "fdr" or None
-        For the number of pairs; for each measure on its own.
+        Of the p-values for the number of pairs, for each measure by itself. Tukey's test is of all pairs at once, and
+        has no further one.
     measures :
         Those to compare; by default all.
     confidence : float
         Of the intervals over queries; and 1 - confidence is the level at which a p-value is significant.
 
+    Returns
+    -------
+    Comparison
+        `comparison[a, b, measure]` is the `Difference` of a minus b: over the orderings of tied items, over the
+        queries, and its verdict.
+
     Raises
     ------
     InputError
-        Results that do not belong together: what differs.
+        Results that do not belong together: what differs. A single query, alone or in a category of a macro mean.
+    MissingExtraError
+        A test that needs scipy, which is not installed.
+
+    Notes
+    -----
+    docs/compare.md says what each number means, and docs/verdicts.md has the rules of the verdicts. Random draws come
+    from fixed seeds and do not depend on the order of queries or systems. Sources: Fisher 1935, section 21 (signs);
+    Efron 1987 (intervals); Carterette 2012, algorithm 1 (Tukey); Holm 1979; Benjamini and Hochberg 1995.
 
     Examples
     --------

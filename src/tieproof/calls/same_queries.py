@@ -23,6 +23,8 @@ MOST_NAMED = 3
 
 def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
     """Where each query of the first result stands in each result; refused by what differs."""
+    for name, result in results.items():
+        check_distinct(name, result)
     (first, one), *others = results.items()
     places = {first: np.arange(len(one.query_ids))}
     for name, other in others:
@@ -32,6 +34,17 @@ def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
         check_judgments(first, one, name, other, places[name])
         check_categories(first, one, name, other, places[name])
     return places
+
+
+def check_distinct(name: str, result: Result) -> None:
+    """Refuse queries of one name, of which nobody knows which is which."""
+    known, counts = np.unique(result.query_ids, return_counts=True)
+    if len(known) < len(result.query_ids):
+        raise InputError(
+            f"'{name}' has {counts.max()} queries that are called {known[np.argmax(counts)]}. Give each a name of "
+            "its own: result.named(names).",
+            "results",
+        )
 
 
 def refuse(first: str, name: str, what: str, one: str, other: str, advice: str) -> None:

@@ -34,7 +34,7 @@ from tieproof.inputs.readers.location import split
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.results.records import EXTENSION
 from tieproof.views.text.comparison import render
-from tieproof.views.text.files import MEANS, PER_QUERY
+from tieproof.views.text.files import COMPARISONS, MEANS, PER_QUERY
 
 NONE = "none"
 
@@ -49,7 +49,7 @@ EXAMPLES = (
     "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
     "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
     "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
-    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json",
+    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
 )
 
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
@@ -79,7 +79,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @option(
     "--confidence",
     metavar="SHARE",
-    default=0.95,
+    default="0.95",
     text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
     parser=between_0_and_1,
 )
@@ -106,6 +106,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @choice_option("--empty", text="What a query with nothing relevant scores; else skip.", choices=EMPTY)
 @options.json
 @options.per_query
+@file_option("--plot", text=f"Draw every difference with both its intervals ({', '.join(COMPARISONS)}).")
 @reports.report
 def command(
     files: Sequence[str],
@@ -117,6 +118,7 @@ def command(
     measures: Sequence[str],
     json: Text,
     per_query: Text,
+    plot: Text,
     report: Text,
     **evaluation: Text,
 ) -> None:
@@ -140,7 +142,7 @@ def command(
     found = written(
         lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
         read,
-        [(json, MEANS), (per_query, PER_QUERY), (report, page_of(report, "comparison"))],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS), (report, page_of(report, "comparison"))],
     )
     answer(json, render, found)
 

@@ -224,6 +224,28 @@ class Comparison:
             },
         }
 
+    def to_markdown(self) -> str:
+        """Tables to paste into an issue: what each system scores, and how every two differ."""
+        from tieproof.views.tables.comparisons import comparison_as_markdown
+
+        return comparison_as_markdown(self)
+
+    def to_latex(self) -> str:
+        """A table to paste into a paper, with the rules of the package booktabs: what each system scores.
+
+        Behind a score are the letters of the systems that it is better than, by the verdicts; in bold is what is
+        better than all others, so that nothing is where ties or the choice of queries could explain the differences.
+        """
+        from tieproof.views.tables.comparisons import comparison_as_latex
+
+        return comparison_as_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The tables that notebooks show."""
+        from tieproof.views.tables.comparisons import comparison_as_html
+
+        return comparison_as_html(self)
+
     def plot(self, ax: Any = None) -> Any:
         """A picture of every difference with both its intervals, as axes of matplotlib (extra `plot`)."""
         from tieproof.views.pictures.comparison import plot_comparison
@@ -235,6 +257,12 @@ class Comparison:
         from tieproof.views.pages.comparison import report
 
         return report(self, path)
+
+    def plot_queries(self, a: str, b: str, measure: str | Measure = "AP", ax: Any = None) -> Any:
+        """A picture of how two systems differ on each query: `views.pictures.query_differences` (extra `plot`)."""
+        from tieproof.views.pictures.query_differences import plot_query_differences
+
+        return plot_query_differences(self, a, b, measure, ax)
 
     def __str__(self) -> str:
         """The table that the command line shows."""

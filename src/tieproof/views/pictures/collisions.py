@@ -12,15 +12,18 @@ from tieproof.views.text.parts import count as counted
 STEPS = 120
 """Ranks that are a step each in the picture by rank; more of them share steps, but for the first ones."""
 
-FAINTEST = 0.4
-"""How strong the colour of a cell is of which hardly anything collides: it must be seen."""
+FAINTEST = 0.7
+"""How strong the colour of a cell is of which hardly anything is in an ambiguous tie: it must be seen."""
 
 LINEAR = 25
 """Ranks that are drawn equally wide; of more ranks the first ones are wider."""
 
 RELEVANT, OTHER, ANY = "relevant collision", "other collision", "collision"
-RELEVANT_COLOR, OTHER_COLOR, HARMLESS_COLOR = style.BLUE, style.ORANGE, style.GREY
-"""One dark, one light: they differ in grey, too."""
+AMBIGUOUS_RELEVANT, AMBIGUOUS_OTHER = style.VERMILION, style.ORANGE
+"""Warm colours for what costs something, also where cells mix them; one dark, one light: they differ in grey, too."""
+
+HARMLESS_RELEVANT, HARMLESS_OTHER, HARMLESS = style.SKY_BLUE, style.GREY, 0.4
+"""Cold colours for what costs nothing, and how much of them a cell gets: they stand back, in grey, too."""
 
 
 class Kind(NamedTuple):
@@ -38,8 +41,8 @@ def plot_collisions(found: Collisions, ax: Any = None) -> Any:
     found : of `tieproof.collisions`
     ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
 
-    Returns the axes. Only ambiguous ties cost anything; all other collisions are grey. Where several queries or ranks
-    share a cell, its colour is mixed of those of its collisions, and the fainter, the fewer of its items collide.
+    Returns the axes. Only ambiguous ties cost anything, and have warm colours. Where several queries or ranks share a
+    cell, its colour is mixed of those of its collisions, and the fainter, the fewer of its items collide.
     Within a tie the relevant items stand last, as for `lower`. Of more than 25 ranks the first ones are wider.
     Queries are in the order in which they were given. Raises MissingExtraError without matplotlib.
 
@@ -60,8 +63,10 @@ def plot_collisions(found: Collisions, ax: Any = None) -> Any:
     ranks_across(ax, found.setting.ranks)
     style.whole_numbers(ax.yaxis)
     ax.set_title(title(found), loc="left", fontsize=10)
-    handles = [Patch(facecolor=kind.color, label=kind.name) for kind in kinds]
-    style.legend_below(ax, 3, handles=handles)
+    handles = [
+        Patch(facecolor=kind.color, alpha=opacity(kind.strength, kind.strength), label=kind.name) for kind in kinds
+    ]
+    style.legend_below(ax, 2, handles=handles)
     return ax
 
 
@@ -69,12 +74,13 @@ def kinds_of(found: Collisions) -> list[Kind]:
     """Ambiguous and harmless collisions; without labels nobody knows which are which."""
     cells = found.cells
     if not found.setting.labelled:
-        return [Kind(ANY, cells.others, OTHER_COLOR, 1.0)]
+        return [Kind(ANY, cells.others, HARMLESS_OTHER, 1.0)]
     relevant, others = cells.ambiguous_relevant, cells.ambiguous_others
     return [
-        Kind("relevant, in an ambiguous tie", relevant, RELEVANT_COLOR, 1.0),
-        Kind("other, in an ambiguous tie", others, OTHER_COLOR, 1.0),
-        Kind("in a harmless tie", cells.relevant + cells.others - relevant - others, HARMLESS_COLOR, 0.4),
+        Kind("relevant, in an ambiguous tie", relevant, AMBIGUOUS_RELEVANT, 1.0),
+        Kind("other, in an ambiguous tie", others, AMBIGUOUS_OTHER, 1.0),
+        Kind("relevant, in a harmless tie", cells.relevant - relevant, HARMLESS_RELEVANT, HARMLESS),
+        Kind("other, in a harmless tie", cells.others - others, HARMLESS_OTHER, HARMLESS),
     ]
 
 
@@ -88,8 +94,14 @@ def colors_of(found: Collisions, kinds: list[Kind]) -> FloatArray:
     colors = np.array([to_rgb(kind.color) for kind in kinds])
     weight = weights.sum(axis=0)
     mixed = (weights[..., None] * colors[:, None, None, :]).sum(axis=0) / np.where(weight > 0, weight, 1)[..., None]
-    opacity = np.where(weight > 0, FAINTEST + (1 - FAINTEST) * weight / size, 0.0)
-    return np.concatenate([mixed, opacity[..., None]], axis=2)
+    strongest = np.max([(kind.counts > 0) * kind.strength for kind in kinds], axis=0)
+    return np.concatenate([mixed, opacity(strongest, weight / size)[..., None]], axis=2)
+
+
+def opacity(strongest: Any, weight: Any) -> Any:
+    """That of a cell: the strength of the strongest kind in it, and how much its kinds give it together."""
+    faintest = FAINTEST * strongest
+    return faintest + (1 - faintest) * weight
 
 
 def plot_ranks(found: Collisions, ax: Any = None) -> Any:
@@ -114,12 +126,20 @@ def plot_ranks(found: Collisions, ax: Any = None) -> Any:
         for name in ("relevant", "others", "ambiguous")
     )
     labelled = found.setting.labelled
-    upper = {"fill": True, "facecolor": OTHER_COLOR, "edgecolor": style.ink(), "hatch": "///", "linewidth": 0.3}
+    upper = {"fill": True, "facecolor": HARMLESS_OTHER, "edgecolor": style.ink(), "hatch": "///", "alpha": 0.5}
     if labelled:
-        ax.stairs(relevant, edges + 0.5, fill=True, color=RELEVANT_COLOR, label=RELEVANT)
+        ax.stairs(relevant, edges + 0.5, fill=True, color=HARMLESS_RELEVANT, label=RELEVANT)
     ax.stairs(relevant + others, edges + 0.5, baseline=relevant, label=OTHER if labelled else ANY, **upper)
     if labelled:
-        ax.stairs(ambiguous, edges + 0.5, baseline=None, color=style.ink(), linewidth=2, label="in an ambiguous tie")
+        ax.stairs(
+            ambiguous,
+            edges + 0.5,
+            baseline=None,
+            color=AMBIGUOUS_RELEVANT,
+            linewidth=2.5,
+            zorder=3,
+            label="in an ambiguous tie",
+        )
     ax.set(ylim=style.limits(0.0, float((relevant + others).max())), xlabel="rank", ylabel="share of queries")
     ax.set_title(title(found), loc="left", fontsize=10)
     ranks_across(ax, found.setting.ranks)

@@ -64,5 +64,4 @@ def error_of(name: str) -> str:
 
 def error_limits(curves: Sequence[ErrorRejectCurve]) -> tuple[float, float]:
     """From 0 to a little more than the largest error."""
-    highest = max(float(curve.error.upper.max()) for curve in curves)
-    return style.limits(0.0, highest)
+    return style.limits(0.0, max((float(curve.error.upper.max()) for curve in curves), default=0.0))

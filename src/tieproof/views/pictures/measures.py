@@ -1,6 +1,6 @@
 """The picture of a result: what each measure can be, and one of them in each category."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from typing import Any, NamedTuple
 
@@ -37,7 +37,12 @@ def height(result: Result) -> float:
     >>> height(tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"]))
     2.54
     """
-    return 1.9 + 0.32 * len(lines(result))
+    return inches(lines(result))
+
+
+def inches(shown: Sequence[Line]) -> float:
+    """Inches in which so many lines are legible."""
+    return 1.9 + 0.32 * len(shown)
 
 
 def plot_measures(result: Result, ax: Any = None) -> Any:
@@ -58,7 +63,7 @@ def plot_measures(result: Result, ax: Any = None) -> Any:
     ['AP', 'P@1']
     """
     shown = lines(result)
-    ax = style.axes_or_new(ax, "Result.plot", height=height(result))
+    ax = style.axes_or_new(ax, "Result.plot", height=inches(shown))
     drawn = [(place, line.estimate) for place, line in enumerate(shown) if line.estimate is not None]
     places, estimates = zip(*drawn, strict=True)
     draw_intervals(ax, places, estimates)
@@ -74,7 +79,7 @@ def plot_measures(result: Result, ax: Any = None) -> Any:
         label.set_fontfamily(families())
     ax.tick_params(axis="y", length=0)
     style.short_numbers(ax.xaxis)
-    ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, pad=22)
+    ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, pad=22, parse_math=False)
     style.legend_below(ax, 2)
     style.tidy(ax)
     return ax

@@ -2,8 +2,8 @@
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from itertools import zip_longest
+from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate, zip_longest
 
 from tieproof.views.pictures import style
 from tieproof.views.printable import printable
@@ -51,14 +51,9 @@ def shortened(names: Sequence[object], most: int) -> list[str]:
 
 def cut(name: str, most: int) -> str:
     """The beginning and the end of a name that is wider than so many columns."""
-    if columns(name) <= most:
+    if fitting(name, most) == len(name):
         return name
-    start = len(name)
-    while columns(name[:start]) > most // 2:
-        start -= 1
-    end = start
-    while columns(name[end:]) > most - 1 - most // 2:
-        end += 1
+    start, end = fitting(name, most // 2), len(name) - fitting(reversed(name), most - 1 - most // 2)
     return f"{name[:start]}…{name[end:]}"
 
 
@@ -66,10 +61,17 @@ def from_where_they_differ(name: str, others: Collection[str], most: int) -> str
     """So many columns of a name from a little before it is another than others."""
     first, last = min(others), max(others)
     alike = next(place for place, (one, other) in enumerate(zip_longest(first, last)) if one != other)
-    start, end = max(1, alike - most // 8), len(name)
-    while columns(name[start:end]) > most - 2:
-        end -= 1
-    return f"…{name[start:end]}…"
+    start = max(1, alike - most // 8)
+    return f"…{name[start : start + fitting(name[start:], most - 2)]}…"
+
+
+def fitting(letters: Iterable[str], most: int) -> int:
+    """How many of the letters are no wider than so many columns together.
+
+    >>> fitting("數據 and", 5)
+    3
+    """
+    return sum(1 for wide in accumulate(map(columns, letters)) if wide <= most)
 
 
 def columns(name: str) -> int:

@@ -5,6 +5,7 @@ says something alone: each comes with a marker and a hatch.
 """
 
 import textwrap
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ LOOKS = (
     Look(YELLOW, "X", "ooo"),
     Look(BLACK, "*", "---"),
 )
-"""For the first, second, … of several things; more than eight belong into several pictures."""
+"""For the first, second, … of several things."""
 
 LINES = ("-", "--", "-.", ":")
 """Lines of the first eight things, the next eight, and so on."""
@@ -188,5 +189,7 @@ def save(drawn: Any, path: str | Path) -> None:
 def write(drawn: Any, path: Path) -> None:
     """Write a figure to a path with one of the extensions of `METADATA`."""
     repeatable = {"svg.hashsalt": "tieproof", "svg.fonttype": "none"}
-    with matplotlib("A picture").rc_context(repeatable):
+    with matplotlib("A picture").rc_context(repeatable), warnings.catch_warnings():
+        if path.suffix.lower() == ".svg":  # whoever shows the file has fonts of their own
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawn.savefig(path, dpi=150, metadata=METADATA[path.suffix.lower()])

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.results.records import EXTENSION
 from tieproof.results.results import Result
-from tieproof.views.pictures import collisions, measures, style
+from tieproof.views.pictures import collisions, comparison, measures, style
 from tieproof.views.records import write as write_record
 from tieproof.views.whole_files import atomic_write
 
@@ -151,6 +151,9 @@ RECORDS: Formats = {EXTENSION: record_writer}
 
 PICTURES = pictures(measures.plot_measures, measures.height)
 """Extensions for the picture of all measures."""
+
+COMPARISONS = pictures(comparison.plot_comparison, comparison.height)
+"""Extensions for the picture of all differences."""
 
 COLLISIONS = pictures(collisions.plot_collisions, lambda found: 4.8)
 """Extensions for the picture of collisions by query and rank."""

@@ -1,0 +1,131 @@
+"""The picture of a comparison: every difference, what ties and what queries leave open of it, and the verdict."""
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tieproof.results.comparison import Comparison, Difference
+from tieproof.views.pictures import style
+from tieproof.views.pictures.names import families, shortened
+from tieproof.views.text.parts import count as counted
+
+NAMES = 20
+"""Columns for the name of a system."""
+
+VERDICT = 26
+"""Columns of a line of a verdict."""
+
+MOST = 40
+"""Differences that a picture has room for."""
+
+
+class Line(NamedTuple):
+    """What stands at one height of the picture: a difference with its name and verdict, or the name of a measure."""
+
+    name: str
+    difference: Difference | None
+    verdict: str
+
+
+def height(found: Comparison) -> float:
+    """Inches in which all differences of the picture are legible."""
+    return 1.9 + 0.4 * len(lines(found))
+
+
+def plot_comparison(found: Comparison, ax: Any = None) -> Any:
+    """Draw the mean difference of every pair in every measure, with both its intervals, and the verdict in words.
+
+    found : of `tieproof.compare`
+    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+
+    Returns the axes. Bars go from the smallest to the largest difference over all orderings of tied items ("ties"),
+    whiskers over the confidence interval of the expected difference ("queries"). Of more than 40 differences the
+    first measures are drawn that have fewer, and at least one. Raises MissingExtraError without matplotlib.
+
+    >>> import numpy as np
+    >>> import tieproof as tp
+    >>> relevance = np.eye(10)
+    >>> systems = {"ours": relevance, "base": -relevance}
+    >>> results = {name: tp.evaluate_scores(each, relevance, measures=["RR"]) for name, each in systems.items()}
+    >>> axes = plot_comparison(tp.compare(results), style.figure("This example")[1])
+    >>> print(*(label.get_text() for label in axes.get_yticklabels()), axes.texts[0].get_text(), sep="; ")
+    RR; ours
+    − base; ours is better
+    whatever the ties
+    """
+    shown = lines(found)
+    ax = style.axes_or_new(ax, "Comparison.plot", height=height(found))
+    drawn = [(place, line.difference) for place, line in enumerate(shown) if line.difference is not None]
+    draw_differences(ax, [place for place, _ in drawn], [each for _, each in drawn], found.confidence)
+    beside = {"textcoords": "offset points", "va": "center", "fontsize": 8, "annotation_clip": False}
+    for place, line in enumerate(shown):
+        if line.difference is not None:
+            words = {**beside, "parse_math": False, "fontfamily": families()}
+            ax.annotate(line.verdict, (1, place), xytext=(8, 0), xycoords=ax.get_yaxis_transform(), **words)
+    ax.axvline(0, color=style.GREY, linewidth=1, zorder=0)
+    ends = [end for _, each in drawn for end in (0.0, each.lower, each.upper, *each.interval)]
+    margin = 0.05 * (max(ends) - min(ends)) or 1.0
+    ax.set(xlim=(min(ends) - margin, max(ends) + margin), ylim=(len(shown) - 0.4, -0.6))
+    ax.set_xlabel("mean difference: right of 0 the first system is better")
+    ax.set_yticks(range(len(shown)), [line.name for line in shown], parse_math=False)
+    for label, line in zip(ax.get_yticklabels(), shown, strict=True):
+        label.set(fontfamily=families(), fontsize=9, fontweight="normal" if line.difference else "bold")
+    ax.tick_params(axis="y", length=0)
+    style.short_numbers(ax.xaxis)
+    ax.set_title(style.wrapped(title(found, len(drawn))), loc="left", fontsize=10)
+    style.legend_below(ax, 3)
+    style.tidy(ax)
+    return ax
+
+
+def draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Difference], confidence: float) -> None:
+    """Bars for what ties leave open, and over them whiskers for what queries leave open.
+
+    Bootstrap intervals need not hold the value itself, so a whisker is a line of its own.
+    """
+    ends = [(each.lower, each.upper) for each in differences], [each.interval for each in differences]
+    expected = [each.expected for each in differences]
+    queries = f"queries: {confidence:.0%} interval"
+    bar = {"color": style.SKY_BLUE, "linewidth": 9, "label": "ties: lower to upper"}
+    whisker = {"color": style.ink(), "linewidth": 1.2, "label": queries}
+    for intervals, line, edge, size in zip(ends, (bar, whisker), (style.BLUE, style.ink()), (11, 8), strict=True):
+        low, high = zip(*intervals, strict=True)
+        ax.hlines(places, low, high, **line)
+        for values in (low, high):
+            ax.plot(values, places, linestyle="", marker="|", markersize=size, markeredgewidth=2, color=edge)
+    mark = {"marker": "D", "markersize": 6, "markerfacecolor": "none", "markeredgewidth": 0.8, "color": style.ink()}
+    ax.plot(expected, places, linestyle="", label="expected", **mark)
+
+
+def lines(found: Comparison) -> list[Line]:
+    """Measure by measure its name and every pair."""
+    names = dict(zip(found.systems, shortened(found.systems, NAMES), strict=True))
+    result = []
+    for measure in measures_shown(found):
+        result.append(Line(measure, None, ""))
+        for a, b in found.pairs:
+            difference = found[a, b, measure]
+            result.append(Line(f"{names[a]}\n− {names[b]}", difference, verdict_of(difference, names)))
+    return result
+
+
+def measures_shown(found: Comparison) -> tuple[str, ...]:
+    """As many measures as there is room for."""
+    return found.measures[: max(1, MOST // len(found.pairs))]
+
+
+def verdict_of(difference: Difference, names: dict[str, str]) -> str:
+    """A verdict in few words, in lines."""
+    verdict = difference.verdict
+    if verdict.better is None:
+        return textwrap.fill(verdict.name, VERDICT)
+    return f"{names[verdict.better]} is better\n{verdict.name.removeprefix('better ')}"
+
+
+def title(found: Comparison, drawn: int) -> str:
+    """Of how many queries, and how they were tested."""
+    corrected = f", {found.correction} correction" if found.correction else ""
+    tested = f"Differences on {counted(found.queries, 'query')}, {found.test} test{corrected}"
+    shown = len(measures_shown(found))
+    several = counted(len(found.measures), "measure")
+    return tested if shown == len(found.measures) else f"{tested}; the first {shown} of {several}"

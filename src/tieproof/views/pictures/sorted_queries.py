@@ -1,0 +1,97 @@
+"""What pictures over queries share: values of single queries, sorted, as steps."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.views.pictures import style
+from tieproof.views.pictures.names import columns, families, shortened
+
+STEPS = 400
+"""More than a reader can tell apart in a picture as wide as a page."""
+
+NAMED = 25
+"""Queries that have room for their names."""
+
+NAMES = 20
+"""Columns for the name of a query."""
+
+LEVEL = 4
+"""Columns of a name that needs no turning."""
+
+
+class Sorted(NamedTuple):
+    """Queries that have a value, sorted by their expectation.
+
+    values : lower, expected and upper value of each, (3, Q)
+    names : those of the queries; none where there are too many to show
+    """
+
+    values: FloatArray
+    names: list[str]
+
+    @property
+    def queries(self) -> int:
+        """Q, how many queries there are."""
+        return int(self.values.shape[1])
+
+    @property
+    def height(self) -> float:
+        """Inches in which the names leave room for the axes."""
+        longest = max(map(columns, self.names), default=0)
+        return 3.5 + 0.068 * longest if longest > LEVEL else 3.5
+
+    @property
+    def edges(self) -> IntArray:
+        """The first query of each step, and the end."""
+        return np.linspace(0, self.queries, min(self.queries, STEPS) + 1).astype(np.int64)
+
+    @property
+    def steps(self) -> FloatArray:
+        """The means of lower, expected and upper value over the queries of each step, (3, S)."""
+        if not self.queries:
+            return self.values
+        return np.asarray(np.add.reduceat(self.values, self.edges[:-1], axis=1) / np.diff(self.edges))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest value that is drawn; 0 and 0 where there is none."""
+        return (float(self.steps[0].min()), float(self.steps[2].max())) if self.queries else (0.0, 0.0)
+
+
+def sort(ids: npt.NDArray[Any], estimate: Estimate[FloatArray]) -> Sorted:
+    """Sort queries by their expectation, then by upper and lower value, and last by their ids; leave out NaN."""
+    values = np.array([estimate.lower, estimate.expected, estimate.upper])
+    order = np.lexsort((ids, values[0], values[2], values[1]))
+    order = order[~np.isnan(values[1, order])]
+    return Sorted(values[:, order], shortened(ids[order].tolist(), NAMES) if len(order) <= NAMED else [])
+
+
+def draw_sorted(ax: Any, found: Sorted, by: str) -> None:
+    """Draw sorted queries as steps, of more than 400 queries the means over neighbours, with their axis and a legend.
+
+    by : what they are sorted by
+    """
+    edges = found.edges
+    draw_steps(ax, found.steps, edges)
+    steps = f" (steps: means of about {found.queries / STEPS:,.0f})" if found.queries > STEPS else ""
+    ax.set(xlim=(0, max(found.queries, 1)), xlabel=f"queries, sorted by their {by}{steps}")
+    if found.names:
+        turned = {"rotation": 90, "fontsize": 8} if max(map(columns, found.names)) > LEVEL else {}
+        ax.set_xticks(edges[:-1] + 0.5, found.names, parse_math=False, fontfamily=families(), **turned)
+    else:
+        style.whole_numbers(ax.xaxis)
+    style.short_numbers(ax.yaxis)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2, fontsize=9)
+    style.tidy(ax)
+
+
+def draw_steps(ax: Any, values: FloatArray, edges: IntArray) -> None:
+    """Lower, expected and upper value of each step (3, S), from edge to edge."""
+    lower, expected, upper = values
+    ax.stairs(upper, edges, baseline=lower, fill=True, color=style.SKY_BLUE, label="lower to upper")
+    for ends in (lower, upper):
+        ax.hlines(ends, edges[:-1], edges[1:], color=style.BLUE, linewidth=1)
+    ax.hlines(expected, edges[:-1], edges[1:], color=style.ink(), linewidth=2, label="expected")

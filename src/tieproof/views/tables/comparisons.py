@@ -1,0 +1,108 @@
+"""The tables of a comparison: what each system scores, and how every two differ."""
+
+from collections.abc import Iterator
+from string import ascii_lowercase
+
+from tieproof.results.comparison import Comparison
+from tieproof.ties import Estimate
+from tieproof.views.tables.html import html
+from tieproof.views.tables.latex import latex
+from tieproof.views.tables.markdown import markdown
+from tieproof.views.tables.table import Cell, Row, Table
+from tieproof.views.text.comparison import cells, in_words, sentences
+from tieproof.views.text.parts import percent
+
+
+def of_scores(found: Comparison) -> Table:
+    """A row for each system, with the letters of those that it is better than behind its score, as ranx has them.
+
+    In bold is who is better than all others: so nobody is where a verdict leaves that open, or where systems were
+    compared with a baseline alone.
+    """
+    rows: list[Row] = [
+        (mark, name, *(scored(found, name, measure) for measure in found.measures))
+        for mark, name in marks(found).items()
+    ]
+    return Table("", ("", "system", *found.measures), [rows], [*about_scores(found)], found.measures)
+
+
+def marks(found: Comparison) -> dict[str, str]:
+    """A letter for each system, in their order; numbers where there are more systems than letters."""
+    count = len(found.systems)
+    names = ascii_lowercase if count <= len(ascii_lowercase) else map(str, range(1, count + 1))
+    return dict(zip(names, found.systems, strict=False))
+
+
+def scored(found: Comparison, system: str, measure: str) -> Cell:
+    """What a system scores."""
+    beaten = {
+        name
+        for pair in found.pairs
+        if system in pair and found[*pair, measure].verdict.better == system
+        for name in pair
+        if name != system
+    }
+    letters = [mark for mark, name in marks(found).items() if name in beaten]
+    between = "" if len(found.systems) <= len(ascii_lowercase) else ","
+    mean = found.results[system][measure]
+    return Cell(interval(mean), bold=len(beaten) == len(found.systems) - 1, marks=between.join(letters))
+
+
+def interval(mean: Estimate[float]) -> str:
+    """The expected value, and what it can be in brackets, unless that is shown as one number.
+
+    >>> interval(Estimate(0.5, 0.75, 1.0, 0.1)), interval(Estimate(0.5, 0.5, 0.5, 0.0))
+    ('0.7500 [0.5000, 1.0000]', '0.5000')
+    """
+    lower, expected, upper = (f"{value:.4f}" for value in (mean.lower, mean.expected, mean.upper))
+    return expected if lower == upper else f"{expected} [{lower}, {upper}]"
+
+
+def about_scores(found: Comparison) -> Iterator[str]:
+    """What stands in a cell."""
+    yield (
+        "Expected values when ties are broken at random; in brackets the lowest and the highest over all orderings "
+        "of tied items."
+    )
+    yield (
+        "Behind a score are the letters of the systems that it is better than, whatever the ties or in expectation "
+        f"({found.test}, {found.correction or 'not'} corrected, {percent(found.confidence)}); in bold is what is "
+        "better than all others."
+    )
+
+
+def of_differences(found: Comparison) -> Table:
+    """A section for each measure, with a row for each pair."""
+    header = (
+        "measure",
+        "systems",
+        "expected",
+        "ties",
+        f"queries {percent(found.confidence)}",
+        "p",
+        "p lower",
+        "verdict",
+    )
+    sections: list[list[Row]] = [
+        [
+            (measure, f"{a} - {b}", *cells(found[a, b, measure]), in_words(found[a, b, measure]))
+            for a, b in found.pairs
+        ]
+        for measure in found.measures
+    ]
+    return Table("", header, sections, [*sentences(found)], header[2:-1])
+
+
+def comparison_as_markdown(found: Comparison) -> str:
+    """Both tables in Markdown."""
+    return f"{markdown(of_scores(found))}\n\n{markdown(of_differences(found))}"
+
+
+def comparison_as_latex(found: Comparison) -> str:
+    """The scores in LaTeX."""
+    return latex(of_scores(found))
+
+
+def comparison_as_html(found: Comparison) -> str:
+    """Both tables in HTML."""
+    return html(of_scores(found), of_differences(found))

@@ -1,0 +1,143 @@
+"""What the methods say of samples of queries: how often intervals, verdicts and families of tests are right."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from studies.common import progress
+from studies.compare import peers
+from studies.compare.cases import BITS, Case, Systems
+from studies.compare.systems import Differences, samples
+from tieproof.calls.p_values import p_values_of
+from tieproof.calls.query_differences import Columns, settled
+from tieproof.results.verdicts import RULES, Evidence, rule_of
+from tieproof.statistics.bootstrap import bca
+from tieproof.statistics.corrections import CORRECTIONS
+from tieproof.statistics.sign_flip import sign_flip
+from tieproof.statistics.strata import Strata
+from tieproof.statistics.student import t_interval
+from tieproof.statistics.tukey import tukey
+
+CONFIDENCE = 0.95
+
+
+class Size(NamedTuple):
+    """How much is simulated.
+
+    items : as many, half of them distractors
+    samples : of queries, for each size in `queries`
+    dealt : samples for the tests of several systems
+    """
+
+    items: int
+    samples: int
+    dealt: int
+    queries: tuple[int, ...] = (25, 50, 200)
+
+
+def coverage_rows(systems: Systems, size: Size) -> Iterator[list[str]]:
+    """How often the interval of a sample holds the mean of the population."""
+    for name, found in (("embeddings", systems.floats[0]), (f"{BITS}-bit codes", systems.codes[0])):
+        mean = float(found.lower.mean())
+        for count in size.queries:
+            progress(f"intervals of {name}, {count} queries")
+            drawn = found.lower[samples(len(found.lower), count, size.samples, count)]
+            strata = Strata(np.array([count]))
+            ends = {
+                "BCa": np.array(bca(drawn, strata, CONFIDENCE)),
+                "t": np.array([t_interval(column, strata, CONFIDENCE) for column in drawn.T]),
+            }
+            row = [name, f"{count}"]
+            for each in ends.values():
+                inside = (each[:, 0] <= mean) & (mean <= each[:, 1])
+                row += [percent(inside), f"{(each[:, 1] - each[:, 0]).mean():.4f}"]
+            yield row
+
+
+def percent(which: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> str:
+    """The share of what is true, in per cent.
+
+    >>> percent(np.array([True, False, False, False]))
+    '25.0 %'
+    """
+    return f"{100 * np.mean(which):.1f} %"
+
+
+def verdicts(differences: Differences) -> list[str]:
+    """The verdict on each sample, (n, k) -> k, by the sign-flip test of a single pair."""
+    expected = settled(differences.expected)
+    ahead = np.where(expected.sum(axis=0) < 0, -1, 1)
+    against = settled(np.where(ahead > 0, differences.lower, -differences.upper))
+    columns = Columns(
+        keys=[("a", "b", "")] * len(ahead),
+        ahead=ahead,
+        expected=expected * ahead,
+        against=against,
+        systems=["a", "b"],
+        values=np.zeros((1, 0, 2)),
+        strata=Strata(np.array([len(expected)])),
+    )
+    p_values, _ = p_values_of(columns, "sign-flip", None)
+    lower, upper = differences.lower.mean(axis=0), differences.upper.mean(axis=0)
+    return [
+        rule_of(
+            Evidence(
+                equal=not expected[:, at].any(),
+                p_value=float(p_values[0, at]),
+                p_lower=float(p_values[1, at]),
+                lower=float(lower[at]),
+                upper=float(upper[at]),
+                alpha=1 - CONFIDENCE,
+            )
+        ).name
+        for at in range(len(ahead))
+    ]
+
+
+NAMES = [rule.name for rule in RULES]
+BETTER = [rule.name for rule in RULES if rule.names_better]
+
+
+def verdict_rows(given: list[Case], size: Size) -> Iterator[list[str]]:
+    """How often each verdict is given on the samples of each case, and how often other programs find a difference."""
+    for case in given:
+        for count in size.queries[1:]:
+            progress(f"verdicts: {case.truth}, {count} queries")
+            places = samples(len(case.differences.expected), count, size.samples, count)
+            drawn = case.differences.at(places)
+            printed = {program: found[places] for program, found in case.printed.items()}
+            if case.equal:
+                drawn = drawn.exchanged(count)
+                kept = np.random.default_rng(count).random(places.shape) < 0.5
+                printed = {program: np.where(kept, found, -found) for program, found in printed.items()}
+            found = np.array(verdicts(drawn))
+            backwards = np.isin(found, BETTER) & (drawn.expected.sum(axis=0) < 0)
+            yield [
+                case.truth,
+                f"{count}",
+                *(percent(found == name) for name in NAMES),
+                "" if case.equal else percent(backwards),
+                *(percent(peers.p_values(each) <= 1 - CONFIDENCE) for each in printed.values()),
+            ]
+
+
+def family_rows(systems: Systems, size: Size) -> Iterator[list[str]]:
+    """How often any of ten pairs of five equal systems is called different."""
+    several = np.stack([each.expected for each in (*systems.floats, systems.noisier, *systems.codes)], axis=1)
+    pairs = np.array([(a, b) for a in range(5) for b in range(a + 1, 5)])
+    for count in size.queries[1:]:
+        progress(f"ten pairs of equal systems, {count} queries")
+        places = samples(len(several), count, size.dealt, count)
+        dealt = np.random.default_rng(count).permuted(several[places.T], axis=2)  # (k, n, 5)
+        gaps = dealt[:, :, pairs[:, 0]] - dealt[:, :, pairs[:, 1]]
+        sums = gaps.sum(axis=1)
+        signed = np.where(sums[:, None] < 0, -gaps, gaps)
+        alone = sign_flip(np.moveaxis(signed, 1, 0).reshape(count, -1)).reshape(sums.shape)
+        of_each = {"none": alone}
+        of_each |= {name: np.array([correct(row) for row in alone]) for name, correct in CORRECTIONS.items()}
+        of_each["Tukey"] = tukey(dealt, pairs, np.abs(sums)[..., None]).among_all[..., 0]
+        yield [f"{count}", *(percent(each.min(axis=1) <= 1 - CONFIDENCE) for each in of_each.values())]
+
+
+FAMILY = ("no correction", "Holm", "Bonferroni", "Benjamini and Hochberg", "Tukey")
