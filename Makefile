@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo help kernels wheels test test-wheel test-heavy test-sanitized test-arm fuzz coverage lint hooks bench studies clean
+.PHONY: demo help kernels wheels test test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint hooks bench studies \
+	clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
@@ -22,6 +23,10 @@ test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 # an old NumPy and brings libraries for images; what is tested beside it needs neither.
 test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and the like
 	$(BIN)/python -m pytest -n auto -q -m heavy
+
+# The browser is Debian's package chromium; the tests say so where it is absent.
+test-browser: $(VENV)/installed-browser  ## look at pages of results in Chromium
+	$(BIN)/python -m pytest -n auto -q -rs tests/views/test_pages_browser.py
 
 # The compiler's own library of checks has to be there before Python's: hence LD_PRELOAD. Leaks are Python's business.
 SANITIZED = $(VENV)/sanitized
@@ -104,6 +109,10 @@ $(VENV)/installed-heavy: $(VENV)/installed
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --editable '.[heavy]'
 	$(BIN)/pip install --quiet --no-deps open-metric-learning==4.0.0
+	touch $@
+
+$(VENV)/installed-browser: $(VENV)/installed
+	$(BIN)/pip install --quiet --editable '.[browser]'
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed

@@ -60,6 +60,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("qrels.txt").write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("categories.txt").write_text(CATEGORIES)
+    Path("texts.txt").write_text("".join(f"text {number}\n" for number in range(40)))
 
     def call(*args: str) -> Outcome:
         with pytest.raises(SystemExit) as stopped:

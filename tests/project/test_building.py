@@ -81,3 +81,14 @@ def test_wheels_leave_out_the_sources_of_kernels() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         wheel = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["exclude"] == ["src/tieproof/native/kernels"]
+
+
+def test_templates_are_where_they_are_looked_for() -> None:
+    """Beside their modules, in a folder that the wheel takes in whole."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    assert settings["targets"]["wheel"]["packages"] == ["src/tieproof"]
+    assert settings["targets"]["wheel"]["exclude"] == ["src/tieproof/native/kernels"]
+    templates = {path.name for path in (ROOT / "src/tieproof/views/pages/templates").iterdir()}
+    ignored = subprocess.run(["git", "check-ignore", *templates], cwd=ROOT, capture_output=True, text=True)
+    assert ignored.stdout == ""
+    assert {"page.html", "page.css", "page.js", "result.html"} <= templates

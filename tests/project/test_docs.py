@@ -108,7 +108,7 @@ def test_study_that_the_readme_opens_with() -> None:
 
 
 def test_pictures_are_there() -> None:
-    for page in (ROOT / "README.md", ROOT / "docs" / "plots.md"):
+    for page in (ROOT / "README.md", ROOT / "docs" / "plots.md", ROOT / "docs" / "reports.md"):
         for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / name).is_file(), name
 
@@ -123,6 +123,16 @@ def test_page_of_pictures_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         plt.close("all")
     shown = re.findall(r"!\[.*?\]\((.*?)\)", script.with_name("plots.md").read_text(encoding="utf-8"))
     assert {path.name for path in tmp_path.iterdir()} == {"both.png", *shown}
+
+
+def test_page_of_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = ROOT / "docs" / "reports.md"
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(code, names)
+    written = ["collisions.html", "comparison.html", "rates.html", "report.html", "run.html"]
+    assert sorted(path.name for path in tmp_path.glob("*.html")) == written
 
 
 def test_benchmark_table() -> None:

@@ -1,6 +1,6 @@
 """Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
 
-from refusals import comparisons, embeddings, files, labels, rankings, records, warned
+from refusals import comparisons, embeddings, files, labels, pages, rankings, records, warned
 from refusals.case import Case
 
 SECTIONS: dict[str, dict[str, Case]] = {
@@ -10,5 +10,6 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Intervals over queries and comparisons": comparisons.CASES,
     "Files": files.CASES,
     "Records": records.CASES,
+    "Pages": pages.CASES,
     "What looks right and is not": warned.CASES,
 }

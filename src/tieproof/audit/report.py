@@ -1,6 +1,7 @@
 """What an audit comes to."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,12 @@ class AuditReport:
         from tieproof.views.text.audit import markdown
 
         return markdown(self)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        from tieproof.views.pages.audit import report
+
+        return report(self, path)
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""

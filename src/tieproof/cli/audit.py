@@ -11,7 +11,7 @@ import tieproof
 from tieproof.audit import ATTACKS, AuditReport
 from tieproof.audit import Command as Program
 from tieproof.audit.conventions import CONVENTIONS
-from tieproof.cli import options
+from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.options import (
     Text,
@@ -24,6 +24,7 @@ from tieproof.cli.options import (
     whole_number,
 )
 from tieproof.cli.output import answer, written
+from tieproof.cli.reports import page_of
 from tieproof.cli.streams import is_terminal
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
@@ -130,6 +131,7 @@ def as_value(text: str) -> Any:
 )
 @options.json
 @file_option("--markdown", text="Write the report as Markdown, for an issue.")
+@reports.report
 def command(
     evaluator: Text,
     program: Text,
@@ -138,6 +140,7 @@ def command(
     attacks: Sequence[str],
     json: Text,
     markdown: Text,
+    report: Text,
     **settings: Any,
 ) -> None:
     """Attack the evaluator, write the report, show it."""
@@ -151,9 +154,10 @@ def command(
         "progress": is_terminal(sys.stderr),
     }
     audited = str(evaluator) if program is None else Program(program)
-    report = written(lambda: tieproof.audit(audited, **settings), [], [(json, MEANS), (markdown, MARKDOWN)])
-    answer(json, render, report)
-    click.get_current_context().exit(status_of(report))
+    outputs = [(json, MEANS), (markdown, MARKDOWN), (report, page_of(report, "audit"))]
+    found = written(lambda: tieproof.audit(audited, **settings), [], outputs)
+    answer(json, render, found)
+    click.get_current_context().exit(status_of(found))
 
 
 def status_of(report: AuditReport) -> int:

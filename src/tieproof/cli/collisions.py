@@ -6,11 +6,12 @@ import click
 
 import tieproof
 from tieproof.calls.collisions import as_epsilon
-from tieproof.cli import options
+from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import Text, file_option, option
 from tieproof.cli.output import answer
+from tieproof.cli.reports import page_of
 from tieproof.views.text.collisions import render
 from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER_QUERY
 
@@ -58,6 +59,7 @@ def number(text: str) -> float:
 @options.per_query
 @file_option("--plot", text=f"Draw queries x ranks and what collides ({', '.join(COLLISIONS)}).")
 @file_option("--plot-ranks", text=f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).")
+@reports.report
 def command(
     embeddings: str,
     labels: Text,
@@ -69,10 +71,12 @@ def command(
     per_query: Text,
     plot: Text,
     plot_ranks: Text,
+    report: Text,
     **settings: Any,
 ) -> None:
     """Read, count, write, show."""
     queries = Files(embeddings, labels, groups, needs_labels=False)
     sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
-    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)]
+    pictures = [(plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)]
+    outputs = [(json, MEANS), (per_query, PER_QUERY), *pictures, (report, page_of(report, "collisions"))]
     answer(json, render, evaluated(tieproof.collisions, sides, outputs, **settings))

@@ -11,7 +11,7 @@ import tieproof
 from tieproof.calls.compare import Correction, Test
 from tieproof.calls.runs import MISSING
 from tieproof.calls.scoring import EMPTY
-from tieproof.cli import options
+from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import (
@@ -25,6 +25,7 @@ from tieproof.cli.options import (
     option,
 )
 from tieproof.cli.output import answer, written
+from tieproof.cli.reports import page_of
 from tieproof.cli.run import evaluated_files
 from tieproof.cli.streams import is_terminal
 from tieproof.distances import DISTANCES
@@ -107,6 +108,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @options.json
 @options.per_query
 @file_option("--plot", text=f"Draw every difference with both its intervals ({', '.join(COMPARISONS)}).")
+@reports.report
 def command(
     files: Sequence[str],
     qrels: Text,
@@ -118,6 +120,7 @@ def command(
     json: Text,
     per_query: Text,
     plot: Text,
+    report: Text,
     **evaluation: Text,
 ) -> None:
     """Read, evaluate, compare, write, show."""
@@ -140,7 +143,7 @@ def command(
     found = written(
         lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
         read,
-        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS)],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS), (report, page_of(report, "comparison"))],
     )
     answer(json, render, found)
 

@@ -5,11 +5,12 @@ from typing import Any
 import click
 
 import tieproof
-from tieproof.cli import options
+from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import TIE_STD, Text, choice_option
 from tieproof.cli.output import answer, showing
+from tieproof.cli.reports import Shown, with_page
 from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.readers import FILE_FORMATS
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
@@ -31,6 +32,7 @@ EXAMPLES = (
     "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
     "tieproof evaluate embeddings.npy labels.npy --precision float16",
     "tieproof evaluate embeddings.npy labels.npy --save run.tieproof",
+    "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
 )
 
 
@@ -56,6 +58,9 @@ EXAMPLES = (
 @options.per_query
 @options.plot
 @options.save
+@reports.report
+@reports.items
+@reports.gallery_items
 def command(
     embeddings: str,
     labels: Text,
@@ -70,10 +75,14 @@ def command(
     per_query: Text,
     plot: Text,
     save: Text,
+    report: Text,
+    items: Text,
+    gallery_items: Text,
     **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
     queries = Files(embeddings, labels, groups, categories, confidence)
     sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
-    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)]
-    answer(json, render, evaluated(showing(tieproof.evaluate, ci), sides, outputs, **settings))
+    function, page = with_page(tieproof.evaluate, report, Shown(items, gallery_items))
+    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)]
+    answer(json, render, evaluated(showing(function, ci), sides, outputs, **settings))

@@ -9,10 +9,11 @@ import click
 
 import tieproof
 from tieproof.calls.runs import MISSING
-from tieproof.cli import options
+from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.options import TIE_STD, Text, check_options, choice_option, count_option, file_argument, file_option
 from tieproof.cli.output import STANDARD_OUTPUT, answer, showing, written
+from tieproof.cli.reports import Shown, read_named, with_page
 from tieproof.cli.streams import say
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
@@ -75,6 +76,9 @@ EXAMPLES = (
 @options.per_query
 @options.plot
 @options.save
+@reports.report
+@reports.query_texts
+@reports.document_texts
 def command(
     qrels: str,
     run: str,
@@ -84,6 +88,9 @@ def command(
     per_query: Text,
     plot: Text,
     save: Text,
+    report: Text,
+    items: Text,
+    gallery_items: Text,
     **settings: Any,
 ) -> None:
     """Read, evaluate, write, show."""
@@ -96,10 +103,11 @@ def command(
     if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
     check_options(measures=settings["measures"])
+    function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
-        lambda: evaluated_files(showing(tieproof.evaluate_run, ci), qrels, run, **settings),
-        [Path(path) for path in (qrels, run, settings["categories"]) if path],
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)],
+        lambda: evaluated_files(showing(function, ci), qrels, run, **settings),
+        [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
     if per_query_lines:
         say(lines.render(result))

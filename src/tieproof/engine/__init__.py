@@ -23,20 +23,35 @@ if TYPE_CHECKING:
     from tieproof.engine.collisions.kernels import paint
     from tieproof.engine.collisions.ties import FoundTies, collisions_of
     from tieproof.engine.dense import last_ties
-    from tieproof.engine.nearest import nearest_of
+    from tieproof.engine.nearest import nearest_of, nearest_of_numbers
+    from tieproof.engine.neighbours import Neighbours, neighbours_of
 else:
     __getattr__, __dir__ = handed_on(
         __name__,
         {
             "FoundTies": "tieproof.engine.collisions.ties",
+            "Neighbours": "tieproof.engine.neighbours",
             "collisions_of": "tieproof.engine.collisions.ties",
             "last_ties": "tieproof.engine.dense",
             "nearest_of": "tieproof.engine.nearest",
+            "nearest_of_numbers": "tieproof.engine.nearest",
+            "neighbours_of": "tieproof.engine.neighbours",
             "paint": "tieproof.engine.collisions.kernels",
         },
     )
 
-__all__ = ["FoundTies", "TiesByPart", "collisions_of", "last_ties", "nearest_of", "paint", "ties_of"]
+__all__ = [
+    "FoundTies",
+    "Neighbours",
+    "TiesByPart",
+    "collisions_of",
+    "last_ties",
+    "nearest_of",
+    "nearest_of_numbers",
+    "neighbours_of",
+    "paint",
+    "ties_of",
+]
 
 
 class TiesByPart(NamedTuple):

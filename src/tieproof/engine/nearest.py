@@ -8,7 +8,10 @@ import numpy as np
 from tieproof.distances.space import Space
 from tieproof.engine.order import RoomToSort, exact_order
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.ties import IntArray
+from tieproof.ties import FloatArray, IntArray
+
+COLUMNS = 2**14
+"""Items whose keys are computed together, so that few rows of them are made ready at a time."""
 
 
 class NearestItems(NamedTuple):
@@ -30,7 +33,7 @@ def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], co
     excluded : the items that each of these queries does not rank
     """
     rows = space.queries.identity[queries]
-    keys, errors = space.key_block(rows, slice(0, len(space.items)))
+    keys, errors = all_keys(space, rows)
     keys = keys[:, space.items.identity]
     for row, items in zip(keys, excluded, strict=True):
         row[items] = -np.inf
@@ -48,3 +51,27 @@ def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], co
     tie = tie[of_pair]
     nearest_first = np.lexsort((item, tie))
     return NearestItems(query, item[nearest_first], tie[nearest_first])
+
+
+def all_keys(space: Space, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """`key_block` of some rows and all columns, some columns at a time."""
+    keys, errors = np.empty((len(rows), len(space.items))), np.zeros(len(rows))
+    for start in range(0, len(space.items), COLUMNS):
+        part = slice(start, min(start + COLUMNS, len(space.items)))
+        keys[:, part], of_part = space.key_block(rows, part)
+        np.maximum(errors, of_part, out=errors)
+    return keys, errors
+
+
+def nearest_of_numbers(nearness: FloatArray, excluded: IntArray, count: int) -> NearestItems:
+    """The `count` nearest items of one query by given numbers, larger is nearer, and what is tied with the last one.
+
+    >>> nearest_of_numbers(np.array([0.5, 0.9, 0.5, 0.7, 0.1]), np.array([3]), 2).item.tolist()
+    [1, 0, 2]
+    """
+    items = np.delete(np.arange(len(nearness)), excluded)
+    ranked = items[np.lexsort((items, -nearness[items]))]
+    keys = nearness[ranked]
+    stop = np.searchsorted(-keys, -keys[min(count, len(keys)) - 1], side="right") if len(keys) else 0
+    tie = np.cumsum(np.diff(keys[:stop], prepend=keys[:1]) != 0)
+    return NearestItems(np.zeros(stop, dtype=np.int64), ranked[:stop], tie)

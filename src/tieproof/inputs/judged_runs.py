@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.inputs.documents import Documents
+from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
-from tieproof.inputs.run_sources import QRELS, RUN, checked, numbered
+from tieproof.inputs.run_sources import QRELS, RUN, Source, checked, numbered
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -58,7 +58,11 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
     found = from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
     if found is not None:
         return found
-    source, table = checked(values, RUN, queries)
+    return ranked_of(*checked(values, RUN, queries), judged)
+
+
+def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:
+    """A run that was read, with the table of its documents."""
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | (judged.grade <= 0), np.nan, source.value[row])

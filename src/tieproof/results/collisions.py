@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -176,6 +177,12 @@ class Collisions:
         from tieproof.views.pictures.collisions import plot_ranks
 
         return plot_ranks(self, ax)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        from tieproof.views.pages.collisions import report
+
+        return report(self, path)
 
     def to_markdown(self) -> str:
         """A table to paste into an issue, with what was found below it."""

@@ -1,6 +1,7 @@
 """`Comparison`: how systems differ that were evaluated on the same queries, and what each difference comes to."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -250,6 +251,12 @@ class Comparison:
         from tieproof.views.pictures.comparison import plot_comparison
 
         return plot_comparison(self, ax)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        from tieproof.views.pages.comparison import report
+
+        return report(self, path)
 
     def plot_queries(self, a: str, b: str, measure: str | Measure = "AP", ax: Any = None) -> Any:
         """A picture of how two systems differ on each query: `views.pictures.query_differences` (extra `plot`)."""

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -60,6 +61,12 @@ class ErrorRates:
     def to_json(self, indent: int | None = 2) -> str:
         """The dictionary as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        from tieproof.views.pages.rates import report
+
+        return report(self, path)
 
     def to_markdown(self) -> str:
         """A table to paste into an issue, with what was counted below it."""

@@ -1,5 +1,6 @@
 """`Result`: what an evaluation found."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +14,7 @@ from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
 from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, summarize
-from tieproof.ties import Estimate, FloatArray
+from tieproof.ties import Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.confidence import ErrorRejectCurve
@@ -206,6 +207,12 @@ class Result(Mapping[str, Estimate[float]]):
         """The category of each of `query_ids`; None where no categories were given."""
         return None if self._categories is None else self._categories.names[self._categories.of_query]
 
+    @property
+    def ties_per_query(self) -> dict[str, IntArray]:
+        """Of each of `query_ids`: how many ties hold a relevant item, how many are ambiguous, the largest's items."""
+        ties, ambiguous, largest, _ = self._found.tie_counts
+        return {"ties": ties, "ambiguous_ties": ambiguous, "largest_tie": largest}
+
     def category(self, name: Any) -> "Result":
         """The result of the queries of one category, in which the mean is over its queries.
 
@@ -389,6 +396,34 @@ class Result(Mapping[str, Estimate[float]]):
         from tieproof.views.pictures.queries import plot_queries
 
         return plot_queries(self, measure, ax)
+
+    def report(
+        self, path: str | os.PathLike[str], *, items: Any = None, gallery_items: Any = None, **evaluated: Any
+    ) -> None:
+        """Write a page to look at and to send (extra `report`): one file that needs no network.
+
+        path : ends in .html; written whole or not at all, and the same result gives the same bytes
+        items, gallery_items : what the queries and the items of the gallery are: texts, or paths of images, which the
+            page shows as thumbnails; one for each in the order of the data, or by their names in a dictionary, as
+            those of a run. In leave-one-out `items` are both.
+        evaluated : what was evaluated, by the names of the arguments of the evaluation, such as `embeddings` and
+            `labels`, or `qrels` and `run`. A result keeps none of it, and with it the page shows the nearest items of
+            the worst queries, which of them are relevant and which are tied.
+
+        Raises InputError where the place cannot be written to, where there are not as many items as there must be,
+        and where it cannot be what was evaluated; MissingExtraError without Jinja2.
+
+        >>> import tempfile
+        >>> import tieproof as tp
+        >>> texts, labels = ["a cat", "a kitten", "a dog"], ["cat", "cat", "dog"]
+        >>> embeddings = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]
+        >>> result = tp.evaluate(embeddings, labels)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(f"{folder}/report.html", items=texts, embeddings=embeddings, labels=labels)
+        """
+        from tieproof.views.pages.result import report
+
+        return report(self, path, items, gallery_items, evaluated)
 
     def __str__(self) -> str:
         """The table that the command line shows."""

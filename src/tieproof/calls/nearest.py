@@ -1,0 +1,239 @@
+"""The nearest items of some queries of a result, found again in what was evaluated, which no result keeps."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.calls.embeddings import evaluate
+from tieproof.calls.fingerprints import origin_of_embeddings, origin_of_run, with_counts
+from tieproof.calls.lists import Given, as_judged, evaluate_distances, evaluate_scores
+from tieproof.calls.problems import Side, as_budget, make_problem
+from tieproof.calls.runs import evaluate_run
+from tieproof.distances import reported
+from tieproof.errors import InputError
+from tieproof.inputs.documents import Documents
+from tieproof.inputs.formats import find_format
+from tieproof.inputs.judged_runs import ranked_of, read_qrels
+from tieproof.inputs.list_rows import as_rows, in_float64
+from tieproof.inputs.mapped import watch
+from tieproof.inputs.readers import trec
+from tieproof.inputs.run_sources import RUN, checked, decoded
+from tieproof.results.nearest import Nearest, NearTie
+from tieproof.results.results import Result
+from tieproof.ties import FloatArray, IntArray
+
+LISTED = 10
+"""Items that are listed of each query."""
+
+CALLS: dict[str, Callable[..., Result]] = {
+    "embeddings": evaluate,
+    "run": evaluate_run,
+    "scores": evaluate_scores,
+    "distances": evaluate_distances,
+}
+"""The argument that tells what was evaluated, and the evaluation that takes it."""
+
+
+class Found(NamedTuple):
+    """The nearest items of one query, whatever they were found in: nearest first, with whole ties.
+
+    item, tie : (c,) places of items, and the number of the tie of each, from 0 on
+    value : (t,) of each tie
+    relevant : places of all that are relevant to the query
+    """
+
+    item: IntArray
+    tie: IntArray
+    value: Sequence[float]
+    relevant: IntArray
+
+
+def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
+    """The ten nearest items of some of a result's queries, with what is tied among them.
+
+    places : where the queries stand among `result.query_ids`
+    evaluated : what was evaluated, by the names of the arguments of the evaluation; those that change no ranking,
+        such as measures, are not looked at
+
+    Raises InputError for unknown names, and where it is not what was evaluated: another distance or precision,
+    another fingerprint, or the same data with the queries in another order.
+
+    >>> import tieproof as tp
+    >>> data = {"embeddings": [[1.0], [1.0], [3.0], [4.0]], "labels": ["a", "a", "b", "b"], "distance": "euclidean"}
+    >>> for tie in nearest(tp.evaluate(**data), np.array([2]), data)[0].ties:
+    ...     print(tie)
+    NearTie(rank=1, value=1.0, size=1, relevant=1, items=((3, True),))
+    NearTie(rank=2, value=2.0, size=2, relevant=0, items=((0, False), (1, False)))
+    """
+    if not result.fingerprint:
+        raise InputError(
+            "This is the result of one category, which does not know of which data it is. Take that of all queries."
+        )
+    given = {name: value for name, value in evaluated.items() if value is not None}
+    kind = next((name for name in CALLS if name in given), None)
+    if kind is None:
+        raise InputError(
+            f"What was evaluated is told by {', '.join(CALLS)}, and {', '.join(given) or 'nothing'} arrived. Pass "
+            "again what the evaluation took, by the names of its arguments."
+        )
+    known = signature(CALLS[kind]).parameters
+    strange = [name for name in given if name not in known]
+    if strange:
+        raise InputError(
+            f"{CALLS[kind].__name__} takes no {', '.join(strange)}. Pass again what the evaluation took, by the "
+            "names of its arguments."
+        )
+    with watch(given.values()):
+        return list(SOURCES[kind](result, places, given))
+
+
+def listed(query: Any, found: Found, name: Callable[[int], Any] = int) -> Nearest:
+    """The first items of a query, tie by tie."""
+    right = np.isin(found.item, found.relevant)
+    size = np.bincount(found.tie)
+    relevant = np.bincount(found.tie, right).astype(np.int64)
+    start = np.cumsum(size) - size
+    ties = []
+    for place in range(int(np.searchsorted(start, LISTED))):
+        first, last = int(start[place]), min(int(start[place] + size[place]), LISTED)
+        items = tuple((name(int(found.item[at])), bool(right[at])) for at in range(first, last))
+        ties.append(NearTie(first + 1, float(found.value[place]), int(size[place]), int(relevant[place]), items))
+    return Nearest(query, len(found.relevant), tuple(ties))
+
+
+def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+    """By a distance between embeddings."""
+    from tieproof.engine import neighbours_of
+
+    setting = result.setting
+    distance, precision = given.get("distance", setting.distance), given.get("precision", setting.precision)
+    if isinstance(distance, str) and distance.startswith("function "):
+        raise InputError(
+            f"The result is by the distance of the {distance}, which it does not keep. Pass it as distance= again."
+        )
+    problem = make_problem(
+        Side(given["embeddings"], given.get("labels"), given.get("groups")),
+        Side(given.get("gallery"), given.get("gallery_labels"), given.get("gallery_groups")),
+        distance,
+        as_budget(given.get("memory", "1GiB"), given.get("threads")),
+        relevance=given.get("relevance"),
+        exclude=given.get("exclude"),
+        bits=given.get("bits"),
+        rounding=None if precision is None else find_format(precision),
+    )
+    relevance = problem.relevance
+    check_same("distance", reported(distance), setting.distance)
+    check_same("precision", precision, setting.precision)
+    check_numbers(result, places, relevance.n_queries, relevance.n_items)
+    queries = result.query_ids[places].astype(np.int64)
+    block = relevance.block(queries)
+    origin = origin_of_embeddings(problem, given.get("bits"))
+    check_fingerprint(result, origin.fingerprint)
+    check_order(result, places, with_counts(origin.relevant[queries], np.diff(block.pointer)))
+    relevant = np.split(block.items, block.pointer[1:-1])
+    for query, found, items in zip(queries, neighbours_of(problem, queries, LISTED), relevant, strict=True):
+        yield listed(int(query), Found(found.item, found.tie, found.distance.tolist(), items))
+
+
+def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+    """By given scores or distances."""
+    from tieproof.engine import nearest_of_numbers
+
+    name, sign = ("scores", 1) if "scores" in given else ("distances", -1)
+    options: dict[str, Any] = {argument: given.get(argument) for argument in Given._fields}
+    rows = as_rows(given[name], name)
+    judged = as_judged(Given(**options), rows, name)
+    check_same("distance", name, result.setting.distance)
+    longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
+    check_numbers(result, places, len(rows), longest)
+    again = CALLS[name](**{**given, "measures": ["P@1"]})
+    check_fingerprint(result, again.fingerprint)
+    check_order(result, places, again.evaluated.origin.relevant[places])
+    for query in result.query_ids[places].tolist():
+        row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
+        numbers = in_float64(row[None], name, query)[0]
+        _, item, tie = nearest_of_numbers(sign * numbers, np.flatnonzero(np.asarray(grades) < 0), LISTED)
+        _, first = np.unique(tie, return_index=True)
+        relevant = np.flatnonzero(np.asarray(grades) > 0)
+        yield listed(query, Found(item, tie, row[item[first]].tolist(), relevant))
+
+
+def in_run(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+    """By the scores of a run."""
+    check_same("distance", "scores", result.setting.distance)
+    numbers = trec.numbering()
+    judged = read_qrels(given.get("qrels"), numbers)
+    ranked, table = checked(given["run"], RUN, numbers)
+    names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
+    origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})
+    check_fingerprint(result, origin.fingerprint)
+    number = {name: place for place, name in enumerate(names)}
+    for query in result.query_ids[places].tolist():
+        scores = values_of(ranked.documents, ranked.value, number[query])
+        yield of_run(query, scores, values_of(judged.documents, judged.grade, number[query]))
+
+
+def values_of(documents: Documents, values: FloatArray, number: int) -> dict[str, float]:
+    """The documents of a query and their values."""
+    rows = np.flatnonzero(documents.query == number).tolist()
+    return {documents.id(row).decode(errors="replace"): float(values[row]) for row in rows}
+
+
+def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float]) -> Nearest:
+    """The documents of one query with the largest scores; tied ones in the order of their names."""
+    from tieproof.engine import nearest_of_numbers
+
+    names = sorted(scores)
+    values = np.array([scores[name] for name in names], dtype=np.float64)
+    _, item, tie = nearest_of_numbers(values, np.zeros(0, dtype=np.int64), LISTED)
+    _, first = np.unique(tie, return_index=True)
+    relevant = np.array([at for at, name in enumerate(names) if grades.get(name, 0) > 0], dtype=np.int64)
+    found = listed(query, Found(item, tie, values[item[first]].tolist(), relevant), names.__getitem__)
+    return found._replace(relevant=sum(grade > 0 for grade in grades.values()))
+
+
+SOURCES: dict[str, Callable[[Result, IntArray, Mapping[str, Any]], Iterator[Nearest]]] = {
+    "embeddings": in_embeddings,
+    "run": in_run,
+    "scores": in_lists,
+    "distances": in_lists,
+}
+"""Where the items are looked for, by the argument that tells what was evaluated."""
+
+
+def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int) -> None:
+    """Refuse other numbers of queries and items than those of the result, and queries whose names are no places."""
+    check_same("number of queries", n_queries, result.setting.queries)
+    check_same("number of items", n_items, result.setting.gallery)
+    ids = result.query_ids[places]
+    if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
+        raise InputError(
+            f"The queries of this result have names, such as {ids.tolist()[0]!r}, and those that are passed again "
+            f"are 0 to {n_queries - 1}. Nearest items can be shown where queries are named by their places."
+        )
+
+
+def check_fingerprint(result: Result, fingerprint: str) -> None:
+    """Refuse other data."""
+    check_same("fingerprint", fingerprint, result.fingerprint)
+
+
+def check_order(result: Result, places: IntArray, relevant: npt.NDArray[np.uint64]) -> None:
+    """Refuse the same data in another order: other queries would be shown under the names of these."""
+    if (result.evaluated.origin.relevant[places] != relevant).any():
+        raise InputError(
+            "What is passed again is what was evaluated, in another order: other items would be shown than those of "
+            "each query. Pass the data in the order of the evaluation."
+        )
+
+
+def check_same(what: str, arrived: Any, expected: Any) -> None:
+    """Refuse what differs from what the result says was evaluated."""
+    if arrived != expected:
+        raise InputError(
+            f"What is passed again is not what was evaluated: its {what} is {arrived}, and that of the result "
+            f"{expected}. Pass the data of this result."
+        )

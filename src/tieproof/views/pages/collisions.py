@@ -1,0 +1,78 @@
+"""The page of collisions: `templates/collisions.html` with their numbers."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from tieproof.results.collisions import Collisions
+from tieproof.views.pages.figures import Stack, stack
+from tieproof.views.pages.page import write_page
+from tieproof.views.pages.query_table import Choice, QueryTable, query_table
+from tieproof.views.text.collisions import ranks, sentences
+from tieproof.views.text.parts import count, distance_meant
+
+PAIRS = {"pairs": "neighbours in the ranking that collide"}
+
+
+def report(found: Collisions, path: str | os.PathLike[str]) -> None:
+    """Write the page of collisions; see `Collisions.report`."""
+    write_page(found, path, contents)
+
+
+def contents(found: Collisions) -> tuple[str, dict[str, Any]]:
+    """The template, and all that it shows."""
+    said = list(sentences(found))
+    touched = int((found.per_query["ambiguous_ties"] > 0).sum())
+    widest = max((each.ap_width for each in found.by_range), default=0.0)
+    return "collisions.html", {
+        "title": f"Collisions of {count(len(found.query_ids), 'query')}",
+        "found": found,
+        "said": said,
+        "touched": touched,
+        "largest": int(found.per_query["largest_tie"].max()),
+        "ranges": [(ranks(each), each) for each in found.by_range],
+        "widest_range": widest or 1.0,
+        "stack": by_rank(found),
+        "queries": queries_of(found),
+        "setting": setting(found),
+    }
+
+
+def by_rank(found: Collisions) -> Stack:
+    """How often items collide at each rank."""
+    size = len(found.query_ids)
+    relevant, others = found.by_rank["relevant"] / size, found.by_rank["others"] / size
+    return stack(relevant, others, found.setting.ranks)
+
+
+def queries_of(found: Collisions) -> QueryTable:
+    """The table of every query, those first whose ties cost most."""
+    values = found.per_query
+    columns = {"ties": values["ties"], "largest tie": values["largest_tie"]}
+    if found.setting.labelled:
+        columns = {
+            "ties": values["ties"],
+            "ambiguous ties": values["ambiguous_ties"],
+            "largest tie": values["largest_tie"],
+            "width of AP": values["ap_width"],
+        }
+    order = np.lexsort((-values["ties"], -values["ap_width"]))
+    flag = "ambiguous ties" if found.setting.labelled else None
+    return query_table(found.query_ids, order, None, [Choice("pairs", (values["pairs"],))], columns, PAIRS, flag)
+
+
+def setting(found: Collisions) -> list[tuple[str, str]]:
+    """What was looked at, in pairs of a name and a value."""
+    known = found.setting
+    return [
+        ("Queries", f"{known.queries:,}"),
+        ("Gallery", "the other queries (leave-one-out)" if known.leave_one_out else f"{known.gallery:,}"),
+        ("Ranked by", distance_meant(known.distance)),
+        ("Dimensions", f"{known.dimensions:,}"),
+        ("Neighbours collide", f"closer than {known.epsilon:g}" if known.epsilon else "at exactly the same distance"),
+        (
+            "Left out",
+            f"{count(len(found.skipped), 'query')} with no relevant item" if len(found.skipped) else "nothing",
+        ),
+    ]

@@ -1,0 +1,102 @@
+"""The page of a comparison: `templates/comparison.html` with its numbers."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.results.comparison import Comparison, Difference, QueryDifference
+from tieproof.results.verdicts import RULES
+from tieproof.views.pages.figures import Axis
+from tieproof.views.pages.page import write_page
+from tieproof.views.pages.query_table import Choice, QueryTable, query_table
+from tieproof.views.text.parts import count
+
+HEADS = {
+    "lower": "the smallest difference over all orderings of tied items",
+    "expected": "the mean difference over all orderings of tied items",
+    "upper": "the largest difference over all orderings of tied items",
+}
+"""The columns of a difference, and what each means."""
+
+DECIDING = 5
+"""Queries that decide between two systems that are named."""
+
+
+class DifferenceRow(NamedTuple):
+    """How two systems differ in a measure."""
+
+    a: str
+    b: str
+    found: Difference
+
+
+class MeasureTable(NamedTuple):
+    """All pairs in one measure, on one axis."""
+
+    measure: str
+    axis: Axis
+    rows: list[DifferenceRow]
+
+
+def report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
+    """Write the page of a comparison; see `Comparison.report`."""
+    write_page(comparison, path, contents)
+
+
+def contents(comparison: Comparison) -> tuple[str, dict[str, Any]]:
+    """The template, and all that it shows."""
+    tables = [table_of(comparison, measure) for measure in comparison.measures]
+    systems = ", ".join(comparison.systems)
+    return "comparison.html", {
+        "title": f"{systems}: {count(comparison.queries, 'query')}",
+        "comparison": comparison,
+        "tables": tables,
+        "rules": RULES,
+        "deciding": list(deciding(comparison)),
+        "queries": queries_of(comparison),
+        "setting": setting(comparison),
+    }
+
+
+def table_of(comparison: Comparison, measure: str) -> MeasureTable:
+    """How all pairs differ in a measure."""
+    rows = [DifferenceRow(a, b, comparison[a, b, measure]) for a, b in comparison.pairs]
+    ends = [0.0]
+    for row in rows:
+        ends += [row.found.lower, row.found.upper, *row.found.interval]
+    return MeasureTable(measure, Axis.around(ends), rows)
+
+
+def deciding(comparison: Comparison) -> Iterator[tuple[str, str, tuple[QueryDifference, ...]]]:
+    """The queries that decide between the systems of each pair, by the first measure."""
+    for a, b in comparison.pairs:
+        yield a, b, comparison.deciding(a, b, comparison.measures[0], DECIDING)
+
+
+def queries_of(comparison: Comparison) -> QueryTable:
+    """The table of every query, those first whose values differ most for the first pair."""
+    choices = []
+    for measure in comparison.measures:
+        for a, b in comparison.pairs:
+            values = comparison.per_query(a, b, measure)
+            choices.append(Choice(f"{measure}: {a} − {b}", (values.lower, values.expected, values.upper)))
+    expected = choices[0].columns[1]
+    assert expected is not None
+    order = np.argsort(-np.nan_to_num(np.abs(expected)), kind="stable")
+    return query_table(comparison.query_ids, order, None, choices, {}, HEADS)
+
+
+def setting(comparison: Comparison) -> list[tuple[str, str]]:
+    """How systems were compared, in pairs of a name and a value."""
+    against = f"all with {comparison.baseline}" if comparison.baseline else "every two"
+    return [
+        ("Systems", ", ".join(comparison.systems)),
+        ("Compared", against),
+        ("Queries", f"{comparison.queries:,}"),
+        ("Test", comparison.test),
+        ("Correction", comparison.correction or "none"),
+        ("Confidence", f"{100 * comparison.confidence:g} %"),
+        *((f"Fingerprint of {name}", result.fingerprint or "none") for name, result in comparison.results.items()),
+    ]

@@ -1,0 +1,173 @@
+"""What queries and items are, for people: texts, or images that are embedded as thumbnails, up to a budget."""
+
+import io
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.views.printable import in_one_line, printable
+
+MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
+"""Extensions of images, and what a browser calls them."""
+
+CHARACTERS = 320_000
+"""What all embedded images may take, so that a page of 10,000 queries stays below 1 MB."""
+
+SMALL = 24_000
+"""Bytes up to which a file is embedded as it is."""
+
+SIDE = 96
+"""Pixels of the longer side of a thumbnail."""
+
+LETTERS = 240
+"""What is shown of a text."""
+
+
+class Content(NamedTuple):
+    """What is shown of a query or an item: its name, a text, or an image as a `data:` address."""
+
+    name: str
+    text: str = ""
+    image: str = ""
+
+
+class Contents:
+    """The items of one side, and what they are.
+
+    items : texts or paths of images: in the order of the data, or by name; None where nobody knows
+    count : how many there must be, where their order tells which they are
+    argument : how messages call them
+    gallery : those images take from the budget of these, too; None: they have a budget of their own
+    """
+
+    def __init__(self, items: Any, count: int | None, argument: str, budget: "Budget") -> None:
+        self.items, self.budget = checked(items, count, argument), budget
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to show but names."""
+        return self.items is not None
+
+    def of(self, item: Any, what: str) -> Content:
+        """One of them; `what` says what it is where it has no name of its own."""
+        name = printable(item) if isinstance(item, str) else f"{what} {item}"
+        if self.items is None:
+            return Content(name)
+        if isinstance(self.items, Mapping):
+            given = self.items.get(item, self.items.get(str(item)))
+        else:
+            given = self.items[int(item)]
+        if given is None:
+            return Content(name)
+        path = image_path(given)
+        if path is None:
+            text = in_one_line(given)
+            return Content(name, text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…")
+        return Content(name, printable(path.name), self.budget.embedded(path))
+
+
+class Budget:
+    """Embeds images while there is room, each file once, and counts those that are not shown.
+
+    >>> Budget().embedded(Path("no such file.png"))
+    ''
+    """
+
+    def __init__(self, characters: int = CHARACTERS) -> None:
+        self.room = characters
+        self.made: dict[Path, str] = {}
+        self.unreadable = self.no_room = 0
+
+    def embedded(self, path: Path) -> str:
+        """The address of an image, or nothing."""
+        if path not in self.made:
+            self.made[path] = thumbnail(path)
+            self.unreadable += not self.made[path]
+        address = self.made[path]
+        if len(address) > self.room:
+            self.no_room += 1
+            return ""
+        self.room -= len(address)
+        return address
+
+
+def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Mapping[Any, Any] | None:
+    """Texts or paths in order, or by name, if there are as many as there must be."""
+    if items is None or isinstance(items, Mapping):
+        return items
+    given = items.tolist() if isinstance(items, np.ndarray) else items
+    if isinstance(given, str | bytes) or not hasattr(given, "__len__") or not hasattr(given, "__getitem__"):
+        raise InputError(
+            f"{argument} must be a list of texts or paths, or a dictionary {{name: text or path}}, not "
+            f"{type(items).__name__}.",
+            argument,
+        )
+    if count is None:
+        raise InputError(
+            f"The items of a run have names, and their order means nothing. Pass {argument} as a dictionary {{name: "
+            "text or path}.",
+            argument,
+        )
+    if len(given) != count:
+        raise InputError(
+            f"There are {len(given):,} {argument} for {count:,} that were evaluated. Pass exactly one for each.",
+            argument,
+        )
+    return list(given)
+
+
+def image_path(given: Any) -> Path | None:
+    """The path of an image, if it is one: a path, or a text that is the name of a file that is there."""
+    if isinstance(given, Path):
+        return given
+    if (
+        isinstance(given, str)
+        and len(given) < 4096
+        and "\0" not in given
+        and given[-5:].lower().endswith(tuple(MIME))
+    ):
+        path = Path(given)
+        try:
+            return path if path.is_file() else None
+        except OSError:
+            return None
+    return None
+
+
+def thumbnail(path: Path) -> str:
+    """A small copy by Pillow; without it the file as it is, if it is small. Nothing where it is no image."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return as_it_is(path)
+    try:
+        with Image.open(path) as image:
+            image.thumbnail((SIDE, SIDE))
+            file = io.BytesIO()
+            if max(image.size) <= SIDE // 2 or image.mode not in ("RGB", "L", "CMYK", "YCbCr"):
+                (image if image.mode in ("L", "RGB", "RGBA") else image.convert("RGBA")).save(file, "PNG")
+                kind = "image/png"
+            else:
+                image.convert("RGB").save(file, "JPEG", quality=72)
+                kind = "image/jpeg"
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return ""
+    return address(kind, file.getvalue())
+
+
+def as_it_is(path: Path) -> str:
+    """The file itself."""
+    try:
+        small = path.suffix.lower() in MIME and path.stat().st_size <= SMALL
+        return address(MIME[path.suffix.lower()], path.read_bytes()) if small else ""
+    except OSError:
+        return ""
+
+
+def address(kind: str, data: bytes) -> str:
+    """Bytes as the address of an image, which needs no network."""
+    return f"data:{kind};base64,{b64encode(data).decode()}"

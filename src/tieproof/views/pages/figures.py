@@ -1,0 +1,145 @@
+"""Where things stand in the pictures of pages, which `templates/figures.html` draws as SVG."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.ties import Estimate, FloatArray
+
+SIDE = 1000
+"""Units across a picture; it is stretched to the width that it has on the page."""
+
+STEPS = 120
+"""Steps of a curve over queries: more than a reader can tell apart in a picture of that size."""
+
+TICKS = 4
+"""Steps from number to number under an axis, about."""
+
+ROUNDING = 1e-9
+"""What is no difference between numbers on an axis."""
+
+
+class Axis(NamedTuple):
+    """The numbers from the left to the right edge of a picture, with one written under it at every `step`.
+
+    >>> Axis(-0.5, 0.5, 0.5).at(0.25), Axis(-0.5, 0.5, 0.5).ticks
+    ('750', [('0', '−0.5'), ('50', '0.0'), ('100', '0.5')])
+    """
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def around(cls, values: Sequence[float]) -> "Axis":
+        """An axis with room beside all the values, whose ends are round numbers; within 0 and 1 if the values are.
+
+        >>> Axis.around([0.532, 0.612])
+        Axis(low=0.5, high=0.65, step=0.05)
+        """
+        low, high = min(values), max(values)
+        room = max(0.1 * (high - low), 0.005)
+        bounds = [low - room, high + room]
+        if low >= 0 and high <= 1:
+            bounds = [max(0.0, bounds[0]), min(1.0, bounds[1])]
+        rough = (bounds[1] - bounds[0]) / TICKS
+        power = math.floor(math.log10(rough))
+        step = next(factor * 10.0**power for factor in (1, 2, 5, 10) if factor * 10.0**power >= rough)
+        digits = max(0, -power)
+        first, last = (rounding(bound / step) for rounding, bound in zip((down, up), bounds, strict=True))
+        return cls(round(first * step, digits), round(last * step, digits), round(step, digits))
+
+    def at(self, value: float) -> str:
+        """How far to the right a number stands, in units of the picture."""
+        return f"{SIDE * (value - self.low) / (self.high - self.low):.4g}"
+
+    def width(self, low: float, high: float) -> str:
+        """How wide the interval from one number to another is."""
+        return f"{SIDE * (high - low) / (self.high - self.low):.4g}"
+
+    @property
+    def ticks(self) -> list[tuple[str, str]]:
+        """The numbers to write under the axis, from one end to the other, each behind its place in percent."""
+        digits = next(digits for digits in range(16) if abs(round(self.step, digits) - self.step) <= ROUNDING)
+        count = round((self.high - self.low) / self.step)
+        numbers = (round(self.low + place * self.step, digits) + 0.0 for place in range(count + 1))
+        return [(f"{100 * at / count:.4g}", f"{n:.{digits}f}".replace("-", "−")) for at, n in enumerate(numbers)]
+
+
+def down(number: float) -> int:
+    """The whole number below, or beside it where rounding alone makes a difference."""
+    return math.floor(number + ROUNDING)
+
+
+def up(number: float) -> int:
+    """The whole number above, or beside it where rounding alone makes a difference."""
+    return math.ceil(number - ROUNDING)
+
+
+class Spread(NamedTuple):
+    """How a measure is spread over the queries, as paths of a picture that is `SIDE` wide and high.
+
+    band : from lower to upper value; line : the expected one
+    zeros, ones : how many queries score 0, or 1, whatever the order of ties
+    """
+
+    measure: str
+    queries: int
+    band: str
+    line: str
+    zeros: int
+    ones: int
+
+
+def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:
+    """The queries sorted by their expectation; more than 120 as 120 steps, each the mean over neighbours."""
+    values = np.array([estimate.lower, estimate.expected, estimate.upper])
+    order = np.lexsort((values[0], values[2], values[1]))
+    values = values[:, order[~np.isnan(values[1, order])]]
+    count = values.shape[1]
+    edges = np.linspace(0, count, min(count, STEPS) + 1).astype(np.int64)
+    lower, expected, upper = np.add.reduceat(values, edges[:-1], axis=1) / np.diff(edges)
+    across = [round(SIDE * edge / count) for edge in edges.tolist()]
+    there = " ".join(steps(across, upper.tolist()))
+    back = " ".join(steps(across[::-1], lower.tolist()[::-1]))
+    line = " ".join(steps(across, expected.tolist()))
+    zeros, ones = int((values[2] == 0).sum()), int((values[0] == 1).sum())
+    return Spread(measure, count, f"M{there} L{back} Z", f"M{line}", zeros, ones)
+
+
+def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
+    """The corners of a line that has each value from one place to the next."""
+    heights = [round(SIDE * (1 - value)) for value in values]
+    yield f"{across[0]} {heights[0]}"
+    for place, height in enumerate(heights):
+        if place and height != heights[place - 1]:
+            yield f"V{height}"
+        if place + 1 == len(heights) or heights[place + 1] != height:
+            yield f"H{across[place + 1]}"
+
+
+class Stack(NamedTuple):
+    """Two shares by rank, one on top of the other, as paths of a picture that is `SIDE` wide and high.
+
+    top : the number that the upper edge of the picture stands for
+    """
+
+    lower: str
+    upper: str
+    ranks: int
+    top: float
+
+
+def stack(first: FloatArray, second: FloatArray, ranks: int) -> Stack:
+    """Shares of queries at each rank; more than 120 ranks as 120 steps, each the mean over neighbours."""
+    edges = np.linspace(0, ranks, min(ranks, STEPS) + 1).astype(np.int64)
+    below, above = (np.add.reduceat(values, edges[:-1]) / np.diff(edges) for values in (first, first + second))
+    top = max(float(above.max()), 1e-6)
+    across = [round(SIDE * edge / ranks) for edge in edges.tolist()]
+    floor = f"{SIDE} {SIDE} L0 {SIDE} Z"
+    there = " ".join(steps(across, (above / top).tolist()))
+    line = " ".join(steps(across, (below / top).tolist()))
+    back = " ".join(steps(across[::-1], (below / top).tolist()[::-1]))
+    return Stack(f"M{line} L{floor}", f"M{there} L{back} Z", ranks, top)

@@ -1,0 +1,97 @@
+"""What all pages share: how templates become a file, and the numbers and names in them."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tieproof.errors import MissingExtraError
+from tieproof.installed import __version__
+from tieproof.views.pages.figures import Axis
+from tieproof.views.printable import in_one_line, printable
+from tieproof.views.text.files import Formats, output
+from tieproof.views.text.parts import count
+
+Contents = Callable[[Any], tuple[str, dict[str, Any]]]
+"""The name of the template that shows something, and what it shows of it."""
+
+
+def fixed(value: float, digits: int = 4) -> str:
+    """A number with so many decimals; a dash where there is none.
+
+    >>> fixed(0.25), fixed(float("nan"))
+    ('0.2500', '–')
+    """
+    return "–" if value != value else f"{value:.{digits}f}"
+
+
+def signed(value: float) -> str:
+    """A difference with four decimals and its sign.
+
+    >>> signed(0.25), signed(-0.00001), signed(float("nan"))
+    ('+0.2500', '0.0000', '–')
+    """
+    text = f"{value:+.4f}"
+    return "–" if value != value else "0.0000" if text in ("+0.0000", "-0.0000") else text.replace("-", "−")
+
+
+def chance(value: float) -> str:
+    """A p-value with four decimals.
+
+    >>> chance(0.25), chance(1e-9)
+    ('0.2500', '< 0.0001')
+    """
+    return "< 0.0001" if value < 0.0001 else fixed(value)
+
+
+def pages(contents: Contents) -> Formats:
+    """The extension of a page, by Jinja2, that shows the contents of something."""
+
+    def page_writer() -> Callable[[Any, Path], None]:
+        environment = templates()
+
+        def write(shown: Any, path: Path) -> None:
+            template, found = contents(shown)
+            text = environment.get_template(template).render(found)
+            path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+        return write
+
+    return {".html": page_writer}
+
+
+def write_page(shown: Any, path: str | os.PathLike[str], contents: Contents) -> None:
+    """Write a page, whole or not at all; the same contents give the same bytes.
+
+    Raises InputError where the extension is not .html or the place cannot be written to, MissingExtraError without
+    Jinja2.
+    """
+    with output(path, pages(contents)) as write:
+        write(shown)
+
+
+def templates() -> Any:
+    """The templates, in which everything that is filled in is text and nothing else."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("Writing a page", "report") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tieproof.views.pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False, "separators": (",", ":")}
+    environment.filters |= {
+        "chance": chance,
+        "fixed": fixed,
+        "signed": signed,
+        "whole": lambda number: f"{number:,}",
+        "named": printable,
+        "line": in_one_line,
+        "count": count,
+    }
+    environment.globals |= {"version": __version__, "unit": Axis(0.0, 1.0, 0.5)}
+    return environment

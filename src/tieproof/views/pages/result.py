@@ -1,0 +1,346 @@
+"""The page of a result: `templates/result.html` with its numbers."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.calls.nearest import nearest
+from tieproof.distances import DISTANCES
+from tieproof.errors import InputError
+from tieproof.results.intervals import Interval
+from tieproof.results.nearest import Nearest
+from tieproof.results.results import Result
+from tieproof.ties import Estimate
+from tieproof.views.pages.contents import Budget, Content, Contents
+from tieproof.views.pages.figures import Axis, Spread, spread
+from tieproof.views.pages.page import write_page
+from tieproof.views.pages.query_table import Choice, QueryTable, query_table
+from tieproof.views.printable import printable
+from tieproof.views.text.parts import count, distance_meant
+from tieproof.views.text.runs import about_run
+from tieproof.views.text.text import about_ties, about_zeros
+from tieproof.views.text.text import evaluated as evaluated_in_words
+
+CONFIDENCE = 0.95
+"""Of the intervals over the queries, where the result was not told another (`with_ci`)."""
+
+WORST = 20
+"""Queries that are shown with their nearest items."""
+
+OPENED = 5
+"""Of these, those whose items are seen at once; the others are opened by a click, or on paper."""
+
+COSTLY = 10
+"""Queries whose ties cost most that are named."""
+
+FEW, EACH = 20, 10
+"""Of more categories than so many, so many of the worst and of the best are shown."""
+
+HEADS = {
+    "lower": "the smallest value over all orderings of tied items",
+    "expected": "the mean over all orderings of tied items",
+    "upper": "the largest value over all orderings of tied items",
+}
+"""The columns of a measure, and what each means."""
+
+AMBIGUOUS, LARGEST = "ambiguous ties", "largest tie"
+
+
+class MeasureRow(NamedTuple):
+    """A measure with both its uncertainties; no interval where the queries are too few for one."""
+
+    name: str
+    estimate: Estimate[float]
+    interval: Interval | None
+
+
+class CategoryRow(NamedTuple):
+    """A category, its measure, and how many of its queries count."""
+
+    name: str
+    estimate: Estimate[float]
+    queries: int
+
+
+class QueryRow(NamedTuple):
+    """A query, what it is, and its value; its nearest items where they could be found."""
+
+    name: str
+    anchor: str
+    content: Content
+    category: str | None
+    estimate: Estimate[float]
+    ambiguous_ties: int
+    largest_tie: int
+    nearest: "NearestRows | None"
+
+
+class NearestRows(NamedTuple):
+    """The nearest items of a query as they are shown: tie by tie."""
+
+    relevant: int
+    listed: int
+    ties: Sequence["TieRow"]
+
+
+class TieRow(NamedTuple):
+    """Items that may be in any order; `more` of them are not listed."""
+
+    first: int
+    value: str
+    size: int
+    relevant: int
+    ambiguous: bool
+    more: int
+    items: Sequence[tuple[Content, bool]]
+
+
+def report(
+    result: Result, path: str | os.PathLike[str], items: Any, gallery_items: Any, evaluated: Mapping[str, Any]
+) -> None:
+    """Write the page of a result; see `Result.report`."""
+    write_page(result, path, lambda shown: contents(shown, items, gallery_items, evaluated))
+
+
+def contents(
+    result: Result, items: Any = None, gallery_items: Any = None, evaluated: Mapping[str, Any] | None = None
+) -> tuple[str, dict[str, Any]]:
+    """The template, and all that it shows."""
+    measure = result.measures[0]
+    intervals = over_queries(result)
+    rows = [MeasureRow(name, result[name], intervals.get(name)) for name in result.measures]
+    headline = rows[0]
+    ends = [headline.estimate.lower, headline.estimate.upper]
+    ends += [] if headline.interval is None else [headline.interval.low, headline.interval.high]
+    budget = Budget()
+    worst = worst_queries(result, measure, items, gallery_items, evaluated or {}, budget)
+    return "result.html", {
+        "title": f"{measure} {headline.estimate.lower:.4f} over {count(result.ties.queries, 'query')}",
+        "subject": evaluated_in_words(result),
+        "headline": headline,
+        "percent": f"{100 * (result.ci or CONFIDENCE):g} %",
+        "axis": Axis.around(ends),
+        "said": [
+            *about_run(result),
+            *about_ties(result),
+            *([about_zeros(result)] if result.ties.zero_vectors else []),
+        ],
+        "rows": rows,
+        "spreads": [one for name in result.measures if (one := spread_of(result, name)) is not None],
+        "categories": categories(result, measure),
+        "worst": worst,
+        "opened": OPENED,
+        "with_nearest": any(row.nearest is not None for row in worst),
+        "look": look(worst),
+        "anchors": {row.name: row.anchor for row in worst},
+        "by_score": result.setting.distance == "scores",
+        "costly": costly(result, measure),
+        "areas": areas(result),
+        "queries": queries_of(result),
+        "setting": setting(result),
+        "left_out": [*left_out(result), *not_shown(budget)],
+    }
+
+
+def over_queries(result: Result) -> dict[str, Interval]:
+    """The interval of each measure over the queries, of the value to report; none where queries are too few."""
+    try:
+        return result.intervals(result.ci or CONFIDENCE)
+    except InputError:
+        return {}
+
+
+def spread_of(result: Result, measure: str) -> Spread | None:
+    """How a measure is spread over the queries."""
+    estimate = result.per_query(measure)
+    return None if np.isnan(estimate.lower).all() else spread(measure, estimate)
+
+
+def categories(result: Result, measure: str) -> dict[str, Any] | None:
+    """The categories, the worst first; of many the worst and the best."""
+    if not result.categories:
+        return None
+    parts = ((name, result.category(name)) for name in result.categories)
+    rows = [CategoryRow(str(name), part[measure], part.ties.queries) for name, part in parts]
+    rows.sort(key=lambda row: (row.estimate.lower, row.estimate.expected, row.estimate.upper, row.name))
+    if len(rows) <= FEW:
+        return {"count": len(rows), "worst": rows, "between": 0, "best": []}
+    return {"count": len(rows), "worst": rows[:EACH], "between": len(rows) - 2 * EACH, "best": rows[-EACH:]}
+
+
+def worst_first(result: Result, measure: str) -> npt.NDArray[np.int64]:
+    """Places of the queries, the worst first, and of those that are as bad the one that stands first."""
+    values = result.per_query(measure)
+    return np.lexsort((values.upper, values.expected, values.lower))
+
+
+def worst_queries(
+    result: Result,
+    measure: str,
+    items: Any,
+    gallery_items: Any,
+    evaluated: Mapping[str, Any],
+    budget: Budget,
+) -> list[QueryRow]:
+    """The worst queries, with their nearest items where what was evaluated is at hand."""
+    setting = result.setting
+    named = result.query_ids.dtype.kind == "U"
+    queries = Contents(items, None if named else setting.queries, "items", budget)
+    if setting.leave_one_out and gallery_items is not None:
+        raise InputError(
+            "gallery_items were passed, and the queries are the gallery. Pass items= alone.", "gallery_items"
+        )
+    gallery = Contents(gallery_items, None if named else setting.gallery, "gallery_items", budget)
+    gallery = queries if setting.leave_one_out else gallery
+    values = result.per_query(measure)
+    chosen = worst_first(result, measure)
+    chosen = chosen[~np.isnan(values.lower[chosen])][:WORST]
+    found: Sequence[Nearest | None] = [None] * len(chosen)
+    if evaluated:
+        found = nearest(result, chosen, evaluated)
+    kinds = result.category_of_query
+    ties = result.ties_per_query
+    return [
+        QueryRow(
+            name=printable(result.query_ids[at]),
+            anchor=f"query-{at}",
+            content=queries.of(result.query_ids[at].item(), "query"),
+            category=None if kinds is None else str(kinds[at]),
+            estimate=Estimate(*(float(getattr(values, name)[at]) for name in ("lower", "expected", "upper", "std"))),
+            ambiguous_ties=int(ties["ambiguous_ties"][at]),
+            largest_tie=int(ties["largest_tie"][at]),
+            nearest=None if near is None else rows_of(near, gallery),
+        )
+        for at, near in zip(chosen.tolist(), found, strict=True)
+    ]
+
+
+def look(rows: Sequence[QueryRow]) -> str:
+    """How nearest items are shown: as images, as texts, or by their names alone."""
+    found = [one for row in rows if row.nearest for tie in row.nearest.ties for one, _ in tie.items]
+    return "pictures" if any(one.image for one in found) else "texts" if any(one.text for one in found) else "ids"
+
+
+def rows_of(found: Nearest, gallery: Contents) -> NearestRows:
+    """The nearest items as they are shown."""
+    ties = [
+        TieRow(
+            first=tie.rank,
+            value=f"{tie.value:.6g}",
+            size=tie.size,
+            relevant=tie.relevant,
+            ambiguous=tie.ambiguous,
+            more=tie.size - len(tie.items),
+            items=[(gallery.of(item, "item"), relevant) for item, relevant in tie.items],
+        )
+        for tie in found.ties
+    ]
+    return NearestRows(found.relevant, sum(len(tie.items) for tie in ties), ties)
+
+
+def costly(result: Result, measure: str) -> dict[str, Any] | None:
+    """The queries whose ties leave most of a measure open."""
+    values = result.per_query(measure)
+    width = np.nan_to_num(values.upper - values.lower)
+    order = np.argsort(-width, kind="stable")[:COSTLY]
+    order = order[width[order] > 0]
+    if not len(order):
+        return None
+    ties = result.ties_per_query
+    rows = [
+        {
+            "name": result.query_ids[at].item(),
+            "width": float(width[at]),
+            "estimate": Estimate(*(float(getattr(values, name)[at]) for name in (*HEADS, "std"))),
+            "ambiguous_ties": int(ties["ambiguous_ties"][at]),
+            "largest_tie": int(ties["largest_tie"][at]),
+        }
+        for at in order.tolist()
+    ]
+    return {"rows": rows, "share": float(width[order].sum() / width.sum()), "touched": int((width > 0).sum())}
+
+
+def areas(result: Result) -> list[tuple[str, Estimate[float]]]:
+    """The areas under the error-versus-reject curves, where queries came with confidences."""
+    if not result.has_confidence:
+        return []
+    return [(f"1 − {name}", result.error_reject(name).area) for name in result.measures]
+
+
+def queries_of(result: Result) -> QueryTable:
+    """The table of every query."""
+    choices = []
+    for name in result.measures:
+        values = result.per_query(name)
+        expected = None if np.array_equal(values.expected, values.lower, equal_nan=True) else values.expected
+        upper = None if np.array_equal(values.upper, values.expected, equal_nan=True) else values.upper
+        choices.append(Choice(name, (values.lower, expected, upper)))
+    ties = result.ties_per_query
+    counts = {AMBIGUOUS: ties["ambiguous_ties"], LARGEST: ties["largest_tie"]}
+    order = worst_first(result, result.measures[0])
+    return query_table(result.query_ids, order, result.category_of_query, choices, counts, HEADS, AMBIGUOUS)
+
+
+def setting(result: Result) -> list[tuple[str, str]]:
+    """What was evaluated, in pairs of a name and a value."""
+    found = result.setting
+    items = "the other queries (leave-one-out)" if found.leave_one_out else f"{found.gallery:,}"
+    given = found.dimensions is None
+    pairs = [
+        ("Queries", f"{found.queries:,}"),
+        ("Gallery", items if not given else f"up to {found.gallery:,} for each query"),
+        ("Ranked by", f"the given {found.distance}" if given else distance_meant(found.distance)),
+    ]
+    if not given:
+        known = DISTANCES.get(found.distance)
+        pairs.append(("Bits" if known and known.bits else "Dimensions", f"{found.dimensions:,}"))
+        pairs.append(("Precision of distances", found.precision or "exact, as real numbers"))
+    return [
+        *pairs,
+        ("Mean", "over the queries" if found.average == "micro" else "over the categories' means"),
+        ("Queries with nothing relevant", MEANT[found.empty]),
+        (
+            "Ties that hold a relevant item",
+            f"{result.ties.ties:,}, of which {result.ties.ambiguous_ties:,} ambiguous",
+        ),
+        ("Largest tie", count(result.ties.largest_tie, "item") if result.ties.largest_tie else "none"),
+        ("Fingerprint of the data", result.fingerprint or "none: one category of a result"),
+    ]
+
+
+MEANT = {
+    "skip": "left out (skip)",
+    "nan": "kept without a value (nan)",
+    "zero": "count as 0 (zero)",
+    "one": "count as 1 (one)",
+    "error": "refused (error)",
+}
+"""What becomes of queries with nothing relevant, in words."""
+
+
+def left_out(result: Result) -> Iterator[str]:
+    """Which queries and categories no mean includes, by name as far as there is room."""
+    for reason, ids in result.skipped.items():
+        yield f"{count(len(ids), 'query')} with {reason}: {named(ids.tolist())}."
+    if result.categories_left_out:
+        names = named(list(result.categories_left_out))
+        yield f"{count(len(result.categories_left_out), 'category')} without any query that counts: {names}."
+
+
+def named(names: Sequence[Any], most: int = 12) -> str:
+    """The first of some names."""
+    shown = ", ".join(map(str, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def not_shown(budget: Budget) -> Iterator[str]:
+    """Which images the page lacks."""
+    if budget.unreadable:
+        files = count(budget.unreadable, "file")
+        yield f"{files} could not be embedded as an image; the page shows the name instead."
+    if budget.no_room:
+        images = count(budget.no_room, "image")
+        yield f"{images} had no room in a page of this size; the page shows the name instead."
