@@ -67,6 +67,12 @@ CASES: dict[str, Case] = {
         page(gallery_items=["a"] * 6), "the queries are the gallery. Pass items= alone", in_folder=True
     ),
     "items of a run in a list": Case(page(result=of_run, items=["a"]), "Pass items as a dictionary", in_folder=True),
+    "items of one category in a list": Case(
+        page(result=of_category, items=["a", "b"]), "Pass items as a dictionary", in_folder=True
+    ),
+    "items of queries with other indices in a list": Case(
+        page(result=of_evaluator, items=["a"] * 6), "Pass items as a dictionary", in_folder=True
+    ),
     "nothing that was evaluated": Case(page(labels=LABELS), "and labels arrived", in_folder=True),
     "an argument that the evaluation does not have": Case(
         page(embeddings=GOOD, labels=LABELS, ranks=3), "evaluate takes no ranks", in_folder=True

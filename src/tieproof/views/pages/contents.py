@@ -41,7 +41,7 @@ class Contents:
     items : texts or paths of images: in the order of the data, or by name; None where nobody knows
     count : how many there must be, where their order tells which they are
     argument : how messages call them
-    gallery : those images take from the budget of these, too; None: they have a budget of their own
+    budget : of their images, and of those of the other side
     """
 
     def __init__(self, items: Any, count: int | None, argument: str, budget: "Budget") -> None:
@@ -108,8 +108,8 @@ def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Map
         )
     if count is None:
         raise InputError(
-            f"The items of a run have names, and their order means nothing. Pass {argument} as a dictionary {{name: "
-            "text or path}.",
+            "The queries of this result have names, or are those of one category, so that an order of items says "
+            f"nothing. Pass {argument} as a dictionary {{name: text or path}}.",
             argument,
         )
     if len(given) != count:

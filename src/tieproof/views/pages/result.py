@@ -5,20 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tieproof.calls.nearest import nearest
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.results.intervals import Interval
-from tieproof.results.nearest import Nearest
 from tieproof.results.results import Result
 from tieproof.ties import Estimate
-from tieproof.views.pages.contents import Budget, Content, Contents
+from tieproof.views.pages.contents import Budget
 from tieproof.views.pages.figures import Axis, Spread, spread
 from tieproof.views.pages.page import write_page
 from tieproof.views.pages.query_table import Choice, QueryTable, query_table
-from tieproof.views.printable import printable
+from tieproof.views.pages.worst import look, worst_first, worst_queries
 from tieproof.views.text.parts import count, distance_meant
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import about_ties, about_zeros
@@ -26,9 +23,6 @@ from tieproof.views.text.text import evaluated as evaluated_in_words
 
 CONFIDENCE = 0.95
 """Of the intervals over the queries, where the result was not told another (`with_ci`)."""
-
-WORST = 20
-"""Queries that are shown with their nearest items."""
 
 OPENED = 5
 """Of these, those whose items are seen at once; the others are opened by a click, or on paper."""
@@ -63,39 +57,6 @@ class CategoryRow(NamedTuple):
     name: str
     estimate: Estimate[float]
     queries: int
-
-
-class QueryRow(NamedTuple):
-    """A query, what it is, and its value; its nearest items where they could be found."""
-
-    name: str
-    anchor: str
-    content: Content
-    category: str | None
-    estimate: Estimate[float]
-    ambiguous_ties: int
-    largest_tie: int
-    nearest: "NearestRows | None"
-
-
-class NearestRows(NamedTuple):
-    """The nearest items of a query as they are shown: tie by tie."""
-
-    relevant: int
-    listed: int
-    ties: Sequence["TieRow"]
-
-
-class TieRow(NamedTuple):
-    """Items that may be in any order; `more` of them are not listed."""
-
-    first: int
-    value: str
-    size: int
-    relevant: int
-    ambiguous: bool
-    more: int
-    items: Sequence[tuple[Content, bool]]
 
 
 def report(
@@ -169,76 +130,6 @@ def categories(result: Result, measure: str) -> dict[str, Any] | None:
     if len(rows) <= FEW:
         return {"count": len(rows), "worst": rows, "between": 0, "best": []}
     return {"count": len(rows), "worst": rows[:EACH], "between": len(rows) - 2 * EACH, "best": rows[-EACH:]}
-
-
-def worst_first(result: Result, measure: str) -> npt.NDArray[np.int64]:
-    """Places of the queries, the worst first, and of those that are as bad the one that stands first."""
-    values = result.per_query(measure)
-    return np.lexsort((values.upper, values.expected, values.lower))
-
-
-def worst_queries(
-    result: Result,
-    measure: str,
-    items: Any,
-    gallery_items: Any,
-    evaluated: Mapping[str, Any],
-    budget: Budget,
-) -> list[QueryRow]:
-    """The worst queries, with their nearest items where what was evaluated is at hand."""
-    setting = result.setting
-    named = result.query_ids.dtype.kind == "U"
-    queries = Contents(items, None if named else setting.queries, "items", budget)
-    if setting.leave_one_out and gallery_items is not None:
-        raise InputError(
-            "gallery_items were passed, and the queries are the gallery. Pass items= alone.", "gallery_items"
-        )
-    gallery = Contents(gallery_items, None if named else setting.gallery, "gallery_items", budget)
-    gallery = queries if setting.leave_one_out else gallery
-    values = result.per_query(measure)
-    chosen = worst_first(result, measure)
-    chosen = chosen[~np.isnan(values.lower[chosen])][:WORST]
-    found: Sequence[Nearest | None] = [None] * len(chosen)
-    if evaluated:
-        found = nearest(result, chosen, evaluated)
-    kinds = result.category_of_query
-    ties = result.ties_per_query
-    return [
-        QueryRow(
-            name=printable(result.query_ids[at]),
-            anchor=f"query-{at}",
-            content=queries.of(result.query_ids[at].item(), "query"),
-            category=None if kinds is None else str(kinds[at]),
-            estimate=Estimate(*(float(getattr(values, name)[at]) for name in ("lower", "expected", "upper", "std"))),
-            ambiguous_ties=int(ties["ambiguous_ties"][at]),
-            largest_tie=int(ties["largest_tie"][at]),
-            nearest=None if near is None else rows_of(near, gallery),
-        )
-        for at, near in zip(chosen.tolist(), found, strict=True)
-    ]
-
-
-def look(rows: Sequence[QueryRow]) -> str:
-    """How nearest items are shown: as images, as texts, or by their names alone."""
-    found = [one for row in rows if row.nearest for tie in row.nearest.ties for one, _ in tie.items]
-    return "pictures" if any(one.image for one in found) else "texts" if any(one.text for one in found) else "ids"
-
-
-def rows_of(found: Nearest, gallery: Contents) -> NearestRows:
-    """The nearest items as they are shown."""
-    ties = [
-        TieRow(
-            first=tie.rank,
-            value=f"{tie.value:.6g}",
-            size=tie.size,
-            relevant=tie.relevant,
-            ambiguous=tie.ambiguous,
-            more=tie.size - len(tie.items),
-            items=[(gallery.of(item, "item"), relevant) for item, relevant in tie.items],
-        )
-        for tie in found.ties
-    ]
-    return NearestRows(found.relevant, sum(len(tie.items) for tie in ties), ties)
 
 
 def costly(result: Result, measure: str) -> dict[str, Any] | None:
