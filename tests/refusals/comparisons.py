@@ -95,6 +95,10 @@ CASES: dict[str, Case] = {
         lambda: compared()()["base", "ours"],  # type: ignore[index]
         r"asked by \(system, system, measure\), not \('base', 'ours'\)",
     ),
+    "no queries that decide": Case(
+        lambda: tp.compare({"base": ONE, "ours": OTHER}).deciding("base", "ours", "AP", 0),
+        r"count must be a whole number of at least 1, not 0",
+    ),
     "an interval over a single query": Case(
         lambda: tp.evaluate_scores([[1.0, 0.0]], [[1, 0]]).interval("AP"),
         r"There is a single query, which does not say how much queries differ",

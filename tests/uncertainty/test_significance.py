@@ -189,3 +189,4 @@ def test_effect_size() -> None:
     expected = values.mean() / np.std(values, ddof=1)
     assert math.isclose(cohens_d(values.mean(), values) or 0, expected, rel_tol=1e-9)
     assert cohens_d(0.5, np.full(4, 0.5)) is None
+    assert cohens_d(0.3, np.array([0.3, 0.1 + 0.2])) is None

@@ -79,7 +79,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @option(
     "--confidence",
     metavar="SHARE",
-    default=0.95,
+    default="0.95",
     text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
     parser=between_0_and_1,
 )

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure
 from tieproof.results.results import Result
 from tieproof.results.verdicts import Verdict
@@ -33,7 +34,7 @@ class Difference:
     interval : the two ends of the confidence interval of the expected difference
     p_value, p_lower : how likely a difference at least as large, of either sign, would be if neither system were
         better; of the expected values, and where all ties are broken against the system that is ahead and for the
-        other one
+        other one, which is never less
     corrected_p_value, corrected_p_lower : the same, corrected for all pairs of the comparison; what verdicts read
     effect_size : the mean difference by the standard deviation of the queries' differences (Cohen's d of pairs); None
         where all queries differ by the same
@@ -87,7 +88,7 @@ class Procedure:
 
     baseline : the system that all others are compared with; None: all are compared with each other
     test : "sign-flip", "t", "wilcoxon" or "tukey"
-    correction : "holm", "bonferroni", "fdr" or None; over all pairs, for each measure
+    correction : "holm", "bonferroni", "fdr" or None; for the pairs of each measure. "tukey" corrects by itself: None
     confidence : of the intervals over queries; a p-value of at most 1 - confidence is significant
     """
 
@@ -169,8 +170,7 @@ class Comparison:
 
         Queries that differ by the same come in the order of `query_ids`; those without a difference are left out.
         """
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise InputError(f"count must be a number of queries, at least 1, not {count!r}.", "count")
+        check_whole("count", count)
         a, b, measure = self._known((a, b, measure))
         of_a, of_b = self._aligned(a, measure), self._aligned(b, measure)
         both = difference(of_a, of_b)

@@ -13,11 +13,11 @@ from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
 from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, summarize
-from tieproof.results.intervals import Bound, Interval, Method, check_confidence, check_options, interval_ends
 from tieproof.ties import Estimate, FloatArray
 
 if TYPE_CHECKING:
     from tieproof.confidence import ErrorRejectCurve
+    from tieproof.results.intervals import Bound, Interval, Method
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
@@ -127,18 +127,20 @@ class Result(Mapping[str, Estimate[float]]):
 
         ci : the confidence of the intervals
         """
+        from tieproof.results.intervals import check_confidence
+
         check_confidence("ci", ci)
         return Result(self._found, ci)
 
     def intervals(
-        self, confidence: float = 0.95, method: Method = "bca", bound: Bound = "lower"
-    ) -> dict[str, Interval]:
+        self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
+    ) -> "dict[str, Interval]":
         """The `interval` of each measure, by its name: all at once is faster than one by one."""
         return self._intervals(list(self._per_query), confidence, method, bound)
 
     def interval(
-        self, measure: str | Measure, confidence: float = 0.95, method: Method = "bca", bound: Bound = "lower"
-    ) -> Interval:
+        self, measure: str | Measure, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
+    ) -> "Interval":
         """The confidence interval of a mean: what other queries could have made of it, and nothing of ties.
 
         bound : which value of each query is averaged
@@ -159,9 +161,11 @@ class Result(Mapping[str, Estimate[float]]):
         return found
 
     def _intervals(
-        self, measures: Sequence[Measure], confidence: float, method: Method, bound: Bound
-    ) -> dict[str, Interval]:
+        self, measures: Sequence[Measure], confidence: float, method: "Method", bound: "Bound"
+    ) -> "dict[str, Interval]":
         """The intervals of some measures."""
+        from tieproof.results.intervals import Interval, check_options, interval_ends
+
         check_options(confidence, method, bound)
         values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
         categories = self.category_of_query if self.setting.average == "macro" else None

@@ -2,6 +2,7 @@
 
 import math
 
+from tieproof.statistics.whole_numbers import SAME
 from tieproof.ties import FloatArray
 
 
@@ -16,7 +17,7 @@ def cohens_d(mean: float, differences: FloatArray) -> float | None:
     >>> cohens_d(0.5, np.array([0.0, 0.5, 1.0]))
     1.0
     """
-    if (differences == differences[0]).all():
+    if float(differences.max() - differences.min()) <= SAME:
         return None
     centre = math.fsum(differences.tolist()) / len(differences)
     deviations = differences - centre

@@ -47,9 +47,8 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
-    head, sections = shown(result)
-    measured = table(head, sections, width, color, [*NUMBERS, head[-1]])
-    page = "\n".join([measured, "", *(paragraph(text, width) for text in sentences(result))])
+    texts = (paragraph(text, width) for text in said(result))
+    page = "\n".join([table(*shown(result), width, color, numbers_shown(result)), "", *texts])
     return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
 
@@ -58,11 +57,21 @@ Table = tuple[Row, Sequence[Sequence[Row]]]
 
 
 def shown(result: Result) -> Table:
-    """The table of a result, by its categories where there are any."""
+    """The table of a result, by its categories where there are some, with intervals over queries where asked for."""
     head, sections = by_category(result) if result.categories else whole(result)
-    if result.ci is None:
-        return head, sections
-    return uncertainty.with_intervals(result, head, sections)
+    return (head, sections) if result.ci is None else uncertainty.with_intervals(result, head, sections)
+
+
+def numbers_shown(result: Result) -> Row:
+    """The names of its columns that stand to the right."""
+    return [*NUMBERS, *shown(result)[0][-1:]]
+
+
+def said(result: Result) -> Iterator[str]:
+    """The sentences below the table."""
+    yield from sentences(result)
+    if result.ci is not None:
+        yield from uncertainty.sentences(result)
 
 
 def whole(result: Result) -> Table:
@@ -96,8 +105,6 @@ def sentences(result: Result) -> Iterator[str]:
     yield from about_ties(result)
     if result.ties.zero_vectors:
         yield about_zeros(result)
-    if result.ci is not None:
-        yield from uncertainty.sentences(result)
 
 
 def about_categories(result: Result) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from tieproof.results.results import Result
-from tieproof.statistics.bootstrap import RESAMPLES
 from tieproof.views.text.parts import HEADLINE, Row, percent
 
 Sections = Sequence[Sequence[Row]]
@@ -35,6 +34,8 @@ def with_intervals(result: Result, head: Row, sections: Sections) -> tuple[Row, 
 
 def sentences(result: Result) -> Iterator[str]:
     """Which uncertainty is whose."""
+    from tieproof.statistics.bootstrap import RESAMPLES
+
     assert result.ci is not None
     within = ", each category's within itself" if result.setting.average == "macro" else ""
     yield "What ties leave open is between 'lower' and 'upper', with 'tie std' where they are broken at random."
