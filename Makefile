@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo help kernels wheels test test-heavy test-sanitized test-arm fuzz coverage lint hooks bench studies clean
+.PHONY: demo help kernels wheels test test-wheel test-heavy test-sanitized test-arm fuzz coverage lint hooks bench studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
@@ -69,6 +69,18 @@ PLATFORMS = linux-x86-64 linux-aarch64 macos-x86-64 macos-arm64 windows-x86-64
 wheels: $(VENV)/installed-wheels  ## build the sdist and a wheel for each platform, in dist/
 	$(BIN)/python -m hatchling build -t sdist -d dist
 	for platform in $(PLATFORMS); do TIEPROOF_TARGET=$$platform $(BIN)/python -m hatchling build -t wheel -d dist || exit 1; done
+
+# In an environment of its own, where no test can reach src; its examples are run as they are installed.
+WHEEL = $(VENV)/of-wheel/bin/python
+# These read and compile the sources of kernels, which no wheel holds.
+OF_SOURCES = tests/native/test_native_library.py tests/native/test_native_calls.py tests/native/test_other_machines.py
+
+test-wheel: wheels  ## install the wheel for this machine, and run the tests and examples on it
+	$(PYTHON) -m venv --clear $(VENV)/of-wheel
+	$(WHEEL) -m pip install --quiet --no-index --find-links dist --no-deps --only-binary tieproof tieproof
+	$(WHEEL) -m pip install --quiet 'tieproof[test]'
+	$(WHEEL) -m pytest -n auto -q tests $(addprefix --ignore=, $(OF_SOURCES))
+	$(WHEEL) -m pytest -n auto -q -p conftest --rootdir . --pyargs tieproof
 
 # Each rewrites its report and its pictures.
 studies: $(VENV)/installed-studies  ## run the studies, which rewrite their reports and pictures

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent / "src" / "tieproof"
+(SOURCE,) = map(
+    Path, find_spec("tieproof").submodule_search_locations
+)  # those beside this file, or an installed wheel's
 NEEDED = {
     SOURCE / "compat" / "oml": "torch",
     SOURCE / "compat" / "distributed.py": "torch",
@@ -16,7 +18,12 @@ NEEDED = {
     SOURCE / "confidence" / "retrieval.py": "scipy",
 }
 
-collect_ignore = [str(path) for path, library in NEEDED.items() if find_spec(library) is None]
+ABSENT = [path for path, library in NEEDED.items() if find_spec(library) is None]
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what cannot be imported."""
+    return True if any(collection_path.is_relative_to(path) for path in ABSENT) else None
 
 
 @pytest.hookimpl(tryfirst=True)

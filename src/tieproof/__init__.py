@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     )
     from tieproof.results.collisions import Collisions
     from tieproof.results.comparison import Comparison, Difference, QueryDifference
+    from tieproof.results.evaluated import TieSummary
     from tieproof.results.intervals import Interval
     from tieproof.results.rates import ErrorRates, OperatingPoint
     from tieproof.results.records import load
     from tieproof.results.results import Result
-    from tieproof.results.tie_summary import TieSummary
     from tieproof.results.verdicts import Verdict
     from tieproof.results.verification import Verification
     from tieproof.ties import Estimate, Ties
@@ -76,7 +76,7 @@ else:
             "Result": "tieproof.results.results",
             "Rprec": "tieproof.measures",
             "Success": "tieproof.measures",
-            "TieSummary": "tieproof.results.tie_summary",
+            "TieSummary": "tieproof.results.evaluated",
             "TieproofError": "tieproof.errors",
             "Ties": "tieproof.ties",
             "UnsafeProductError": "tieproof.errors",

@@ -7,15 +7,13 @@ what stands behind them only what it needs.
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, NamedTuple
 
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.formats import Format
 from tieproof.inputs.relevance import Relevance, RelevantBlock
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 if TYPE_CHECKING:
     from tieproof.distances.gauge import Gauge
@@ -96,7 +94,7 @@ class GivenLists(NamedTuple):
     """
 
     queries: IntArray
-    numbers: npt.NDArray[Any]
+    numbers: Array
     start: IntArray
     relevant: Callable[[slice], RelevantBlock]
     small_is_near: bool = False

@@ -15,6 +15,7 @@ IntArray = npt.NDArray[np.int64]
 SmallIntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+WordArray = npt.NDArray[np.uint64]
 
 NO_RANK = np.iinfo(np.int64).max
 """A number beyond every rank."""

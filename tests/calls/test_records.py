@@ -159,6 +159,8 @@ def test_other_files_are_refused(kind: str, tmp_path: Path) -> None:
 def test_absent_files_and_folders_are_refused(tmp_path: Path) -> None:
     refused(tmp_path / "none.tieproof", "does not exist, or is no file")
     refused(tmp_path, "does not exist, or is no file")
+    with pytest.raises(tp.InputError, match="from the path of a file, not from int"):
+        tp.load(3)
 
 
 def test_a_packed_archive_is_refused(tmp_path: Path) -> None:

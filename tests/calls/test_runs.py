@@ -1,6 +1,7 @@
 """Runs and judgments: files, dictionaries and frames, policies, errors, and the definition of every measure."""
 
 import gzip
+import os
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.calls.runs import evaluate_run
-from tieproof.inputs.readers import trec
+from tieproof.inputs.readers import trec, trec_lines
+from tieproof.native.threads import for_each
 
 Judgments = dict[str, dict[str, float]]
 
@@ -190,10 +192,39 @@ def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     paths = write(tmp_path / "a", ["", *lines_of_qrels(qrels)]), write(tmp_path / "b", lines_of_run(run))
     expected = evaluate_run(*paths).to_json()
     for size in (1, 7, 64):
-        monkeypatch.setattr(trec, "PIECE_BYTES", size)
+        monkeypatch.setattr(trec_lines, "PIECE_BYTES", size)
         assert evaluate_run(*paths).to_json() == expected
         documents = trec.read(paths[0], trec.QRELS, trec.numbering()).documents
         assert [trec.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("length", [10, 70])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, packed: bool
+) -> None:
+    """Cut short, which would end a process that maps it, or written on."""
+    run, gzip_open = tmp_path / "run", gzip.open
+    text = b"q1 Q0 d1 1 0.5 t\n" * 3
+    run.write_bytes(gzip.compress(text) if packed else text)
+
+    def change() -> None:
+        os.truncate(run, length)
+        os.utime(run, ns=(0, 0))
+
+    def reading(*args: Any) -> None:
+        change()
+        for_each(*args)
+
+    def unpacking(*args: Any) -> Any:
+        file = gzip_open(*args)
+        change()
+        return file
+
+    monkeypatch.setattr(trec_lines, "for_each", reading)
+    monkeypatch.setattr(gzip, "open", unpacking)
+    with pytest.raises(tp.InputError, match=r"run changed while it was evaluated"):
+        tp.evaluate_run({"q1": {"d1": 1}}, run)
 
 
 def test_integer_ids_are_the_strings_they_print_as() -> None:

@@ -42,12 +42,8 @@ class Chebyshev(Space):
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items, self.resources = queries, items, resources
         self.x, self.y = (side.embeddings[side.first].astype(np.float64) for side in (queries, items))
+        self.tile_type = resources.dtype
         self.describe_tiles()
-
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """Whatever the plan wants."""
-        return self.resources.dtype
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the largest differences, rounded once to the tile's type."""

@@ -117,6 +117,22 @@ def test_a_last_bit_in_the_record_is_found(tmp_path: Path) -> None:
     assert "The data is the same: the fingerprints agree." in str(found)
 
 
+def test_forged_zeros_and_queries_left_out_are_found() -> None:
+    """Zeros of either sign are the same number and not the same bits; a list that is shorter leaves somebody out."""
+    result = RESULTS["run"]()
+    found = result.evaluated
+    measure, values = next(iter(found.per_query.items()))
+    zeros = np.where(values == 0, -0.0, values)
+    forged = Result(found._replace(per_query={**found.per_query, measure: zeros}))
+    assert "lower -0.0 in the record, 0.0 now" in str(tp.verify(forged, QRELS, RUN)).replace("\n", " ")
+    fewer = Result(found._replace(left_out={}))
+    assert "left out, are others: 0 in the record, 1 now" in " ".join(tp.verify(fewer, QRELS, RUN).differences)
+    absent = Result(found._replace(not_in_run=found.query_ids[:0]))
+    assert "The queries with no document in the run are others: 0 in the record, 1 now." in (
+        tp.verify(absent, QRELS, RUN).differences
+    )
+
+
 def test_a_distance_of_ones_own_is_given_again() -> None:
     def far(queries: Any, items: Any) -> Any:
         return np.abs(queries[:, None] - items[None]).max(axis=2)

@@ -23,6 +23,7 @@ from tieproof import cli
 from tieproof.calls.runs import MISSING
 from tieproof.calls.scoring import EMPTY, Empty
 from tieproof.cli import exits
+from tieproof.cli.commands import COMMANDS
 from tieproof.distances import DISTANCES
 from tieproof.measures import REGISTRY
 from tieproof.views.text import measures as measures_text
@@ -380,7 +381,7 @@ def test_measures_keep_to_the_width(width: int | None) -> None:
 # Help
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["run"], ["audit"], ["fnmr"], ["pcf"], ["measures"], ["demo"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     outcome = run(*command, "--help")
     assert (outcome.status, outcome.err) == (0, "")

@@ -14,7 +14,7 @@ from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from tieproof import engine
 from tieproof.calls import problems
-from tieproof.engine import counting, finding, levels, plan, ranking, tiles, without_tiles
+from tieproof.engine import counting, levels, plan, ranking, tiles, without_tiles
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
@@ -105,7 +105,7 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
     small_tiles(monkeypatch, 31)
     FORCED[forced](monkeypatch)
     calls = counted(monkeypatch, counting, "count_rows", "count_columns")
-    turned = counted(monkeypatch, finding, "transposed")
+    turned = counted(monkeypatch, counting, "transposed")
     tp.evaluate(**task, memory="8MiB")
     calls |= turned
     some, none = CALLED[forced]

@@ -17,7 +17,7 @@ from tieproof.distances.dot import Dot
 from tieproof.distances.euclidean import Euclidean
 from tieproof.distances.space import Space
 from tieproof.engine import order, resolve
-from tieproof.exact import exact_rows
+from tieproof.exact import slices
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
 SETS = ("one ulp apart float32", "one ulp apart float64", "0.1, 0.2, 0.3 float32", "±0.1, 0 float64")
@@ -87,7 +87,7 @@ FORCED: dict[str, Patch] = {
     "a sample of one": lambda patch: patch.setattr(resolve, "SAMPLE", 1),
     "few pairs at a time": lambda patch: patch.setattr(resolve, "PAIRS", 30),
     "few pairs ranked at a time": lambda patch: patch.setattr(order, "PAIRS", 5),
-    "few rows at a time": lambda patch: patch.setattr(exact_rows, "LARGEST_BATCH", 500),
+    "few rows at a time": lambda patch: patch.setattr(slices, "LARGEST_BATCH", 500),
     "no sharp keys": lambda patch: patch.setattr(Cosine, "sharp_keys", Space.sharp_keys),
     "nothing decided in float64": undecided_in_float64,
 }

@@ -23,8 +23,8 @@ from safetensors.numpy import save_file
 
 from tieproof.errors import InputError, InputWarning, MissingExtraError
 from tieproof.inputs.readers import (
-    FORMATS,
-    arrays,
+    FILE_FORMATS,
+    contents,
     read_confidences,
     read_embeddings,
     read_labels,
@@ -378,7 +378,7 @@ def test_missing_file(location: str) -> None:
 # What cannot be read is refused by name.
 
 
-@pytest.mark.parametrize("extension", FORMATS)
+@pytest.mark.parametrize("extension", FILE_FORMATS)
 @pytest.mark.parametrize("read", [read_embeddings, read_labels])
 def test_empty_file(tmp_path: Path, read: Callable[[Any], Array], extension: str) -> None:
     path = tmp_path / f"data{extension}"
@@ -415,7 +415,7 @@ def test_permission_denied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_unknown_extension(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("1")
     message = refusal(read_embeddings, tmp_path / name)
-    assert all(extension in message for extension in FORMATS)
+    assert all(extension in message for extension in FILE_FORMATS)
 
 
 def test_extension_in_capitals(tmp_path: Path) -> None:
@@ -471,7 +471,7 @@ FOREIGN = {
 }
 
 
-@pytest.mark.parametrize("extension", sorted(set(FORMATS) - {".pt", ".pth"}))
+@pytest.mark.parametrize("extension", sorted(set(FILE_FORMATS) - {".pt", ".pth"}))
 @pytest.mark.parametrize("content", FOREIGN)
 def test_foreign_content(tmp_path: Path, extension: str, content: str) -> None:
     path = tmp_path / f"data{extension}"
@@ -570,7 +570,7 @@ def test_bad_labels(tmp_path: Path, stored: Any, expected: str) -> None:
 BROKEN = [b"cat", b"caf\xe9", b"cat"]
 
 
-@pytest.mark.parametrize("extension", sorted({*FORMATS} - {".safetensors", ".pt", ".pth"}))
+@pytest.mark.parametrize("extension", sorted({*FILE_FORMATS} - {".safetensors", ".pt", ".pth"}))
 def test_labels_in_bytes_that_are_no_text(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"labels{extension}"
     if extension == ".npy":
@@ -608,7 +608,7 @@ def test_confidences_in_bytes(tmp_path: Path) -> None:
 
 def test_wide_strings_in_bytes_that_are_mostly_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as large as strings; taken as they are long, where the type alone would be too large."""
-    monkeypatch.setattr(arrays, "MOST_BYTES", 100)
+    monkeypatch.setattr(contents, "MOST_BYTES", 100)
     np.save(tmp_path / "y.npy", np.array([b"a", b"b" * 40, "ö".encode()]))
     assert read_labels(tmp_path / "y.npy").tolist() == ["a", "b" * 40, "ö"]
 

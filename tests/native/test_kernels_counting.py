@@ -25,7 +25,6 @@ from tieproof.engine.structures import (
     Tile,
     Undecided,
     Work,
-    room_for_items,
 )
 
 Random = np.random.Generator
@@ -154,7 +153,7 @@ def check(made: Made, few: float | None, way: Way) -> None:
         limits = limits._replace(few=np.where(limits.few < 0, -1.0, few))
     side = max(made.tile.entries.shape[1], len(made.targets.row))
     found, expected = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
-    work = Work(made.targets, made.thresholds, limits, found, room_for_items(side))
+    work = Work(made.targets, made.thresholds, limits, found, counting.room_for_items(side))
     undecided = []
     for used in way(work, room_of(made, work, side)):
         undecided += list(zip(*(part[:used].tolist() for part in work.undecided), strict=True))

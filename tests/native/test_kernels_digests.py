@@ -65,7 +65,7 @@ def test_keys(level: str) -> None:
     assert found.tolist() == reference.keys(33)
 
 
-STRINGS = ["", "a", "cat", "Zürich", "\U0001f600 smile", "a longer name than the others"]
+STRINGS = ["", "a", "of eight", "cat", "Zürich", "\U0001f600 smile", "a longer name than the others"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -81,7 +81,7 @@ def test_ids(level: str) -> None:
     ids = [each.encode() for each in STRINGS]
     found = np.empty(len(ids), dtype=np.uint64)
     at(level, digests.digest_ids)(documents_of(ids, np.arange(len(ids))), found)
-    assert found.tolist() == [reference.string_word(list(each)) for each in ids]
+    assert found.tolist() == [reference.id_word(each) for each in ids]
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -97,4 +97,32 @@ def test_sums_of_digests(level: str, width: int) -> None:
         found = reference.words_digest(row)
         expected[query] = [(mine + more) % 2**64 for mine, more in zip(expected[query], found, strict=True)]
     at(level, digests.add_digests)(place, words, sums)
+    assert sums.tolist() == expected
+
+
+def summed(sums: list[list[int]], query: int, word: int) -> None:
+    sums[query] = [(mine + more) % 2**64 for mine, more in zip(sums[query], reference.summand(word), strict=True)]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_scores(level: str) -> None:
+    query, length, score = np.array([2, 0, 2]), np.array([3, 1, 4]), numbers(8)[0]
+    sums = np.full((3, 2), 5, dtype=np.uint64)
+    expected = sums.tolist()
+    for at_query, number in zip(np.repeat(query, length).tolist(), score.tolist(), strict=True):
+        summed(expected, at_query, reference.word_of(number))
+    at(level, digests.digest_scores)(query, length, score, sums)
+    assert sums.tolist() == expected
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_ties(level: str) -> None:
+    random = np.random.default_rng(3)
+    place, query = np.array([4, 0, 3]), np.sort(random.integers(0, 3, 12))
+    letters = random.integers(0, 2**40, (4, 12))
+    sums = np.full((5, 2), 2**64 - 1, dtype=np.uint64)
+    expected = sums.tolist()
+    for at_query, *tie in zip(query.tolist(), *letters.tolist(), strict=True):
+        summed(expected, int(place[at_query]), reference.tie_word(*tie))
+    at(level, digests.digest_ties)(place, query, letters[0], letters[1], letters[2], letters[3], sums)
     assert sums.tolist() == expected

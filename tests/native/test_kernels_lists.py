@@ -13,7 +13,7 @@ from kernels import list_counts
 from tieproof.calls import list_ties
 from tieproof.engine import dense
 from tieproof.engine.dense import ListRoom, block_of, count_lists, end_lists, list_room
-from tieproof.inputs.list_relevance import JudgedLists, count_judged, list_judged
+from tieproof.inputs.list_relevance import JudgedGrades, JudgedLists, list_judged
 from tieproof.inputs.relevance import RelevantBlock
 
 Row = npt.NDArray[Any]
@@ -69,24 +69,20 @@ def cases(element: np.dtype[Any], grades: np.dtype[Any]) -> Iterator[Lists]:
         ]
 
 
-def judged(level: str, lists: Lists, graded: bool) -> tuple[JudgedLists, RelevantBlock]:
-    """The relevance of lists, by the kernels of this level."""
+def judged(level: str, lists: Lists, graded: bool) -> tuple[RelevantBlock, JudgedGrades]:
+    """The relevance of lists, by the kernel of this level."""
     numbers = np.concatenate([relevance for _, relevance in lists])
-    start = np.cumsum([0, *(len(relevance) for _, relevance in lists)])
-    counts = np.empty((2, len(lists)), dtype=np.int64)
-    grades = at(level, count_judged)(numbers, start, *counts)
-    pointers = np.zeros((2, len(start)), dtype=np.int64)
-    pointers[:, 1:] = counts.cumsum(axis=1)
-    found = JudgedLists(numbers, start, pointers[0], pointers[1], grades)
-    block = RelevantBlock(
-        found.pointer,
-        np.empty(found.pointer[-1] + 1, dtype=np.int64),
-        np.empty(found.pointer[-1] + 1) if graded else None,
-        found.excluded_pointer,
-        np.empty(found.excluded_pointer[-1] + 1, dtype=np.int64),
-    )
-    at(level, list_judged)(numbers, start, block)
-    return found, block
+    pointer, excluded_pointer = np.zeros((2, len(lists) + 1), dtype=np.int64)
+    items, excluded = np.empty((2, len(numbers) + 1), dtype=np.int64)
+    block = RelevantBlock(pointer, items, np.empty(len(items)), excluded_pointer, excluded)
+    found = at(level, list_judged)(numbers, starts(lists), 0, block)
+    assert found.done == len(lists)
+    return block if graded else block._replace(grades=None), found
+
+
+def starts(lists: Lists) -> npt.NDArray[np.int64]:
+    """Where each list begins, and the end of the last one."""
+    return np.cumsum([0, *(len(relevance) for _, relevance in lists)])
 
 
 def room_of(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
@@ -99,7 +95,7 @@ def room_of(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_relevant_and_the_excluded_are_listed(level: str, grades: str) -> None:
     for lists in cases(np.dtype(np.float32), np.dtype(grades)):
-        found, block = judged(level, lists, graded=True)
+        block, found = judged(level, lists, graded=True)
         assert block.grades is not None
         for q, (_, relevance) in enumerate(lists):
             relevant, excluded = list_counts.judge(relevance.tolist())
@@ -108,8 +104,24 @@ def test_the_relevant_and_the_excluded_are_listed(level: str, grades: str) -> No
             assert block.grades[here].tolist() == [float(relevance[i]) for i in relevant]
             there = slice(block.excluded_pointer[q], block.excluded_pointer[q + 1])
             assert block.excluded[there].tolist() == excluded
-        assert found.found.graded == any(value > 0 and value != 1 for value in found.numbers.tolist())
-        assert not found.found.wrong
+        assert found.graded == any((relevance[relevance > 0] != 1).any() for _, relevance in lists)
+        assert not found.wrong
+
+
+def test_there_is_room_for_more_than_was_expected() -> None:
+    lists = [(relevance, relevance) for _, relevance in next(cases(np.dtype(np.float32), np.dtype(np.int8)))] * 30
+    lists += [(np.full(3, value, np.int8),) * 2 for value in (2, -1) for _ in range(20_000)]
+    expected, grades = judged(LEVELS[-1], lists, graded=True)
+    block, graded, wrong = JudgedLists.of(np.concatenate([relevance for _, relevance in lists]), starts(lists))
+    assert (graded, wrong) == (grades.graded, grades.wrong)
+    for name in ("pointer", "excluded_pointer"):
+        assert (getattr(block, name) == getattr(expected, name)).all()
+    for name, count in (
+        ("items", block.pointer[-1]),
+        ("grades", block.pointer[-1]),
+        ("excluded", block.excluded_pointer[-1]),
+    ):
+        assert (getattr(block, name)[:count] == getattr(expected, name)[:count]).all()
 
 
 @pytest.mark.parametrize(
@@ -128,8 +140,8 @@ def test_a_grade_that_is_none_is_seen(level: str, element: str, value: float, wr
     for size in (1, 9, 3000):
         relevance = np.zeros(size, dtype=element)
         relevance[-1] = value
-        counts = np.empty((2, 1), dtype=np.int64)
-        assert at(level, count_judged)(relevance, np.array([0, size]), *counts).wrong == wrong
+        _, found = judged(level, [(relevance, relevance)], graded=True)
+        assert found.wrong == wrong
 
 
 @pytest.mark.parametrize("small_is_near", [False, True])
@@ -139,16 +151,16 @@ def test_ties_of_lists(level: str, element: str, small_is_near: bool) -> None:
     for number, lists in enumerate(cases(np.dtype(element), np.dtype(GRADES[1]))):
         graded = number % 2 == 0
         numbers = np.concatenate([values for values, _ in lists])
-        found, block = judged(level, lists, graded)
+        block, _ = judged(level, lists, graded)
         span = slice(number % len(lists), len(lists))  # as a thread counts some of the lists
         part = block_of(block, span)
         relevant = int(part.pointer[-1] - part.pointer[0])
         ties, grades = np.empty((5, relevant), dtype=np.int64), np.empty(relevant if graded else 0)
-        start = found.start[span.start :]
+        start = starts(lists)[span.start :]
         room = room_of(part, numbers.dtype)
         counted = at(level, count_lists)(numbers, start, part, small_is_near, room, ties, grades)
         last = np.empty((4, len(lists)), dtype=np.int64)
-        at(level, end_lists)(numbers, found.start, block, small_is_near, last)
+        at(level, end_lists)(numbers, starts(lists), block, small_is_near, last)
         expected, expected_grades = [], []
         for q, (values, relevance) in enumerate(lists[span]):
             of_list, of_items = list_counts.ties_of_list(values.tolist(), relevance.tolist(), small_is_near)

@@ -8,10 +8,10 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import first_and_last, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
-from tieproof.measures import kernels
-from tieproof.measures.kernels import LONG, SUMMED, WeightTables
-from tieproof.measures.numbers import Pair, running_sums
-from tieproof.measures.rank_weights import LOGARITHMIC, Geometric
+from kernels import running_sums as loops
+from tieproof.measures import precision_sums, relevant_ranks, weighted_ranks
+from tieproof.measures.numbers import Pair, running_sums, sum_inside_blocks
+from tieproof.measures.rank_weights import LOGARITHMIC, LONG, SUMMED, Geometric, WeightTables
 from tieproof.ties import Ties
 
 IntArray = npt.NDArray[np.int64]
@@ -65,7 +65,7 @@ def test_precision_terms(ties: str, level: str) -> None:
     k, n, l, m, s = columns(TIES[ties])
     room, expected, found = np.empty((3, s.max(initial=0))), np.empty((4, len(k))), np.empty((4, len(k)))
     precision_terms.precision_terms(k, n, l, m, s, TABLES, room, expected)
-    at(level, kernels.precision_terms)(k, n, l, m, s, TABLES, room, found)
+    at(level, precision_sums.precision_terms)(k, n, l, m, s, TABLES, room, found)
     assert (found == expected).all()
     assert (LONG, SUMMED) == (precision_terms.LONG, weighted_sums.SUMMED)
 
@@ -76,7 +76,7 @@ def test_trapezoid_terms(ties: str, level: str) -> None:
     k, n, l, m, _ = columns([tie for tie in TIES[ties] if tie[2] > 1])
     room, expected, found = np.empty((3, l.max(initial=0))), np.empty((4, len(k))), np.empty((4, len(k)))
     trapezoid_terms.trapezoid_terms(k, n, l, m, TABLES, room, expected)
-    at(level, kernels.trapezoid_terms)(k, n, l, m, TABLES, room, found)
+    at(level, precision_sums.trapezoid_terms)(k, n, l, m, TABLES, room, found)
     assert (found == expected).all()
 
 
@@ -120,10 +120,11 @@ WEIGHTS = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_sum_precisions(name: str, level: str) -> None:
     ties = QUERIES[name]
-    columns = (ties.starts, ties.k, ties.n, ties.l, ties.m, last_of(ties), TABLES, np.empty((3, ties.largest)))
+    room, divisors = np.empty((3, ties.largest)), ties.n_relevant / 3.0
+    columns = (ties.starts, ties.k, ties.n, ties.l, ties.m, last_of(ties), TABLES, room, divisors)
     expected, found = np.zeros((2, 4, ties.n_queries))
     sums_by_query.sum_precisions(*columns, expected)
-    at(level, kernels.sum_precisions)(*columns, found)
+    at(level, relevant_ranks.sum_precisions)(*columns, found)
     assert (found == expected).all()
 
 
@@ -134,7 +135,7 @@ def test_add_trapezoids(name: str, level: str) -> None:
     several = np.random.default_rng(0).random((4, len(ties.several)))
     expected, found = np.zeros((2, 4, ties.n_queries))
     sums_by_query.add_trapezoids(ties.starts, ties.k, ties.n, ties.l, several, expected)
-    at(level, kernels.add_trapezoids)(ties.starts, ties.k, ties.n, ties.l, several, found)
+    at(level, relevant_ranks.add_trapezoids)(ties.starts, ties.k, ties.n, ties.l, several, found)
     assert (found == expected).all()
 
 
@@ -143,10 +144,11 @@ def test_add_trapezoids(name: str, level: str) -> None:
 @pytest.mark.parametrize("name", QUERIES)
 def test_sum_weights(name: str, weights: str, level: str) -> None:
     ties = QUERIES[name]
-    columns = (ties.starts, ties.k, ties.l, ties.m, last_of(ties), WEIGHTS[weights], ties.n_relevant.astype(float))
+    bounds = ties.n_relevant.astype(np.float64)
+    columns = (ties.starts, ties.k, ties.l, ties.m, last_of(ties), WEIGHTS[weights], bounds, bounds / 3.0)
     expected, found = np.zeros((2, 4, ties.n_queries))
     weighted_sums.sum_weights(*columns, expected)
-    at(level, kernels.sum_weights)(*columns, found)
+    at(level, weighted_ranks.sum_weights)(*columns, found)
     assert (found == expected).all()
 
 
@@ -158,10 +160,22 @@ def test_first_and_last(name: str, level: str) -> None:
     columns = (queries, ties.starts, ties.k, ties.l, ties.m, last_of(ties))
     expected, found = np.zeros((2, 3, 4, ties.n_queries))
     first_and_last.find_successes(*columns, expected[0])
-    at(level, kernels.find_successes)(*columns, found[0])
+    at(level, relevant_ranks.find_successes)(*columns, found[0])
     first_and_last.find_first_reciprocals(*columns, TABLES, expected[1])
-    at(level, kernels.find_first_reciprocals)(*columns, TABLES, found[1])
+    at(level, relevant_ranks.find_first_reciprocals)(*columns, TABLES, found[1])
     whole = (queries, ties.starts, ties.k, ties.n, ties.l, ties.m, ties.n_relevant)
     first_and_last.find_last_reciprocals(*whole, expected[2])
-    at(level, kernels.find_last_reciprocals)(*whole, found[2])
+    at(level, relevant_ranks.find_last_reciprocals)(*whole, found[2])
     assert (found == expected).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_sum_inside_blocks(level: str) -> None:
+    random = np.random.default_rng(7)
+    for count, block in ((0, 256), (1, 256), (255, 256), (256, 256), (257, 256), (600, 256), (20, 1), (20, 7)):
+        high = random.normal(size=count) * 2.0 ** random.integers(-60, 60, count)
+        terms = np.stack([high, high * 2.0**-54 * random.uniform(-1, 1, count)])
+        expected, found = terms.copy(), terms.copy()
+        loops.sum_inside_blocks(expected, block)
+        at(level, sum_inside_blocks)(found, block)
+        assert (found == expected).all()

@@ -11,8 +11,8 @@ from kernel_levels import LEVELS, at
 from kernels import lines, list_counts
 from tieproof.calls.run_ties import count_scores
 from tieproof.inputs.count_room import CountRoom
-from tieproof.inputs.documents import EMPTY, Documents, documents_of, find_documents, put_documents
-from tieproof.inputs.readers.trec import (
+from tieproof.inputs.documents import EMPTY, Documents, documents_of, find_documents, places_of_queries, put_documents
+from tieproof.inputs.readers.trec_lines import (
     READ_ALL,
     TOO_LONG,
     WRONG_COLUMNS,
@@ -168,9 +168,10 @@ def test_documents_are_found_as_in_a_dictionary(level: str) -> None:
     for seed in range(60):
         source = random.Random(seed)
         known, wanted = documents(source, source.choice((1, 20, 300)), 400), documents(source, 50, 60)
-        table = np.full(1 << (2 * len(known.at)).bit_length(), EMPTY, dtype=np.uint64)
+        first = places_of_queries(known.query, 5)
+        table = np.full(first[-1], EMPTY, dtype=np.uint64)
         earlier, of_key = np.zeros(1, dtype=np.int64), dict[tuple[int, bytes], int]()
-        again = at(level, put_documents)(known, 0, len(known.at), table, earlier)
+        again = at(level, put_documents)(known, 0, len(known.at), table, first, earlier)
         for row, key in enumerate(keys(known)):
             if key in of_key:
                 assert (int(earlier[0]), again) == (of_key[key], row)
@@ -180,7 +181,7 @@ def test_documents_are_found_as_in_a_dictionary(level: str) -> None:
         else:
             assert again == -1
         found = np.zeros(len(wanted.at), dtype=np.int64)
-        at(level, find_documents)(wanted, known, table, found)
+        at(level, find_documents)(wanted, known, table, first, found)
         assert found.tolist() == [of_key.get(key, -1) for key in keys(wanted)]
     assert 0 < repeated < 60
 

@@ -25,7 +25,6 @@ from tieproof.engine.structures import (
     Tile,
     Undecided,
     Work,
-    room_for_items,
 )
 from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 
@@ -483,7 +482,7 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
         targets = Targets(np.where(np.arange(4) == q, 7, 8), nobody, nobody, np.zeros((0, 2), dtype=np.int32))
         limits = counting.limits_of(thresholds, False, np.float64)._replace(few=np.full(4, np.inf))
         counts, expected = (Counts(*np.zeros((2, stop[-1]), dtype=np.int32)) for _ in range(2))
-        work = Work(targets, thresholds, limits, counts, room_for_items(10**4))
+        work = Work(targets, thresholds, limits, counts, counting.room_for_items(10**4))
         room = counting.make_room(len(near), 4, thresholds, np.float64)
         assert not list(counting.count_rows(tile, certain(1, len(near)), work, q, q + 1, room, Lock()))
         for value, weight in zip(near, form.weight, strict=True):

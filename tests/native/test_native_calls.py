@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from tieproof.native.building import FLAGS, SOURCES, compiler, this_machine
-from tieproof.native.calls import native, resolved
+from tieproof.native.calls import Output, native, packed, resolved
 
 Longs = npt.NDArray[np.int64]
 Row = npt.NDArray[Any]
@@ -58,6 +58,16 @@ def errors_of(value: float) -> Errors:
 
 @native
 def weighted(outer: Outer, weights: Row) -> float:
+    pass
+
+
+@native
+def put_weights(outer: Outer, weights: Output[Row]) -> None:
+    pass
+
+
+@native
+def put_first(inner: Output[Inner]) -> None:
     pass
 
 
@@ -118,6 +128,39 @@ def test_rows_may_be_apart_and_read_only(toys: Callable[[Any], Call], change: st
     weights = np.array([100.0, 10.0, 1.0])[: entries.shape[1]]
     found = toys(weighted)(Outer(0, False, entries, inner(0, 0)), weights)
     assert found == float((entries * weights).sum())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_packed_is_what_it_was_and_crosses_as_it_is(toys: Callable[[Any], Call], dtype: Any) -> None:
+    outer = Outer(7, True, np.array([[1.0, 2.0], [3.0, 4.0]], dtype=dtype), inner(4, 5))
+    weights = np.array([1.0, 0.5], dtype=dtype)
+    ready = packed(outer)
+    assert ready is not outer
+    assert all(a is b for a, b in zip(ready, outer, strict=True))
+    expected = toys(weighted)(outer, weights)
+    assert toys(weighted)(ready, weights) == expected
+    outer.entries[0] += 1
+    assert toys(weighted)(ready, weights) == toys(weighted)(outer, weights) != expected
+    # What is changed is no longer what was packed, and what was packed for one type is none of another.
+    assert toys(weighted)(ready._replace(row=8), weights) == toys(weighted)(outer._replace(row=8), weights)
+    with pytest.raises(TypeError, match=r"weighted_\w*: weights must be an array"):
+        toys(weighted)(ready, weights.astype(np.float32 if dtype is np.float64 else np.float64))
+
+
+def test_what_kernels_write_to_may_not_be_read_only(toys: Callable[[Any], Call]) -> None:
+    outer, weights = Outer(7, True, np.ones((1, 2)), inner(4, 5)), np.zeros(2)
+    toys(put_weights)(outer, weights)
+    assert weights.tolist() == [7.0, 7.0]
+    weights.flags.writeable = False
+    with pytest.raises(TypeError) as caught:
+        toys(put_weights)(outer, weights)
+    assert str(caught.value) == "put_weights_double: weights is written to, and the array is read-only."
+    first = inner(1, 2)
+    toys(put_first)(first)
+    assert first.first.tolist() == [25, 2]
+    first.first.flags.writeable = False
+    with pytest.raises(TypeError, match="is written to"):
+        toys(put_first)(first)
 
 
 WRONG: dict[str, tuple[Any, tuple[Any, ...], str]] = {

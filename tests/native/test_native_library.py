@@ -121,9 +121,10 @@ def test_an_old_processor_is_refused(monkeypatch: Patch) -> None:
 
 BEYOND = """
 import numpy as np
-from tieproof.inputs.documents import Documents, Table
+from tieproof.inputs.documents import Documents, DocumentTable
 one = np.ones(1, dtype=np.int32)
-Table(Documents(np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int64), one, np.zeros(0, dtype=np.int64)))
+nothing = np.zeros(0, dtype=np.int64)
+DocumentTable(Documents(np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int64), one, nothing), 1)
 """
 
 

@@ -2,11 +2,14 @@
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import click
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -18,12 +21,16 @@ from tieproof.audit.attacks import ATTACKS
 from tieproof.audit.blind import blind, filled
 from tieproof.audit.cases import Case
 from tieproof.audit.invariances import by, invariance
-from tieproof.inputs.readers import FORMATS, FileFormat, read_embeddings
-from tieproof.inputs.readers.arrays import holds
+from tieproof.cli import commands, options
+from tieproof.cli.documented import Command
+from tieproof.cli.streams import say
+from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
+from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
 from tieproof.ties import Ties
+from tieproof.views.text.files import MEANS
 
 ROOT = Path(__file__).parents[2]
 Array = npt.NDArray[Any]
@@ -116,6 +123,46 @@ def test_a_function_as_distance() -> None:
     assert result["AP"].lower < result["AP"].upper
 
 
+# An export, and a command
+
+
+def as_lines(result: tp.Result, path: Path) -> None:
+    """A line for each measure, with its bounds."""
+    path.write_text("".join(f"{name}: {value.lower} to {value.upper}\n" for name, value in result.items()))
+
+
+def test_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandLine) -> None:
+    np.savez(tmp_path / "data.npz", embeddings=VECTORS, labels=LABELS)
+    command = ("evaluate", str(tmp_path / "data.npz"), "-d", "euclidean", "-m", "P@1", "--json")
+    written = tmp_path / "result.toy"
+    assert "has the extension '.toy', which cannot be written here" in run(*command, str(written), status=2)
+    monkeypatch.setitem(MEANS, ".toy", lambda: as_lines)
+    run(*command, str(written))
+    assert written.read_text() == "P@1: 0.4 to 0.8\n"
+
+
+@click.command(cls=Command, help="How many items there are.", examples=["tieproof items data.npz"])
+@options.embeddings
+@options.json
+def command(embeddings: str, json: str | None) -> None:
+    """Read, count, show."""
+    say(f"{len(read_embeddings(embeddings))} items, {json}")
+
+
+def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandLine) -> None:
+    toy = ModuleType("tieproof.cli.items")
+    vars(toy).update(command=command)
+    monkeypatch.setitem(sys.modules, toy.__name__, toy)
+    monkeypatch.setattr(commands, "COMMANDS", (*commands.COMMANDS, "items"))
+    np.save(tmp_path / "vectors.npy", VECTORS)
+    assert run("items", str(tmp_path / "vectors.npy"), "--json", "-") == "5 items, -\n"
+    assert "How many items there are" in run()
+    assert "tieproof items data.npz" in run("items", "--help")
+    missing = run("items", str(tmp_path / "no.npy"), status=2)
+    assert missing.startswith("Error: ")
+    assert missing.count("\n") == 1
+
+
 # A reader
 
 KIND = "a toy, rows of numbers between semicolons (.toy)"
@@ -136,7 +183,7 @@ def test_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandL
     with pytest.raises(tp.InputError, match=r"extension '\.toy', which is not known"):
         read_embeddings(vectors)
 
-    monkeypatch.setitem(FORMATS, ".toy", FileFormat(entries))
+    monkeypatch.setitem(FILE_FORMATS, ".toy", FileFormat(entries))
     assert read_embeddings(vectors).tolist() == [[x, 1.0] for (x,) in VECTORS]
     printed = run("evaluate", str(vectors), str(labels), "-d", "euclidean", "-m", "P@1")
     assert re.search(r"P@1\W+0\.4\d*\W+0\.6\d*\W+0\.8", printed)

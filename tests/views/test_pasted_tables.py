@@ -243,7 +243,7 @@ def test_short_forms_show_intervals() -> None:
     assert repr(rates) == "<ErrorRates of 4 relevant pairs: FNMR 0.2500 ≤ 0.5000 ≤ 0.7500 at FMR 0.1>"
 
 
-def compared(*orders: list[float], **more: Any) -> tp.Comparison:
+def compared(*orders: Any, **more: Any) -> tp.Comparison:
     """Systems whose rankings of 12 queries are those of these scores, which may have another order for each query."""
     relevance = np.tile([1, 0, 0, 0], (12, 1))
     systems = {

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.problems import as_budget
@@ -19,9 +18,9 @@ from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.results.results import Result
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
-Side = Literal["queries", "gallery"]
+SideName = Literal["queries", "gallery"]
 SIDES = ("queries", "gallery")
 
 
@@ -30,8 +29,8 @@ class Batch(NamedTuple):
 
     indices: IntArray
     embeddings: Embeddings
-    labels: npt.NDArray[Any]
-    categories: npt.NDArray[Any] | None
+    labels: Array
+    categories: Array | None
 
 
 class Evaluator:
@@ -96,7 +95,7 @@ class Evaluator:
             "bits": bits,
             "precision": precision,
         }
-        self._batches: dict[Side | None, list[Batch]] = {}
+        self._batches: dict[SideName | None, list[Batch]] = {}
 
     def __len__(self) -> int:
         """The number of items given, repeated ones and both sides included."""
@@ -104,7 +103,13 @@ class Evaluator:
 
     @unchanged_files
     def update(
-        self, embeddings: Any, labels: Any, indices: Any = None, categories: Any = None, *, side: Side | None = None
+        self,
+        embeddings: Any,
+        labels: Any,
+        indices: Any = None,
+        categories: Any = None,
+        *,
+        side: SideName | None = None,
     ) -> None:
         """Add a batch.
 
@@ -159,7 +164,7 @@ class Evaluator:
         found = evaluate(queries.embeddings, queries.labels, categories=queries.categories, **options)
         return found.named(queries.indices)
 
-    def items(self, side: Side | None = None) -> Batch:
+    def items(self, side: SideName | None = None) -> Batch:
         """All items that were given, or those of a side, each once, in the order of their indices."""
         batches = self._batches.get(side)
         if not batches:
@@ -188,11 +193,11 @@ class Evaluator:
         chosen = {name: values[first] for name, values in columns.items()}
         return Batch(distinct, chosen["embeddings"], chosen["labels"], chosen.get("categories"))
 
-    def _count(self, side: Side | None) -> int:
+    def _count(self, side: SideName | None) -> int:
         """The number of items given for a side."""
         return sum(len(batch.indices) for batch in self._batches.get(side, ()))
 
-    def _add(self, batch: Batch, side: Side | None) -> None:
+    def _add(self, batch: Batch, side: SideName | None) -> None:
         """Keep a batch if it is of the kind of those before."""
         if any((side is None) != (known is None) for known in self._batches):
             raise InputError(
@@ -218,12 +223,12 @@ class Evaluator:
                     )
         self._batches.setdefault(side, []).append(batch)
 
-    def _as_labels(self, labels: Any, count: int) -> npt.NDArray[Any]:
+    def _as_labels(self, labels: Any, count: int) -> Array:
         """The labels of a batch; whether a single column holds classes is for all batches together to say."""
         own = as_label_rows(labels, count, "labels", "embeddings")
         return own.copy() if own.shape[1:] == (1,) else as_labels(own, count, "labels", "embeddings").copy()
 
-    def _as_indices(self, indices: Any, count: int, side: Side | None) -> IntArray:
+    def _as_indices(self, indices: Any, count: int, side: SideName | None) -> IntArray:
         """The indices of a batch."""
         if indices is None:
             before = self._count(side)

@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.calls.widest_ties import WidestTies
 from tieproof.errors import InputError
-from tieproof.measures.average_precision import tie_widths
+from tieproof.measures.relevant_ranks import tie_widths
 from tieproof.results.collisions import COUNTS, Cells, Collisions, CollisionSetting, RankRange, rank_edges
-from tieproof.ties import IntArray
+from tieproof.ties import Array, BoolArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.engine import FoundTies
@@ -101,7 +100,7 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
             firsts.tolist(), ends.tolist(), *ranges.tolist(), widths[query_ids].T, strict=True
         )
     )
-    per_query: dict[str, npt.NDArray[Any]] = {name: numbers[query_ids] for name, numbers in totals.items()}
+    per_query: dict[str, Array] = {name: numbers[query_ids] for name, numbers in totals.items()}
     per_query["ap_width"] = np.array([math.fsum(row) for row in widths[query_ids].tolist()])
     by_rank = {name: np.cumsum(numbers)[:-1] for name, numbers in steps.items()}
     return Collisions(
@@ -119,7 +118,7 @@ def first_ranks(width: int) -> IntArray:
     return np.append(1, 1 + powers[powers < width])
 
 
-def of_kept(part: "FoundTies", kept: npt.NDArray[np.bool_]) -> "FoundTies":
+def of_kept(part: "FoundTies", kept: BoolArray) -> "FoundTies":
     """The ties of those queries."""
     chosen = kept[part.queries[part.place]]
     columns = (part.place, part.k, part.n, part.l, part.m)

@@ -10,12 +10,21 @@ Rankings that are given as scores or distances are digested as what they rank, n
 them once more would take as long as the evaluation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieproof.inputs.digests import Digests, Words, add_digests, digest_ids, rows_digests, words_of
+from tieproof.inputs.digests import (
+    Digests,
+    Words,
+    add_digests,
+    digest_ids,
+    digest_scores,
+    digest_ties,
+    rows_digests,
+    words_of,
+)
 from tieproof.inputs.relevance import Labels, MultiLabels, Relevance
 from tieproof.native.threads import close
 from tieproof.problem import Problem
@@ -23,7 +32,7 @@ from tieproof.results.evaluated import Origin
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Parts, Ties
 
 if TYPE_CHECKING:
-    from tieproof.inputs.judged_runs import Judged, Ranked
+    from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 
 PAIRS_AT_A_TIME = 2**18
 """Pairs of queries and items whose digests are in memory together."""
@@ -99,7 +108,7 @@ def with_counts(words: Words, counts: IntArray) -> Words:
 
 
 def origin_of_run(
-    judged: "Judged", ranked: "Ranked", names: Sequence[bytes], number: IntArray, options: Mapping[str, Any]
+    judged: "JudgedDocuments", ranked: "RankedDocuments", names: Array, number: IntArray, options: Mapping[str, Any]
 ) -> Origin:
     """The origin of an evaluation of a run.
 
@@ -107,11 +116,11 @@ def origin_of_run(
     number : the place of each among those evaluated, or -1
     """
     count = len(names)
-    own = words_of(np.array([name.decode(errors="surrogateescape") for name in names]))
+    own = words_of(names)
     has_judgment = np.bincount(judged.documents.query, minlength=count) > 0
     queries, relevant = np.zeros((2, count, 2), dtype=np.uint64)
     add_digests(np.arange(count), np.column_stack([own, has_judgment.astype(np.uint64)]), queries)
-    add_digests(np.repeat(ranked.query, ranked.length), as_words(ranked.score).reshape(-1, 1), queries)
+    digest_scores(ranked.query, ranked.length, ranked.score, queries)
     ids = np.empty(len(judged.grade), dtype=np.uint64)
     digest_ids(judged.documents, ids)
     counts = judged.grade > 0
@@ -135,7 +144,6 @@ class RankingDigests:
     def __init__(self, count: int) -> None:
         self.queries = np.zeros((count, 2), dtype=np.uint64)
         self.relevant = np.zeros((count, 2), dtype=np.uint64)
-        self.options: dict[str, Any] = {}
 
     def noted(self, parts: Parts) -> Parts:
         """Hand on the parts, and add each."""
@@ -153,7 +161,7 @@ class RankingDigests:
             end = ties.end
             columns += [end.k, end.n, end.l, end.m, end.others.view(np.int64)]
         add_digests(queries, stacked(*columns), self.queries)
-        add_digests(queries[ties.query], stacked(ties.k, ties.n, ties.l, ties.m), self.queries)
+        digest_ties(queries, ties.query, ties.k, ties.n, ties.l, ties.m, self.queries)
         if ties.grades is not None:
             of_grade = np.repeat(np.arange(len(ties.k)), ties.m)
             at, grades = queries[ties.query[of_grade]], ties.grades.view(np.int64)

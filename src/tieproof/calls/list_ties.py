@@ -55,9 +55,9 @@ def given_lists(
             return judged.relevance.block(queries[some])
         assert grades is not None
         lists = JudgedLists.of(grades, start[some.start : some.stop + 1])
-        if lists.found.wrong:
+        if lists.wrong:
             refuse()
-        return lists.block(graded or lists.found.graded)
+        return lists.block if graded or lists.graded else lists.block._replace(grades=None)
 
     numbers = as_counted_type(joined(rows, span))
     return GivenLists(queries, numbers, start, relevant, small_is_near, parse_threads(None), refuse)
@@ -92,9 +92,7 @@ def any_grade(judged: Rows | LabelledRows, spans: list[slice]) -> bool:
     """Whether any list has a grade above 0 that is not 1: then all have grades."""
     if isinstance(judged, LabelledRows):
         return False
-    return any(
-        JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).found.graded for span in spans
-    )
+    return any(JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).graded for span in spans)
 
 
 def joined(rows: Rows, span: slice) -> Array:

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.inputs.count_room import CountRoom
-from tieproof.inputs.judged_runs import Judged, Ranked
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.list_ends import cut_off
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 
@@ -30,7 +30,7 @@ class RelevantScores(NamedTuple):
     missing_grade: FloatArray
 
 
-def join(judged: Judged, ranked: Ranked, number: IntArray, n_queries: int) -> RelevantScores:
+def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_queries: int) -> RelevantScores:
     """Put together what is judged and what is ranked; number[query] is the place of an evaluated query, else -1."""
     place, length = number[ranked.query], ranked.length
     first = np.cumsum(length) - length
@@ -115,9 +115,9 @@ def count_scores(
     start: IntArray,
     threshold: Array,
     first: IntArray,
-    room: CountRoom,
-    above: IntArray,
-    equal: IntArray,
+    room: Output[CountRoom],
+    above: Output[IntArray],
+    equal: Output[IntArray],
 ) -> None:
     """Count the items of each list above and at its distinct thresholds, which fall.
 

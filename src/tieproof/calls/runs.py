@@ -18,7 +18,7 @@ from tieproof.calls.run_ties import join, run_parts
 from tieproof.calls.scoring import Empty, Names, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
-from tieproof.inputs.judged_runs import Judged, Ranked, read_qrels, read_run
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_categories import categories_of
@@ -28,7 +28,7 @@ from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.list_ends import estimate
 from tieproof.results.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
 from tieproof.results.results import Result
-from tieproof.ties import IntArray
+from tieproof.ties import BoolArray, IntArray
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -97,7 +97,8 @@ def evaluate_run(
     ------
     InputError
         Malformed lines and numbers, NaN or infinity, a document twice for one query, a run without any query of
-        the qrels: with the file and the line, what was expected and what to do.
+        the qrels: with the file and the line, what was expected and what to do. A file that changes while it is read
+        (whole: none is mapped into memory).
 
     Warns
     -----
@@ -153,7 +154,7 @@ def evaluate_run(
         average=average,
     )
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
-    origin = origin_of_run(judged, ranked, list(queries), topics.number, options)
+    origin = origin_of_run(judged, ranked, names, topics.number, options)
     parts = run_parts(scores, ids, truncated, collection)
     scored = score(parts, wanted, len(ids), estimate)
     return make_result(scored, setting, origin, names=topics.names, categories=groups)
@@ -173,7 +174,7 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     return int(n_items)
 
 
-def check_sides(judged: Judged, ranked: Ranked) -> None:
+def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     """Warn where the qrels look like a run and the run like qrels."""
     fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
     if not len(fractions):
@@ -197,10 +198,12 @@ class Topics(NamedTuple):
     number: IntArray
 
 
-def choose(judged: Judged, ranked: Ranked, names: npt.NDArray[np.str_], missing: str, empty: str) -> Topics:
+def choose(
+    judged: JudgedDocuments, ranked: RankedDocuments, names: npt.NDArray[np.str_], missing: str, empty: str
+) -> Topics:
     """Which queries are evaluated, by the policies."""
 
-    def holds(query: IntArray) -> npt.NDArray[np.bool_]:
+    def holds(query: IntArray) -> BoolArray:
         return np.bincount(query, minlength=len(names)) > 0
 
     has_judgment, in_run = holds(judged.documents.query), holds(ranked.query)

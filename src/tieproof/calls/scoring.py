@@ -1,10 +1,10 @@
 """From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.calls.fingerprints import with_counts
 from tieproof.errors import InputError, warn
@@ -13,10 +13,9 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.evaluated import Evaluated, Origin, Setting
+from tieproof.results.evaluated import Evaluated, Origin, Setting, count_by_query
 from tieproof.results.results import Result
-from tieproof.results.tie_summary import count_by_query
-from tieproof.ties import FloatArray, IntArray, Parts, Ties
+from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
@@ -31,9 +30,9 @@ class Names(NamedTuple):
     not_in_run : those of the qrels that have no document in the run, evaluated or not
     """
 
-    ids: npt.NDArray[Any]
-    left_out: Mapping[str, npt.NDArray[Any]]
-    not_in_run: npt.NDArray[Any]
+    ids: Array
+    left_out: Mapping[str, Array]
+    not_in_run: Array
 
 
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
@@ -46,11 +45,19 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
         measures = [measures]
     if not isinstance(measures, Iterable):
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
+    if measures is DEFAULT_MEASURES:
+        return list(default_measures())
     named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in measures)
     wanted = list(dict.fromkeys(measure for several in named for measure in several))
     if not wanted:
         raise InputError(f"No measure was asked for. The default ones are {', '.join(DEFAULT_MEASURES)}.")
     return wanted
+
+
+@cache
+def default_measures() -> tuple[Measure, ...]:
+    """What is evaluated when nothing else is asked for, parsed once."""
+    return tuple(map(parse, DEFAULT_MEASURES))
 
 
 def check_empty(empty: str) -> None:
@@ -113,8 +120,8 @@ def make_result(
     origin: Origin,
     zero_vectors: int = 0,
     names: Names | None = None,
-    categories: npt.NDArray[Any] | None = None,
-    confidence: npt.NDArray[Any] | None = None,
+    categories: Array | None = None,
+    confidence: Array | None = None,
 ) -> Result:
     """The result of these scores.
 

@@ -23,7 +23,8 @@ from tieproof.cli.options import (
     option,
     whole_number,
 )
-from tieproof.cli.output import answer, is_terminal, written
+from tieproof.cli.output import answer, written
+from tieproof.cli.streams import is_terminal
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.views.text.audit import MARKDOWN, render

@@ -24,8 +24,9 @@ from tieproof.cli.options import (
     one_of,
     option,
 )
-from tieproof.cli.output import answer, is_terminal, written
+from tieproof.cli.output import answer, written
 from tieproof.cli.run import evaluated_files
+from tieproof.cli.streams import is_terminal
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
@@ -78,7 +79,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @option(
     "--confidence",
     metavar="SHARE",
-    default="0.95",
+    default=0.95,
     text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
     parser=between_0_and_1,
 )

@@ -10,16 +10,16 @@ from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import TIE_STD, Text, choice_option
 from tieproof.cli.output import answer, showing
-from tieproof.inputs.formats import FORMATS as PRECISIONS
-from tieproof.inputs.readers import FORMATS
+from tieproof.inputs.formats import FORMATS
+from tieproof.inputs.readers import FILE_FORMATS
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.text import render
 
 HELP = (
     f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
     "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
-    f"Files end in {', '.join(FORMATS)}. One of several arrays in a file, or one column of a table, is named behind "
-    "a colon: data.npz:features."
+    f"Files end in {', '.join(FILE_FORMATS)}. One of several arrays in a file, or one column of a table, is named "
+    "behind a colon: data.npz:features."
 )
 
 EXAMPLES = (
@@ -47,9 +47,7 @@ EXAMPLES = (
 @options.average
 @options.confidence
 @options.bits
-@choice_option(
-    "--precision", text="Round every distance to this format, then rank. Default: exact.", choices=PRECISIONS
-)
+@choice_option("--precision", text="Round every distance to this format, then rank. Default: exact.", choices=FORMATS)
 @options.empty
 @options.memory
 @options.threads

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from tieproof.cli.output import complain, discard
 from tieproof.cli.signals import Terminated, ending_by_signals
+from tieproof.cli.streams import complain, discard
 from tieproof.errors import InputWarning, TieproofError
 from tieproof.views.printable import in_one_line, printable
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from tieproof.cli.options import Text, check_options
-from tieproof.cli.output import Outputs, is_terminal, written
+from tieproof.cli.output import Outputs, written
+from tieproof.cli.streams import is_terminal
 from tieproof.errors import InputError
 from tieproof.inputs.readers import (
     CONFIDENCES,

@@ -1,4 +1,4 @@
-"""Where results go, to files, which appear whole or not at all, and to standard output; and where complaints go."""
+"""Where results go: to files, which appear whole or not at all, and to standard output."""
 
 import os
 import shutil
@@ -6,16 +6,15 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 from tieproof.cli.options import Text
+from tieproof.cli.streams import WIDEST, is_terminal, say
 from tieproof.errors import InputError
 from tieproof.results.results import Result
 from tieproof.views.text.files import MEANS, Formats, output
 
 STANDARD_OUTPUT = "-"
-WIDEST = 100
-
 
 Outputs = Sequence[tuple[Text, Formats]]
 """Paths that were asked for, None where they were not, and what may be written to each."""
@@ -80,36 +79,3 @@ def show(render: Callable[[Any, int | None, bool], str], what: object) -> None:
     width = min(shutil.get_terminal_size().columns, WIDEST) if terminal else None
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     say(render(what, width, terminal and not plain))
-
-
-def say(text: str) -> None:
-    r"""Print a text; letters that standard output cannot hold appear as \xe4 and the like.
-
-    A reader that has seen enough, such as `head`, closes the pipe: that is no error, and the command goes on to its
-    own status.
-    """
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
-    except BrokenPipeError:
-        discard(sys.stdout)
-
-
-def complain(line: str) -> None:
-    """Print on standard error, if anything is there to take it."""
-    try:
-        if sys.stderr is not None:  # or print would take standard output instead
-            print(line, file=sys.stderr, flush=True)
-    except OSError:
-        discard(sys.stderr)
-
-
-def discard(stream: TextIO | None) -> None:
-    """Send what is still unwritten nowhere, or the interpreter would complain at its end; a closed stream is None."""
-    if stream is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is watching; a closed stream is None."""
-    return stream is not None and stream.isatty()

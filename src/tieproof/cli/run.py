@@ -12,7 +12,8 @@ from tieproof.calls.runs import MISSING
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.options import TIE_STD, Text, check_options, choice_option, count_option, file_argument, file_option
-from tieproof.cli.output import STANDARD_OUTPUT, answer, say, showing, written
+from tieproof.cli.output import STANDARD_OUTPUT, answer, showing, written
+from tieproof.cli.streams import say
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.results.evaluated import NOT_JUDGED

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.confidence.inputs import as_floats, check_scale, within_range
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.arrays import as_numbers, check_finite
-from tieproof.ties import FloatArray
+from tieproof.ties import BoolArray, FloatArray
 
 
 class Gaussian:
@@ -41,7 +40,7 @@ class Ellipsoid:
     scale: FloatArray
     radius: float
 
-    def contains(self, points: Any) -> npt.NDArray[np.bool_]:
+    def contains(self, points: Any) -> BoolArray:
         """Which of the points (n, d) are inside, (n,)."""
         rows = as_points(points, len(self.mean))
         return np.asarray((((rows - self.mean) / self.scale) ** 2).sum(axis=1) <= self.radius**2)

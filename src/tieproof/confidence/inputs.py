@@ -4,18 +4,17 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers, check_count, check_finite
 from tieproof.inputs.options import as_shares
-from tieproof.ties import FloatArray
+from tieproof.ties import Array, FloatArray
 
 LARGEST = 1e60
 """Numbers up to this size have squares, and quotients of these, that float64 holds."""
 
 
-def as_column(values: Any, name: str, count: int | None = None, items: str = "queries") -> npt.NDArray[Any]:
+def as_column(values: Any, name: str, count: int | None = None, items: str = "queries") -> Array:
     """Finite real numbers of shape (n,), in their own type, so that no rounding makes or breaks a tie.
 
     count : how many `items` there are, one number for each
@@ -41,7 +40,7 @@ def as_floats(values: Any, name: str, count: int | None = None, items: str = "qu
     return within_range(as_column(values, name, count, items), name)
 
 
-def within_range(array: npt.NDArray[Any], name: str) -> FloatArray:
+def within_range(array: Array, name: str) -> FloatArray:
     """The numbers in float64, none larger than `LARGEST`."""
     floats = array.astype(np.float64)
     too_large = np.argwhere(np.abs(floats) > LARGEST)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.confidence.groups import Groups
 from tieproof.confidence.inputs import as_column
 from tieproof.errors import InputError
-from tieproof.ties import FloatArray
+from tieproof.ties import Array, BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class ConfidenceAccuracy:
     mean, best : the mean and the largest of `accuracy`
     """
 
-    thresholds: npt.NDArray[Any]
+    thresholds: Array
     accuracy: FloatArray
     mean: float
     best: float
@@ -90,7 +89,7 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
     )
 
 
-def as_hits(values: Any) -> npt.NDArray[np.bool_]:
+def as_hits(values: Any) -> BoolArray:
     """Hits, given as bools or as 0 and 1, as bools."""
     array = as_column(values, "hits")
     wrong = ~np.isin(array, (0, 1))

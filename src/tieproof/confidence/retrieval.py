@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.confidence.gaussian import squared_radius
 from tieproof.confidence.inputs import as_masses, check_scale, within_range
@@ -16,7 +15,7 @@ from tieproof.inputs.arrays import as_embeddings, as_numbers, check_finite
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def as_scales(scale: Any, shape: tuple[int, ...]) -> FloatArray:
     return check_scale(as_rows(array, "scales"))
 
 
-def as_rows(array: npt.NDArray[Any], name: str) -> FloatArray:
+def as_rows(array: Array, name: str) -> FloatArray:
     """Finite numbers in float64, none too large."""
     check_finite(array, name)
     return within_range(array, name)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.confidence.inputs import within_range
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.arrays import as_numbers, check_finite
-from tieproof.ties import FloatArray
+from tieproof.ties import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Interval:
     low: FloatArray
     high: FloatArray
 
-    def contains(self, values: Any) -> npt.NDArray[np.bool_]:
+    def contains(self, values: Any) -> BoolArray:
         """Which values are inside their interval."""
         array = as_numbers(values, "values")
         check_finite(array, "values")

@@ -6,12 +6,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.confidence.gaussian import as_points
 from tieproof.confidence.inputs import LARGEST, as_floats
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.ties import FloatArray
+from tieproof.ties import BoolArray, FloatArray
 
 PANELS, NODES, WIDTHS = 128, 20, 40
 """The density is integrated over so many widths around its mode, by Gauss-Legendre quadrature in panels."""
@@ -58,7 +57,7 @@ class Cap:
         """The smallest cosine similarity to the direction inside."""
         return math.cos(self.angle)
 
-    def contains(self, points: Any) -> npt.NDArray[np.bool_]:
+    def contains(self, points: Any) -> BoolArray:
         """Which of the points (n, d), of any length but 0, are inside, (n,)."""
         rows = as_points(points, len(self.direction))
         along = rows @ self.direction

@@ -92,7 +92,7 @@ DISTANCES = Registry(
     }
 )
 
-NEAR = 0.75
+SPELT_ALIKE = 0.75
 """How similar a misspelt name is to the one that was meant, by `difflib`."""
 
 
@@ -110,7 +110,7 @@ def our_name(name: str) -> str:
         return others[spelling]
     from difflib import get_close_matches
 
-    near = get_close_matches(spelling, [*DISTANCES, *others], n=1, cutoff=NEAR)
+    near = get_close_matches(spelling, [*DISTANCES, *others], n=1, cutoff=SPELT_ALIKE)
     nearest = f" Nearest: {others.get(near[0], near[0])}." if near else ""
     raise InputError(
         f"Unknown distance {name!r}.{nearest} Known distances: {', '.join(DISTANCES)}; or pass a function."

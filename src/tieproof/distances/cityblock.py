@@ -4,33 +4,32 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.inner import FLOAT32, FLOAT64
 from tieproof.distances.space import (
+    FLOAT32,
+    FLOAT64,
     Entries,
     Error,
-    Prepared,
     Resources,
     Space,
     make_error,
 )
 from tieproof.exact import bounds, digits, slices
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Sums
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Sums
-from tieproof.native.calls import native
-from tieproof.ties import FloatArray, IntArray
+from tieproof.exact.slices import Batch, ExactRows
+from tieproof.native.calls import Output, native
+from tieproof.ties import Array, FloatArray, IntArray
 
 LARGEST_RELATIVE = 0.25
 """A relative error from here up decides too little; at millions of dimensions float64 takes over."""
 
 
 @native
-def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+def city_block_tile(x: Array, y: Array, out: Output[Array]) -> None:
     """out[i, j] = - sum over d of |x[i, d] - y[j, d]|, summed in the order of d."""
 
 
@@ -50,24 +49,20 @@ class CityBlock(Space):
         self.queries, self.items = divided[0], divided[-1]
         self.resources = resources
         if self.integers:
-            self.dtype = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
+            self.tile_type = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
         else:
             # The bound is relative to the distance, so the entries must be exact in the type of the tile.
             in_float32 = all(side.exact_in_float32 for side in divided)
             in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
-            self.dtype = resources.dtype if in_float32 else FLOAT64
-        self.prepared_items = Prepared(self.items, self.dtype, False, resources)
-        self.prepared_queries = (
-            self.prepared_items if self.symmetric else Prepared(self.queries, self.dtype, False, resources)
-        )
-        self.prepared = (self.prepared_queries, self.prepared_items)
-        self.exact_rows = ExactRows(self.queries, self.items)
+            self.tile_type = resources.dtype if in_float32 else FLOAT64
+        self.prepare_rows()
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the distances of ready rows."""
-        x, y = self.prepared_queries[rows], self.prepared_items[columns]
-        out = np.empty((len(x), len(y)), dtype=self.dtype)
+        queries, items = self.prepared
+        x, y = queries[rows], items[columns]
+        out = np.empty((len(x), len(y)), dtype=self.tile_type)
         city_block_tile(x, y, out)
         return out
 
@@ -79,16 +74,11 @@ class CityBlock(Space):
             absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
         return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
 
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """The number type of tiles."""
-        return self.dtype
-
     def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to the distance."""
         if self.integers:
             return make_error(rows, columns)
-        relative, absolute = self.inexact(self.dtype)
+        relative, absolute = self.inexact(self.tile_type)
         return make_error(rows, columns, relative=relative, constant=absolute)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -8,8 +8,9 @@ import numpy as np
 from tieproof.distances import Distance, sines
 from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.distances.gauge import NEAR, SpaceGauge, minus
-from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
+from tieproof.distances.inner import InnerSpace, fits, minus_products
 from tieproof.distances.space import (
+    FLOAT64,
     Error,
     Form,
     Resources,
@@ -17,11 +18,11 @@ from tieproof.distances.space import (
 )
 from tieproof.exact import bounds, pair_keys
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
 from tieproof.exact.pair_keys import integers
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 RATIO_EXACT = 2.0**50
@@ -53,7 +54,7 @@ class Cosine(InnerSpace):
         if not self.ratio:
             return form
         return form._replace(
-            factor=(1 / np.sqrt(self.ratio_of)).astype(self.dtype), square=self.ratio_of, ratio=True, whole=False
+            factor=(1 / np.sqrt(self.ratio_of)).astype(self.tile_type), square=self.ratio_of, ratio=True, whole=False
         )
 
     def error(self, rows: slice, columns: slice) -> Error:
@@ -63,7 +64,7 @@ class Cosine(InnerSpace):
         error = self.product_error + self.norm_error
         if self.relative:
             return make_error(rows, columns, relative=error / (1 - error))
-        error += bounds.underflow(self.items.dimensions, self.dtype)
+        error += bounds.underflow(self.items.dimensions, self.tile_type)
         return make_error(
             rows,
             columns,
@@ -95,20 +96,20 @@ class Cosine(InnerSpace):
 
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Minus the squared sine, from exact differences."""
-        if not self.exact_rows.can_round:
+        exact = self.exact_rows
+        if not exact.can_round:
             return None
-        found = [sines.minus_squared_sines(self.exact_rows, b) for b in self.exact_rows.batches(rows, columns, 4)]
+        found = [sines.minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return keys, errors
 
-    @property
-    def key_length(self) -> int:
+    def key_length(self, exact: ExactRows) -> int:
         """How many digits an exact key has, which is a ratio."""
-        return sines.ratio_length(self.exact_rows)
+        return sines.ratio_length(exact)
 
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
-        return sines.ratios(self.exact_rows, batch)
+        return sines.ratios(exact, batch)
 
 
 class CosineGauge(SpaceGauge):

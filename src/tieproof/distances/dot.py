@@ -6,13 +6,13 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.inner import FLOAT64, InnerSpace, fits, minus_products
-from tieproof.distances.space import Error, Resources, make_error
+from tieproof.distances.inner import InnerSpace, fits, minus_products
+from tieproof.distances.space import FLOAT64, Error, Resources, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.rows import Rows, as_integers, share_divisor
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -45,7 +45,7 @@ class Dot(InnerSpace):
             relative=bounds.ARITHMETIC,
             row=error * self.queries.norm[rows],
             column=self.items.norm[columns],
-            constant=bounds.underflow(self.items.dimensions, self.dtype),
+            constant=bounds.underflow(self.items.dimensions, self.tile_type),
         )
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -59,10 +59,10 @@ class Dot(InnerSpace):
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
 
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """x.(y - c), c being the common row: x.c is common to all items."""
-        b_with_c = slices.dots_with(batch.y, self.exact_rows.centre_slices)
-        return self.exact_rows.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))
+        b_with_c = slices.dots_with(batch.y, exact.centre_slices)
+        return exact.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))
 
 
 class DotGauge(SpaceGauge):

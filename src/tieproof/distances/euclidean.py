@@ -8,20 +8,20 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.inner import FLOAT64, InnerSpace
+from tieproof.distances.inner import InnerSpace
 from tieproof.distances.space import (
+    FLOAT64,
     Error,
     Form,
     Resources,
     make_error,
 )
 from tieproof.exact import bounds, slices
-from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Digits, Sums
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -45,7 +45,7 @@ class Euclidean(InnerSpace):
     def make_form(self) -> Form:
         """How a tile of inner products becomes nearness: 2 x.y - |y|^2."""
         form = super().make_form()
-        return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.dtype))
+        return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.tile_type))
 
     def error(self, rows: slice, columns: slice) -> Error:
         """Twice the error of the product, and that of the squared norm."""
@@ -53,9 +53,9 @@ class Euclidean(InnerSpace):
             return make_error(rows, columns)
         square = self.items.square[columns]
         # Rounding |y|^2 to the tile's type, and the difference: at most 2 u (2 |x| |y| + |y|^2) in all.
-        rounding = 4 * bounds.UNIT_ROUNDOFF[self.dtype]
+        rounding = 4 * bounds.UNIT_ROUNDOFF[self.tile_type]
         error = 2 * self.product_error + rounding
-        underflow = 2 * bounds.underflow(self.items.dimensions, self.dtype)
+        underflow = 2 * bounds.underflow(self.items.dimensions, self.tile_type)
         return make_error(
             rows,
             columns,
@@ -81,10 +81,10 @@ class Euclidean(InnerSpace):
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
 
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """2 x.y - |y|^2, both less the common row, which changes no distance."""
         sums = batch.sums(slices.dots(*batch), 2, slices.nothing(batch.x), -slices.squares(batch.y))
-        return self.exact_rows.digits(sums)
+        return exact.digits(sums)
 
 
 class SquaredEuclideanGauge(SpaceGauge):

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.curves import LINEAR, Curve, curve
-from tieproof.distances.space import Entries, Resources, Space
+from tieproof.distances.space import FLOAT64, Entries, Resources, Space
 from tieproof.exact import bounds, pair_keys
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Sums
 from tieproof.exact.reals import Real, Rounding, rounded
-from tieproof.exact.slices import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
-
-FLOAT64 = np.dtype(np.float64)
 
 NEAR = 2.0**-50
 """Relative error of `Gauge.near`, and of what is computed with it."""

@@ -8,6 +8,8 @@ import numpy.typing as npt
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import (
+    FLOAT32,
+    FLOAT64,
     Entries,
     Error,
     Resources,
@@ -18,14 +20,12 @@ from tieproof.errors import InputError
 from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
-from tieproof.native.calls import native
-from tieproof.ties import FloatArray, IntArray
-
-Words = npt.NDArray[np.uint64]
+from tieproof.native.calls import Output, native
+from tieproof.ties import Array, FloatArray, IntArray, WordArray
 
 
 @native
-def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
+def hamming_tile(x: WordArray, y: WordArray, out: Output[Array]) -> None:
     """out[i, j] = - bits that differ between x[i] and y[j]."""
 
 
@@ -40,6 +40,8 @@ class Hamming(Space):
         self.resources = resources
         self.item_words = distinct_words(items)
         self.query_words = self.item_words if queries is items else distinct_words(queries)
+        # Float32 holds distances exactly up to 2^24 bits.
+        self.tile_type = FLOAT32 if 64 * self.item_words.shape[1] <= EXACT_INTEGERS[FLOAT32] else FLOAT64
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
@@ -48,12 +50,6 @@ class Hamming(Space):
         out = np.empty((len(x), len(y)), dtype=self.tile_type)
         hamming_tile(x, y, out)
         return out
-
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """Float32, which holds distances exactly up to 2^24 bits; beyond that float64."""
-        bits = 64 * self.item_words.shape[1]
-        return np.dtype(np.float32 if bits <= EXACT_INTEGERS[np.dtype(np.float32)] else np.float64)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """No error: numbers of bits are exact in the tile."""
@@ -124,7 +120,7 @@ def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(padded).view(np.uint32)
 
 
-def distinct_words(rows: Rows) -> Words:
+def distinct_words(rows: Rows) -> WordArray:
     """The distinct rows as words of 64 bits."""
     return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)
 

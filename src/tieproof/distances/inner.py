@@ -7,20 +7,17 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.space import (
+    FLOAT32,
+    FLOAT64,
     Entries,
-    Prepared,
     Resources,
     Space,
 )
 from tieproof.exact import bounds, digits, slices
-from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
+from tieproof.exact.digits import Digits, Sums
 from tieproof.exact.rows import Rows
-from tieproof.exact.slices import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import IntArray
-
-FLOAT32: np.dtype[Any] = np.dtype(np.float32)
-FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 
 NO_UNDERFLOW = 2.0**-60
 """Products of two magnitudes from here up stay normal, in float32 and in float64."""
@@ -40,46 +37,38 @@ class InnerSpace(Space):
     ) -> None:
         self.queries, self.items, self.integers = queries, items, integers
         self.resources = resources
-        self.dtype = integer_type(queries, items, fit or fits) if integers else resources.dtype
+        self.tile_type = integer_type(queries, items, fit or fits) if integers else resources.dtype
         self.chunk = items.dimensions if integers else min(resources.chunk, items.dimensions)
-        self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.dtype)
+        self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.tile_type)
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
-        self.prepared_items = Prepared(items, self.dtype, normalise, resources)
-        self.prepared_queries = (
-            self.prepared_items if queries is items else Prepared(queries, self.dtype, normalise, resources)
-        )
-        self.prepared = (self.prepared_queries, self.prepared_items)
-        self.exact_rows = ExactRows(queries, items)
+        self.prepare_rows(normalise)
         # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
             min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
         )
 
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """The number type of tiles."""
-        return self.dtype
-
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Inner products of ready rows, summed up in chunks of dimensions."""
-        x, y = self.prepared_queries[rows], self.prepared_items[columns]
+        queries, items = self.prepared
+        x, y = queries[rows], items[columns]
         tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
 
-    @property
-    def key_length(self) -> int:
+    def key_length(self, exact: ExactRows) -> int:
         """How many digits an exact key has."""
-        return digits.count(self.exact_rows.product_bits)
+        return digits.count(exact.product_bits)
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of integers made of exact inner products."""
-        found = [self.keys_of_batch(batch) for batch in self.exact_rows.batches(rows, columns, self.key_length)]
+        exact = self.exact_rows
+        batches = exact.batches(rows, columns, self.key_length(exact))
+        found = [self.keys_of_batch(exact, batch) for batch in batches]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     @abstractmethod
-    def keys_of_batch(self, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """The exact keys of pairs of cut rows."""
 
 

@@ -3,18 +3,17 @@
 x and y are rows less a common row c: x = c + a, y = c + b.
 """
 
-import numpy as np
-
+from tieproof.distances.space import FLOAT64
 from tieproof.exact import bounds, digits, slices
 from tieproof.exact.digits import Digits
-from tieproof.exact.exact_rows import Batch, ExactRows
-from tieproof.native.calls import native
+from tieproof.exact.slices import Batch, ExactRows
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray
 
-FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[np.dtype(np.float64)]
+FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[FLOAT64]
 
 
-def squared_norms(exact: ExactRows, rows: slices.Slices) -> slices.Sums:
+def squared_norms(exact: ExactRows, rows: slices.Slices) -> digits.Sums:
     """|c + b|^2 = |b|^2 + 2 b.c + c.c."""
     centre = exact.centre_slices
     return slices.added(slices.squares(rows), 2 * slices.dots_with(rows, centre), slices.dots_with(centre, centre))
@@ -54,8 +53,8 @@ def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, Flo
 
 @native
 def combine(
-    e: FloatArray,
-    e_error: FloatArray,
+    e: Output[FloatArray],
+    e_error: Output[FloatArray],
     f: FloatArray,
     f_error: FloatArray,
     x_square: FloatArray,

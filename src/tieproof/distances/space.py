@@ -8,10 +8,14 @@ import numpy.typing as npt
 
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.rows import Rows, spans
+from tieproof.exact.slices import ExactRows
 from tieproof.native.threads import for_each
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 Entries = npt.NDArray[np.floating[Any]]
+
+FLOAT32: np.dtype[Any] = np.dtype(np.float32)
+FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 
 
 class Error(NamedTuple):
@@ -36,7 +40,7 @@ def make_error(
     columns: slice,
     *,
     relative: float = 0.0,
-    row: npt.NDArray[Any] | None = None,
+    row: Array | None = None,
     column: FloatArray | None = None,
     constant: FloatArray | float = 0.0,
 ) -> Error:
@@ -56,7 +60,7 @@ def make_error(
     )
 
 
-def infinite_if_unknown(bound: npt.NDArray[Any]) -> FloatArray:
+def infinite_if_unknown(bound: Array) -> FloatArray:
     """A bound whose NaN are infinite."""
     return np.where(np.isnan(bound), np.inf, bound)
 
@@ -68,12 +72,12 @@ class Form(NamedTuple):
     s |s| / square[column] for the integer entry s, in float64.
     """
 
-    factor: npt.NDArray[Any]
-    shift: npt.NDArray[Any]
+    factor: Array
+    shift: Array
     square: FloatArray
     ratio: bool
     whole: bool  # nearness is whole numbers
-    weight: npt.NDArray[np.int32]  # how many items a column stands for
+    weight: SmallIntArray  # how many items a column stands for
 
     def part(self, columns: slice | IntArray) -> "Form":
         """The form of some columns."""
@@ -108,6 +112,7 @@ class Space(ABC):
     queries: Rows
     items: Rows
     integers: bool  # the raw entries of tiles are exact integers
+    tile_type: np.dtype[Any]  # of tiles, which holds nearness exactly where its error is zero
     resources: Resources
     prepared: tuple["Prepared", ...] = ()  # the rows that tiles are made of, where they have to be made ready
     form: Form  # how entries become nearness
@@ -116,6 +121,14 @@ class Space(ABC):
     @abstractmethod
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         """Choose the tiles for these rows. Every constructor ends with `describe_tiles`."""
+
+    def prepare_rows(self, normalise: bool = False) -> None:
+        """Let tiles be made of `prepared` rows, those of norm 1 perhaps."""
+        items = Prepared(self.items, self.tile_type, normalise, self.resources)
+        self.prepared = (
+            items if self.symmetric else Prepared(self.queries, self.tile_type, normalise, self.resources),
+            items,
+        )
 
     def describe_tiles(self) -> None:
         """Write down `form` and `all_errors`."""
@@ -131,6 +144,11 @@ class Space(ABC):
             rows.keep()
 
     @property
+    def exact_rows(self) -> ExactRows:
+        """Both sides as exact integers, for whoever needs them: most evaluations do not."""
+        return ExactRows(self.queries, self.items)
+
+    @property
     def symmetric(self) -> bool:
         """Whether queries and gallery are the same rows."""
         return self.queries is self.items
@@ -144,11 +162,6 @@ class Space(ABC):
     @abstractmethod
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Raw entries for some query rows and gallery rows; in leave-one-out the transpose serves the columns."""
-
-    @property
-    @abstractmethod
-    def tile_type(self) -> np.dtype[Any]:
-        """The type of tiles, which holds nearness exactly where its error is zero."""
 
     def make_form(self) -> Form:
         """How entries become nearness: they are the nearness, unless a distance says otherwise."""
@@ -185,9 +198,9 @@ class Space(ABC):
 
     def fine(self) -> "Space":
         """This space with tiles that are exact or float64: itself, or a new one."""
-        if self.integers or self.tile_type == np.float64:
+        if self.integers or self.tile_type == FLOAT64:
             return self
-        return self.variant(np.dtype(np.float64), self.items.dimensions)
+        return self.variant(FLOAT64, self.items.dimensions)
 
     def variant(self, dtype: np.dtype[Any], chunk: int, **resources: Any) -> "Space":
         """This space with tiles of another type, unless they are exact, and with other resources."""

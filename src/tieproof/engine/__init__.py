@@ -86,7 +86,8 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
             spans = [order[part] for part in parts]
             with single_threaded():
                 ranked = rank(space, problem.relevance, spans, plan)
-                count_partial(space, ranked)
+                if len(ranked.partial.query):
+                    count_partial(space, ranked)
                 chosen = cheapest(space, ranked)
                 if chosen is None:
                     from tieproof.engine.without_tiles import count_pairs

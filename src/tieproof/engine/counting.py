@@ -23,9 +23,10 @@ from tieproof.engine.structures import (
     Targets,
     Thresholds,
     Tile,
+    Undecided,
     Work,
 )
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
@@ -112,6 +113,11 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
     )
 
 
+def room_for_items(count: int) -> Undecided:
+    """Room for so many undecided items."""
+    return Undecided(*(np.empty(count, dtype=np.int64) for _ in Undecided._fields))
+
+
 def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: int) -> Columns:
     """What counting a transposed tile needs of query rows and of their queries start … stop-1."""
     row = targets.row[start:stop] - rows.start
@@ -134,7 +140,7 @@ def transposed(entries: Array) -> Array:
 
 
 @native
-def transpose(entries: Array, out: Array) -> None:
+def transpose(entries: Array, out: Output[Array]) -> None:
     """Write the transpose, in blocks that the cache holds."""
 
 

@@ -10,7 +10,7 @@ from tieproof.engine.rounded.kernels import nearness_of, target_of
 from tieproof.engine.stripes import stripes
 from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.relevance import RelevantBlock
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import Array, FloatArray, IntArray, Ties
@@ -55,12 +55,11 @@ def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of given rankings, as one part."""
     total = int(given.start[-1])
     cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST, -(-total // given.threads))))
-    cuts = np.unique([0, *cuts, len(given.queries)])
-    spans = [slice(first, last) for first, last in pairwise(cuts.tolist())]
+    spans = [slice(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(given.queries)}))]
     parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
     for span, part in zip(spans, parts, strict=True):
         part.ties[0] += span.start
-    query, k, n, l, m = np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
+    query, k, n, l, m = parts[0].ties if len(parts) == 1 else np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
     n_relevant = np.concatenate([part.relevant for part in parts])
     n_items = np.diff(given.start) - np.concatenate([part.excluded for part in parts])
     grades = None
@@ -115,9 +114,9 @@ def count_lists(
     start: IntArray,
     relevant: RelevantBlock,
     small_is_near: bool,
-    room: ListRoom,
-    ties: IntArray,
-    grades: FloatArray,
+    room: Output[ListRoom],
+    ties: Output[IntArray],
+    grades: Output[FloatArray],
 ) -> CountedLists:
     """Write the ties of each list that hold a relevant item: query, k, n, l, m, the rows of `ties`.
 
@@ -127,7 +126,9 @@ def count_lists(
 
 
 @native
-def end_lists(number: Array, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: IntArray) -> None:
+def end_lists(
+    number: Array, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: Output[IntArray]
+) -> None:
     """Write k, n, l, m, the rows of `last`, of what is listed at the farthest number of each list."""
 
 

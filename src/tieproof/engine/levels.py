@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tieproof.distances.hamming import Words
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance import Labels
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch
-from tieproof.ties import IntArray, Ties
+from tieproof.ties import IntArray, Ties, WordArray
 
 MOST_BITS = 2**12
 """Largest number of bits whose distances are counted level by level."""
@@ -61,7 +60,7 @@ def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ti
         yield from in_order(count, parts, threads)
 
 
-def counts_of(queries: Words, items: Words, start: IntArray, stop: IntArray) -> IntArray:
+def counts_of(queries: WordArray, items: WordArray, start: IntArray, stop: IntArray) -> IntArray:
     """Items at each distance from each query, shape (2, queries, levels): those start … stop-1, and the others."""
     count, words = queries.shape
     counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
@@ -73,13 +72,13 @@ def counts_of(queries: Words, items: Words, start: IntArray, stop: IntArray) -> 
 
 @native
 def count_levels(
-    queries: Words,
-    items: Words,
+    queries: WordArray,
+    items: WordArray,
     start: IntArray,
     stop: IntArray,
-    position: Places,
-    lanes: IntArray,
-    counts: IntArray,
+    position: Output[Places],
+    lanes: Output[IntArray],
+    counts: Output[IntArray],
 ) -> None:
     """Add up `counts_of`, a row for each query, and again one for each.
 
@@ -88,5 +87,5 @@ def count_levels(
 
 
 @native
-def ties_of_levels(counts: IntArray, ties: IntArray) -> None:
+def ties_of_levels(counts: IntArray, ties: Output[IntArray]) -> None:
     """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item; `counts` is as above."""

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**16
@@ -57,7 +57,9 @@ def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, r
 
 
 @native
-def sort_by_key(query: IntArray, key: FloatArray, error: FloatArray, room: RoomToSort, found: Ordered) -> bool:
+def sort_by_key(
+    query: IntArray, key: FloatArray, error: FloatArray, room: Output[RoomToSort], found: Output[Ordered]
+) -> bool:
     """Write the pairs of each query by falling keys; a tie starts where a key cannot meet the one before.
 
     Returns whether something in a tie of several has an error.
@@ -115,5 +117,5 @@ def spans_of_runs(number: IntArray) -> Iterator[slice]:
 
 
 @native
-def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:
+def make_falling(low: Output[FloatArray], high: Output[FloatArray], query: IntArray) -> None:
     """Where intervals of neighbouring thresholds overlap: each is below the one before and above the one after."""

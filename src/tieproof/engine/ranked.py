@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.inputs.relevance import ranges
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
 KEYS = 8
@@ -65,6 +65,24 @@ class Block(NamedTuple):
         return ranges(start, length)[1]
 
 
+class ThresholdItems:
+    """The distinct item of each threshold, written down where it was ranked pair by pair, else when it is asked for.
+
+    It is rarely asked for. Threads that ask hold the lock of their queries, so nothing is found twice.
+    """
+
+    def __init__(self, item: SmallIntArray, known: npt.NDArray[np.bool_], find: Callable[[IntArray], None]) -> None:
+        """`item` (T,) is known of those queries for which `known` (Q,) says so; `find` fills in both for others."""
+        self.item, self.known, self.find = item, known, find
+
+    def of(self, queries: IntArray) -> SmallIntArray:
+        """The items of all thresholds, filled in for these queries at least."""
+        unknown = np.unique(queries[~self.known[queries]])
+        if len(unknown):
+            self.find(unknown)
+        return self.item
+
+
 def room_for_guides(keys: int, queries: int) -> tuple[SmallIntArray, FloatArray]:
     """Guides for so many keys of so many queries, still empty, and their scales."""
     return np.zeros(keys // KEYS + queries, dtype=np.int32), np.zeros(queries)
@@ -72,7 +90,12 @@ def room_for_guides(keys: int, queries: int) -> tuple[SmallIntArray, FloatArray]
 
 @native
 def fill_guides(
-    queries: IntArray, start: IntArray, stop: IntArray, key: FloatArray, guide: SmallIntArray, scale: FloatArray
+    queries: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    key: FloatArray,
+    guide: Output[SmallIntArray],
+    scale: Output[FloatArray],
 ) -> None:
     """For each of these queries, how many of its keys lie in earlier steps, step after step.
 
@@ -92,8 +115,6 @@ class Ranked:
     grades : one per threshold, falling within a tie; None: all are 1
     partial : distinct items of which only some are excluded: no tile can weigh them
     n_items : (Q,) items ranked for each query
-    item : the distinct item of each threshold, of those queries for which `known` (Q,) says so
-    find_items : fills in `item`, for which there is room already, for some queries; it is rarely asked for
     """
 
     targets: Targets
@@ -102,16 +123,7 @@ class Ranked:
     grades: FloatArray | None
     partial: Undecided
     n_items: IntArray
-    item: SmallIntArray
-    known: npt.NDArray[np.bool_]
-    find_items: Callable[[IntArray], None]
-
-    def items_of(self, queries: IntArray) -> SmallIntArray:
-        """`item`, filled in for these queries at least. Whoever asks holds their lock: nothing is found twice."""
-        unknown = np.unique(queries[~self.known[queries]])
-        if len(unknown):
-            self.find_items(unknown)
-        return self.item
+    items: ThresholdItems
 
     def ties(self, start: int = 0, stop: int | None = None) -> Ties:
         """What was counted for the queries start … stop-1, as ties."""
@@ -128,7 +140,7 @@ class Ranked:
 
 
 @native
-def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: IntArray) -> int:
+def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: Output[IntArray]) -> int:
     """Write query, k, n, l, m, the rows of `ties`, of queries whose thresholds are first[q] … last[q]-1.
 
     Returns how many ties there are.

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from tieproof.distances.space import Space
 from tieproof.engine.order import Ordered, RoomToSort, exact_order
 from tieproof.engine.plan import Plan, cut
-from tieproof.engine.ranked import Block, Ranked
+from tieproof.engine.ranked import Block, Ranked, ThresholdItems
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
@@ -67,9 +67,7 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan) 
         grades=block.grades,
         partial=Undecided(*(np.concatenate(column) for column in zip(*partial, strict=True))),
         n_items=block.n_items,
-        item=block.item,
-        known=block.known,
-        find_items=find_items,
+        items=ThresholdItems(block.item, block.known, find_items),
     )
 
 
@@ -165,9 +163,9 @@ def reverse(
     length: int,
     reach: FloatArray,
     start: IntArray,
-    key: FloatArray,
-    gap: SmallIntArray,
-    clear: npt.NDArray[np.bool_],
+    key: Output[FloatArray],
+    gap: Output[SmallIntArray],
+    clear: Output[npt.NDArray[np.bool_]],
 ) -> None:
     """Write the last `length` of each row of rising keys, falling, from `start` on; `clear`: these are told apart.
 
@@ -243,17 +241,16 @@ def room_for(relevant: RelevantBlock) -> RoomToSort:
 def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:
     """The distinct items that queries rank and leave out."""
     n_relevant, n_left_out, count = len(relevant.items), len(relevant.excluded), len(relevant.pointer) - 1
-    pairs = Pairs(*np.empty((4, n_relevant), dtype=np.int64))
-    partial = Undecided(*np.empty((5, n_left_out), dtype=np.int64))
+    pairs, partial = np.empty((4, n_relevant), dtype=np.int64), np.empty((5, n_left_out), dtype=np.int64)
     of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
     ends, run = np.zeros(count + 1, dtype=np.int64), np.empty((n_relevant + n_left_out, 2), dtype=np.int32)
     identity, weight = space.items.identity, space.items.weight
     found = pair_up(relevant, identity, weight, room, pairs, of_item, partial, ends[1:], run)
     return Paired(
-        Pairs(*(column[: found.pairs] for column in pairs)),
+        Pairs(*pairs[:, : found.pairs]),
         of_item,
         Masks(ends[:-1], ends[1:], run[: found.runs]),
-        Undecided(*(column[: found.partial] for column in partial)),
+        Undecided(*partial[:, : found.partial]),
     )
 
 
@@ -262,18 +259,23 @@ def pair_up(
     relevant: RelevantBlock,
     identity: IntArray,
     weight: IntArray,
-    room: RoomToSort,
-    pairs: Pairs,
-    of_item: IntArray,
-    partial: Undecided,
-    last: IntArray,
-    run: SmallIntArray,
+    room: Output[RoomToSort],
+    pairs: Output[IntArray],
+    of_item: Output[IntArray],
+    partial: Output[IntArray],
+    last: Output[IntArray],
+    run: Output[SmallIntArray],
 ) -> PairedUp:
-    """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`."""
+    """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`.
+
+    The rows of `pairs` and of `partial` are the fields of `Pairs` and of `Undecided`.
+    """
 
 
 @native
-def put_entries(pairs: Pairs, ordered: Ordered, room: RoomToSort, places: IntArray, block: Block) -> None:
+def put_entries(
+    pairs: Pairs, ordered: Ordered, room: Output[RoomToSort], places: IntArray, block: Output[Block]
+) -> None:
     """Write an entry for each relevant item: its tie's key, and what is known of the counts.
 
     A key lies within the reach of its query of the exact nearness of all that the tie holds. Where that cannot be

@@ -10,7 +10,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.order import make_falling
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
@@ -41,8 +41,7 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
 
 def count_partial(space: Space, ranked: Ranked) -> None:
     """Count the distinct items of which a query excludes only some: no tile can weigh them."""
-    if len(ranked.partial.query):
-        resolve(space, ranked, ranked.partial, Lock())
+    resolve(space, ranked, ranked.partial, Lock())
 
 
 def take(items: Undecided, chosen: slice) -> Undecided:
@@ -66,8 +65,8 @@ def settle(
     stops: IntArray,
     key: FloatArray,
     reach: FloatArray,
-    counts: Counts,
-    undecided: Undecided,
+    counts: Output[Counts],
+    undecided: Output[Undecided],
 ) -> int:
     """Count what sharper intervals of nearness decide; move the rest to the front and return how many they are.
 
@@ -128,7 +127,7 @@ def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
     of_threshold = np.repeat(query, spread)
     number = np.repeat(ranked.thresholds.start[query] + lowest - begins, spread) + np.arange(len(of_threshold))
     with lock:
-        representative = ranked.items_of(query)[number].astype(np.int64)
+        representative = ranked.items.of(query)[number].astype(np.int64)
     length = np.diff(np.append(starts, len(items.query)))
     begins += len(items.query)
     return PairsToCompare(
@@ -166,16 +165,16 @@ def place_intervals(
     low: FloatArray,
     high: FloatArray,
     origin: IntArray,
-    items: Undecided,
+    items: Output[Undecided],
     starts: IntArray,
     stops: IntArray,
-    gap: SmallIntArray,
+    gap: Output[SmallIntArray],
 ) -> int:
     """Count each item whose interval tells its place; move the others to the front and return how many they are."""
 
 
 @native
-def leading(keys: IntArray, base: IntArray, common: IntArray, lead: IntArray) -> None:
+def leading(keys: IntArray, base: IntArray, common: Output[IntArray], lead: Output[IntArray]) -> None:
     """The first digits of each key, as one number, less those of a key of its query, `base`.
 
     As many digits as 63 bits hold whatever the next one is. These numbers are in the order of the keys of a query;
@@ -193,6 +192,6 @@ def place_by_keys(
     items: Undecided,
     starts: IntArray,
     stops: IntArray,
-    counts: Counts,
+    counts: Output[Counts],
 ) -> None:
     """Search each item among the thresholds it may meet, by `lead` or by the whole key, and count it there."""

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Form
+from tieproof.native.calls import Output
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 Places = npt.NDArray[np.uint32]
@@ -128,12 +129,12 @@ class Sorting(NamedTuple):
 class Room(NamedTuple):
     """A thread's room for counting a tile."""
 
-    listed: NearEntries
-    placed: Placed
-    crowded: IntArray  # queries that have many items as near as their thresholds
-    tally: SmallIntArray  # what is counted for some of these: before each threshold and, without errors, at each
-    sorting: Sorting
-    near: FloatArray  # nearness of items that remain, where it has no error
+    listed: Output[NearEntries]
+    placed: Output[Placed]
+    crowded: Output[IntArray]  # queries that have many items as near as their thresholds
+    tally: Output[SmallIntArray]  # what is counted for some of these: before thresholds and, without errors, at them
+    sorting: Output[Sorting]
+    near: Output[FloatArray]  # nearness of items that remain, where it has no error
 
 
 class Counted(NamedTuple):
@@ -151,10 +152,5 @@ class Work(NamedTuple):
     targets: Targets
     thresholds: Thresholds
     limits: Limits
-    counts: Counts
-    undecided: Undecided
-
-
-def room_for_items(count: int) -> Undecided:
-    """Room for so many undecided items."""
-    return Undecided(*(np.empty(count, dtype=np.int64) for _ in Undecided._fields))
+    counts: Output[Counts]
+    undecided: Output[Undecided]

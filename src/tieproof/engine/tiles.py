@@ -1,19 +1,20 @@
 """The tile loop: every query row against every item row, once, by a pool of threads."""
 
 import threading
+from collections import deque
 from collections.abc import Iterator
-from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.distances.space import Entries, Error, Space
 from tieproof.engine import counting
-from tieproof.engine.counting import limits_of, make_room
+from tieproof.engine.counting import limits_of, make_room, room_for_items
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
-from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work, room_for_items
+from tieproof.engine.structures import Columns, Room, Tile, Undecided, Work
+from tieproof.native.calls import packed
 from tieproof.problem import Progress
 
 CROWDED = 0.03
@@ -46,7 +47,7 @@ class TileLoop:
         self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
-        self.desks: SimpleQueue[Desk] = SimpleQueue()
+        self.desks: deque[Desk] = deque()  # as many as threads, which take one and put it back
         self.stop = threading.Event()
 
     def run(self) -> None:
@@ -54,7 +55,7 @@ class TileLoop:
         self.space.keep_rows()
         to_count = list(self.tasks())
         for _ in range(min(self.threads, len(to_count))):
-            self.desks.put(self.make_desk())
+            self.desks.append(self.make_desk())
         if len(to_count) == 1:  # for which no thread need be started
             self.count(*to_count[0])
             return
@@ -101,13 +102,13 @@ class TileLoop:
         if self.stop.is_set():
             return
         entries = self.space.tile(stripe.rows, columns)
-        desk = self.desks.get()
+        desk = self.desks.pop()
         try:
             self.count_rows(stripe, columns, entries, desk)
             if other is not None:
                 self.count_columns(other, stripe.rows, entries, desk)
         finally:
-            self.desks.put(desk)
+            self.desks.append(desk)
         self.progress(entries.size * (1 if other is None else 2))
 
     def count_rows(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
@@ -144,4 +145,5 @@ class TileLoop:
         ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
         room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
         undecided = room_for_items(len(room.listed.query) + self.undecided)
-        return Desk(Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided), room)
+        work = Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided)
+        return Desk(packed(work), packed(room))

@@ -14,7 +14,7 @@ from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Undecided
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.problem import Progress
 from tieproof.ties import IntArray, SmallIntArray
@@ -64,6 +64,6 @@ def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Un
 
 @native
 def hide_in_rows(
-    run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: npt.NDArray[np.float32]
+    run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: Output[npt.NDArray[np.float32]]
 ) -> None:
     """Send the items, from `start` on, that each query leaves out infinitely far away; a row is a query's."""

@@ -6,11 +6,13 @@ The digits are those in base 2^30, most significant first; the first one has a s
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.slices import Sums
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 Digits = npt.NDArray[np.int64]
+
+Sums = npt.NDArray[np.int64]
+"""(m, p): m exact sums of slices of w bits, each the sum over places p of entry * 2^(w p)."""
 
 DIGIT = 30
 """Bits of a digit: the product of two and a carry fit into 63."""
@@ -22,12 +24,12 @@ def count(bits: int) -> int:
 
 
 @native
-def of_sums(sums: Sums, bits: int, out: Digits) -> None:
+def of_sums(sums: Sums, bits: int, out: Output[Digits]) -> None:
     """Make out[i] the digits of the number that sums[i] stands for, in base 2^bits."""
 
 
 @native
-def rounded_sums(sums: Sums, bits: int, value: FloatArray, size: FloatArray) -> None:
+def rounded_sums(sums: Sums, bits: int, value: Output[FloatArray], size: Output[FloatArray]) -> None:
     """Sums in float64, and the sums of the magnitudes of their places: what rounding is relative to."""
 
 
@@ -54,5 +56,5 @@ def ratios(s: Digits, n: Digits, columns: IntArray, length: int) -> Digits:
 
 
 @native
-def divide(s: Digits, n: Digits, columns: IntArray, room: IntArray, out: Digits) -> None:
+def divide(s: Digits, n: Digits, columns: IntArray, room: Output[IntArray], out: Output[Digits]) -> None:
     """Write the digits of `ratios`; `room` is for 3 times the digits of s, those of a ratio, and one."""

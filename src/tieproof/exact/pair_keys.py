@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tieproof.exact import digits
-from tieproof.exact.exact_rows import Batch, ExactRows
-from tieproof.exact.slices import Sums
+from tieproof.exact.digits import Sums
+from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 SumsOfBatch = Callable[[ExactRows, Batch], Sums]

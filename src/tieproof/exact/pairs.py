@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact.rows import Rows
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
@@ -20,12 +20,16 @@ PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray], None]
 
 
 @native
-def products(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
+def products(
+    x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: Output[FloatArray]
+) -> None:
     """out[i] = x[rows[i]] . y[columns[i]], in float64."""
 
 
 @native
-def city_blocks(x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: FloatArray) -> None:
+def city_blocks(
+    x: npt.NDArray[Any], y: npt.NDArray[Any], rows: IntArray, columns: IntArray, out: Output[FloatArray]
+) -> None:
     """out[i] = sum over d of |x[rows[i], d] - y[columns[i], d]|, in float64."""
 
 
@@ -107,7 +111,9 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
 
 
 @native
-def distinct_values(values: IntArray, number: IntArray, place: IntArray, found: IntArray) -> int:
+def distinct_values(
+    values: IntArray, number: Output[IntArray], place: Output[IntArray], found: Output[IntArray]
+) -> int:
     """How many distinct values there are, in `found`, ascending, which has room for one more than `values`.
 
     `number` are zeros for all values that there may be.

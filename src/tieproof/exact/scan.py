@@ -7,8 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.inputs.arrays import Embeddings, blocks, not_finite, rows_of_block
-from tieproof.native.calls import native
+from tieproof.inputs.arrays import (
+    Embeddings,
+    blocks,
+    not_finite,
+    rows_of_block,
+)
+from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.ties import FloatArray
 
@@ -27,7 +32,7 @@ class Statistics(NamedTuple):
 
 @native
 def scan_block(
-    block: FloatArray, multipliers: Checksums, up_to_factor: bool, start: int, statistics: Statistics
+    block: FloatArray, multipliers: Checksums, up_to_factor: bool, start: int, statistics: Output[Statistics]
 ) -> int:
     """Fill `statistics` from row `start` on; return the first row of `block` that is not finite, or -1."""
 
@@ -57,7 +62,7 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
 
 
 @native
-def row_units(rows: FloatArray, unit: FloatArray) -> None:
+def row_units(rows: FloatArray, unit: Output[FloatArray]) -> None:
     """The largest number that each row is a multiple of: gcd of odd parts times 2^e; 1 for a row of zeros."""
 
 

@@ -1,4 +1,4 @@
-"""Exact sums and products: floats cut into short integers whose products and sums are exact in float64.
+"""Exact rows of both sides: floats cut into short integers whose products and sums are exact in float64.
 
 A float is an integer times a power of two. Cut at fixed places of w bits, x = sum_s x_s 2^(b + w s) with
 integers |x_s| < 2^(w + 1); the inner product of two slices is below D 2^(2w + 2) <= 2^53, so that float64 holds it
@@ -6,13 +6,17 @@ exactly in any order of summation, and a matrix product of slices is exact. What
 int64 (Ozaki et al. 2012, "Error-free transformations of matrix multiplication", with integers for the last step).
 """
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.pairs import products
-from tieproof.native.calls import native
+from tieproof.exact import bounds, digits
+from tieproof.exact.digits import Digits, Sums
+from tieproof.exact.pairs import distinct, products
+from tieproof.exact.rows import Rows
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 FloatMatrix = npt.NDArray[np.float64]
@@ -20,11 +24,15 @@ FloatMatrix = npt.NDArray[np.float64]
 Slices = npt.NDArray[np.float64]
 """(s, m, d): the slices of m rows, lowest place first."""
 
-Sums = npt.NDArray[np.int64]
-"""(m, p): m exact sums, each the sum over places p of entry * 2^(w p)."""
-
 PlaceSums = npt.NDArray[np.int64]
 """(p, m): the same, one place after the other."""
+
+
+LARGEST_BATCH = 2**22
+"""Numbers that a batch of rows, or of sums of pairs, holds at a time: 32 MiB."""
+
+LARGEST_BITS = 450
+"""Squared norms of more bits could overflow float64 once they are squared."""
 
 
 def width(dimensions: int) -> int:
@@ -56,7 +64,7 @@ def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any], halved: bool) 
 
 
 @native
-def subtract(rows: FloatMatrix, centre: FloatMatrix, rest: FloatMatrix) -> bool:
+def subtract(rows: Output[FloatMatrix], centre: FloatMatrix, rest: Output[FloatMatrix]) -> bool:
     """Leave rows - centre, rounded, in `rows` and what rounding cost in `rest`; return whether it cost any (TwoSum).
 
     The rest is exact: a sum of two floats and its rounding error are floats, subnormal or not.
@@ -83,7 +91,7 @@ def cut(summands: list[FloatMatrix], base: int, bits: int, top: int) -> Slices:
 
 
 @native
-def cut_off(rows: FloatMatrix, unit: float, piece: FloatMatrix) -> None:
+def cut_off(rows: Output[FloatMatrix], unit: float, piece: Output[FloatMatrix]) -> None:
     """Move whole multiples of `unit`, a power of two, from `rows` to `piece`: both steps are exact."""
 
 
@@ -163,7 +171,7 @@ def add_places(
     rows: IntArray,
     of_column: Sums,
     columns: IntArray,
-    total: Sums,
+    total: Output[Sums],
 ) -> None:
     """Write the sums of `sums_of_pairs`."""
 
@@ -181,6 +189,104 @@ def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int
 
 @native
 def add_differences(
-    x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int, sign: FloatArray, total: Sums
+    x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int, sign: Output[FloatArray], total: Output[Sums]
 ) -> None:
     """Write the sums of `distances`; `sign` is room for one row."""
+
+
+class Batch(NamedTuple):
+    """Pairs (x[:, rows[i]], y[:, columns[i]]) of cut rows, from which a common row was subtracted."""
+
+    x: Slices
+    y: Slices
+    rows: IntArray
+    columns: IntArray
+
+    def sums(self, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums) -> Sums:
+        """Sums factor a.b + of_row + of_column of each pair; `pairs` are from `dots`."""
+        return sums_of_pairs(factor, *pairs, of_row, self.rows, of_column, self.columns)
+
+
+class ExactRows:
+    """Query rows and items as multiples of 2^base, less a common row of theirs.
+
+    Rows that are close to each other are short integers then: near-duplicates by the thousand need one slice each.
+    """
+
+    def __init__(self, queries: Rows, items: Rows) -> None:
+        self.queries, self.items = queries, items
+        self.bits = width(items.dimensions)
+        self.base = min(queries.lowest_exponent, items.lowest_exponent)
+        largest = max(queries.highest_exponent, items.highest_exponent)
+        entry_bits = largest + 1 - self.base
+        self.largest_top = entry_bits // self.bits
+        self.places = 2 * self.largest_top + 1
+        # Sums of up to four inner products are shorter than this.
+        self.product_bits = 2 * entry_bits + items.dimensions.bit_length() + 3
+        self.centre = items.raw(np.zeros(1, dtype=np.int64))
+        if largest >= 1023 or queries.embeddings.dtype != items.embeddings.dtype:
+            self.centre = np.zeros_like(self.centre)
+        # Both sides or none: where float64 does not hold an entry, types that differ are refused.
+        self.halved = not (queries.exact_in_float64 and items.exact_in_float64)
+
+    @property
+    def can_round(self) -> bool:
+        """Whether exact squared norms and their squares are finite in float64."""
+        return self.product_bits <= LARGEST_BITS
+
+    @property
+    def centre_slices(self) -> Slices:
+        """The common row, cut when it is asked for: mostly no pair is."""
+        return self.cut(parts(self.centre, self.halved))[0]
+
+    def cut(self, *sides: list[FloatMatrix]) -> list[Slices]:
+        """Slices of sums of matrices, of all sides up to the same place."""
+        top = max(top_place(summands, self.base, self.bits) for summands in sides)
+        return [cut(summands, self.base, self.bits, top) for summands in sides]
+
+    def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[Batch]:
+        """The pairs, as many together as fit into memory, with so many digits each."""
+        of_row = (self.largest_top + 1) * self.items.dimensions
+        of_pair = 4 * self.places + key_length
+        pending = [slice(0, len(rows))]
+        while pending:
+            span = pending.pop()
+            count = span.stop - span.start
+            fits = count * of_pair <= LARGEST_BATCH and (
+                2 * count * of_row <= LARGEST_BATCH
+                or of_row * (present(rows[span], self.queries) + present(columns[span], self.items)) <= LARGEST_BATCH
+            )
+            if fits or count <= 1:
+                yield self.batch(rows[span], columns[span])
+            else:
+                middle = span.start + count // 2
+                pending += [slice(middle, span.stop), slice(span.start, middle)]
+
+    def batch(self, rows: IntArray, columns: IntArray) -> Batch:
+        """The cut rows of some pairs, less the common row."""
+        x_rows, row_places = distinct(rows, len(self.queries))
+        y_rows, column_places = distinct(columns, len(self.items))
+        centre = self.centre[0]
+        x, y = (
+            differences(side.raw(chosen), centre.astype(side.embeddings.dtype), self.halved)
+            for side, chosen in ((self.queries, x_rows), (self.items, y_rows))
+        )
+        cut_x, cut_y = self.cut(x, y)
+        return Batch(cut_x, cut_y, row_places, column_places)
+
+    def digits(self, sums: Sums) -> Digits:
+        """Sums as digits, as many for all sums."""
+        out = np.empty((len(sums), digits.count(self.product_bits)), dtype=np.int64)
+        digits.of_sums(sums, self.bits, out)
+        return out
+
+    def rounded(self, sums: Sums) -> tuple[FloatArray, FloatArray]:
+        """Sums in float64, with error bounds."""
+        value, size = np.empty(len(sums)), np.empty(len(sums))
+        digits.rounded_sums(sums, self.bits, value, size)
+        return value, size * bounds.gamma(sums.shape[1] + 2, bounds.UNIT_ROUNDOFF[np.dtype(np.float64)])
+
+
+def present(values: IntArray, rows: Rows) -> int:
+    """How many distinct rows there are among `values`."""
+    return len(distinct(values, len(rows))[0])

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import CountError, InputError
 from tieproof.inputs.rounded_integers import check_integers
 from tieproof.inputs.tensors import from_tensor, is_tensor
+from tieproof.ties import Array, FloatArray
 
-Embeddings = npt.NDArray[Any]
+Embeddings = Array
 
 BLOCK_BYTES = 4 * 2**20
 """Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
@@ -21,7 +21,7 @@ SCALARS = (int, float, complex, str, bytes, np.generic)
 """What a list holds where it has no further levels."""
 
 
-def as_array(values: Any, name: str) -> npt.NDArray[Any]:
+def as_array(values: Any, name: str) -> Array:
     """`values` as a NumPy array, from NumPy, torch, DLPack, `__array__` or nested lists."""
     if is_masked(values):
         raise InputError(f"The {name} have masked entries. Leave these items out, or fill them with .filled(...).")
@@ -69,7 +69,7 @@ def with_arrays(values: Any, name: str) -> Any:
     return [as_array(each, name) if is_tensor(each) else with_arrays(each, name) for each in values]
 
 
-def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
+def as_numbers(values: Any, name: str) -> Array:
     """`values` as an array of real numbers of at most 64 bits, in the machine's byte order."""
     array = as_array(values, name)
     if is_bfloat16(array):
@@ -94,7 +94,7 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def is_bfloat16(array: npt.NDArray[Any]) -> bool:
+def is_bfloat16(array: Array) -> bool:
     """Whether the numbers are of that type, which is none of NumPy's own."""
     return array.dtype.kind == "V" and array.dtype.name == "bfloat16"
 
@@ -131,7 +131,7 @@ def rows_of_block(array: Embeddings) -> int:
     return max(1, BLOCK_BYTES // (8 * max(1, int(array.shape[1]))))
 
 
-def blocks(array: Embeddings) -> Iterator[tuple[int, npt.NDArray[np.float64]]]:
+def blocks(array: Embeddings) -> Iterator[tuple[int, FloatArray]]:
     """The rows of `array` in float64, block after block, each with the index of its first row."""
     size = rows_of_block(array)
     for start in range(0, len(array), size):
@@ -149,7 +149,7 @@ def as_finite_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     return array
 
 
-def not_finite(name: str, row: int, values: npt.NDArray[np.float64]) -> InputError:
+def not_finite(name: str, row: int, values: FloatArray) -> InputError:
     """What to say of the first row that holds NaN or infinity, of the embeddings, the queries or the gallery."""
     return InputError(
         f"The {name} must be finite numbers, and row {row} holds {values[~np.isfinite(values)][0]}. "
@@ -166,7 +166,7 @@ def check_count(arrived: int, name: str, count: int, items: str) -> None:
         )
 
 
-def check_finite(array: npt.NDArray[Any], name: str) -> None:
+def check_finite(array: Array, name: str) -> None:
     """Refuse NaN and infinity by the first place that holds one."""
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):

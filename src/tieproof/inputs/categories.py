@@ -5,13 +5,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.strings import check_code_points
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")
@@ -34,10 +33,10 @@ class Categories:
     names: Array
     of_query: IntArray
     of_empty: IntArray
-    counted: npt.NDArray[np.bool_]
+    counted: BoolArray
 
     @classmethod
-    def of(cls, of_query: Array, of_empty: Array, counted: npt.NDArray[np.bool_]) -> "Categories":
+    def of(cls, of_query: Array, of_empty: Array, counted: BoolArray) -> "Categories":
         """From the category of each query; `counted` (Q,) says which queries the means include.
 
         >>> Categories.of(np.array(["dog", "cat", "dog"]), np.array(["owl"]), np.array([True, True, False])).members

@@ -16,7 +16,7 @@ from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.documents import Documents
 from tieproof.native.calls import native
 from tieproof.native.threads import for_each
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 
@@ -48,6 +48,24 @@ def digest_strings(letters: npt.NDArray[np.uint32], words: Words) -> None:
 @native
 def digest_ids(documents: Documents, words: Words) -> None:
     """A word for the id of each document, whatever its query."""
+
+
+@native
+def digest_scores(query: IntArray, length: IntArray, score: FloatArray, sums: Words) -> None:
+    """Add the scores of each stretch (s,), in any order within it, to sums[query] (…, 2)."""
+
+
+@native
+def digest_ties(
+    place: IntArray,
+    query: IntArray,
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,  # noqa: E741
+    m: IntArray,
+    sums: Words,
+) -> None:
+    """Add ties, in the letters of `Ties`, in any order to sums[place[query]] (…, 2)."""
 
 
 @native

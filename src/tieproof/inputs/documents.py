@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.native.calls import native
-from tieproof.ties import IntArray, SmallIntArray
+from tieproof.native.calls import Output, native
+from tieproof.ties import IntArray, SmallIntArray, WordArray
 
 Bytes = npt.NDArray[np.uint8]
-Words = npt.NDArray[np.uint64]
 
 EMPTY = np.iinfo(np.uint64).max
 AT_A_TIME = 2**20
@@ -18,7 +17,7 @@ AT_A_TIME = 2**20
 
 
 class Documents(NamedTuple):
-    """A row for each document of a query; made from files, dictionaries and frames, and read by `Table`.
+    """A row for each document of a query; made from files, dictionaries and frames, and read by `DocumentTable`.
 
     text : bytes that hold the ids
     at, length : (n,) where each document's id is in them
@@ -55,27 +54,29 @@ def documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Document
     return Documents(np.frombuffer(text, np.uint8), ends - length, length, query)
 
 
-class Table:
+class DocumentTable:
     """Where to find each of some documents; eight bytes for each of at least twice as many places.
 
+    queries : how many there may be, also in what is looked for
     twice : two rows with one document, the second of them the first that repeats any; None where all are distinct.
         Then documents behind them are not found.
 
-    >>> table = Table(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])))
+    >>> table = DocumentTable(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])), queries=2)
     >>> table.twice, table.find(documents_of([b"a", b"b", b"c"], np.array([1, 0, 0]))).tolist()
     (None, [2, 1, -1])
-    >>> Table(documents_of([b"a", b"b", b"b"], np.array([0, 0, 0]))).twice
+    >>> DocumentTable(documents_of([b"a", b"b", b"b"], np.array([0, 0, 0])), queries=1).twice
     (1, 2)
     """
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, queries: int) -> None:
         count = len(documents.at)
         self.documents = documents
-        self.places = np.full(1 << (2 * count).bit_length(), EMPTY, dtype=np.uint64)
+        self.first = places_of_queries(documents.query, queries)
+        self.places = np.full(self.first[-1], EMPTY, dtype=np.uint64)
         self.twice: tuple[int, int] | None = None
         earlier = np.empty(1, dtype=np.int64)
         for start in range(0, count, AT_A_TIME):
-            again = put_documents(documents, start, min(start + AT_A_TIME, count), self.places, earlier)
+            again = put_documents(documents, start, min(start + AT_A_TIME, count), self.places, self.first, earlier)
             if again >= 0:
                 self.twice = int(earlier[0]), again
                 break
@@ -83,15 +84,29 @@ class Table:
     def find(self, documents: Documents) -> IntArray:
         """The row of each document, or -1."""
         found = np.empty(len(documents.at), dtype=np.int64)
-        find_documents(documents, self.documents, self.places, found)
+        find_documents(documents, self.documents, self.places, self.first, found)
         return found
 
 
+def places_of_queries(query: IntArray, queries: int) -> IntArray:
+    """Where the places of each query begin, and the end: for each a power of two above twice its documents.
+
+    >>> places_of_queries(np.array([0, 2, 2, 0, 0]), 3).tolist()
+    [0, 8, 9, 17]
+    """
+    twice = 2 * np.bincount(query, minlength=queries)
+    return np.append(0, np.cumsum(1 << np.frexp(twice)[1].astype(np.int64)))
+
+
 @native
-def put_documents(documents: Documents, start: int, stop: int, table: Words, earlier: IntArray) -> int:
+def put_documents(
+    documents: Documents, start: int, stop: int, table: Output[WordArray], first: IntArray, earlier: Output[IntArray]
+) -> int:
     """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
 
 
 @native
-def find_documents(documents: Documents, known: Documents, table: Words, found: IntArray) -> None:
+def find_documents(
+    documents: Documents, known: Documents, table: WordArray, first: IntArray, found: Output[IntArray]
+) -> None:
     """Find the row of each document among the known ones of a table, or -1."""

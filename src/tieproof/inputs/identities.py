@@ -7,10 +7,9 @@ import re
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
-from tieproof.ties import Array
+from tieproof.ties import Array, BoolArray, IntArray
 
 MOST_DIGITS = 53
 """Binary digits of a float64, which longer floats become."""
@@ -39,17 +38,17 @@ def exact_below(stored: str) -> int:
     return 1 << min(digits + 1, MOST_DIGITS)
 
 
-def not_whole(array: Array, limit: int | Array) -> npt.NDArray[np.bool_]:
+def not_whole(array: Array, limit: int | Array) -> BoolArray:
     """Which floats are no whole numbers, or so large that they may have been rounded: not below `limit` in size.
 
     >>> not_whole(np.array([2047.0, 0.5, 2048.0], np.float16), exact_below("float16")).tolist()
     [False, True, True]
     """
-    found: npt.NDArray[np.bool_] = ~(np.isfinite(array) & (array == np.trunc(array)) & (np.abs(array) < limit))
+    found: BoolArray = ~(np.isfinite(array) & (array == np.trunc(array)) & (np.abs(array) < limit))
     return found
 
 
-def as_int64(integers: Array, name: str) -> npt.NDArray[np.int64]:
+def as_int64(integers: Array, name: str) -> IntArray:
     """Integers of any type as int64; those that it does not hold would become negative, and are refused."""
     if integers.dtype.kind == "u" and integers.max(initial=0) >= 2**63:
         raise InputError(

@@ -16,7 +16,7 @@ from tieproof.inputs.run_sources import QRELS, RUN, checked, numbered
 from tieproof.ties import FloatArray, IntArray
 
 
-class Judged(NamedTuple):
+class JudgedDocuments(NamedTuple):
     """The documents that the qrels name, and the grade of each.
 
     ids : those of the documents; None where a file has them as bytes
@@ -33,7 +33,7 @@ class Judged(NamedTuple):
         return [as_text(self.documents.id(row)) for row in rows]
 
 
-class Ranked(NamedTuple):
+class RankedDocuments(NamedTuple):
     """The scores of a run, and which of them are those of relevant documents.
 
     query, length : (s,) of each stretch of documents of one query, none empty; a query may have several
@@ -47,13 +47,13 @@ class Ranked(NamedTuple):
     of_judged: FloatArray
 
 
-def read_qrels(values: Any, queries: Numbers) -> Judged:
+def read_qrels(values: Any, queries: Numbers) -> JudgedDocuments:
     """The judgments, checked; ids of queries get their numbers from `queries`."""
     source, _ = checked(values, QRELS, queries)
-    return Judged(source.documents, source.value, source.ids)
+    return JudgedDocuments(source.documents, source.value, source.ids)
 
 
-def read_run(values: Any, judged: Judged, queries: Numbers) -> Ranked:
+def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
     """The run, checked; ids of queries get their numbers from `queries`."""
     found = from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
     if found is not None:
@@ -62,10 +62,12 @@ def read_run(values: Any, judged: Judged, queries: Numbers) -> Ranked:
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | (judged.grade <= 0), np.nan, source.value[row])
-    return Ranked(query[first], np.diff(first, append=len(query)), source.value, of_judged)
+    return RankedDocuments(query[first], np.diff(first, append=len(query)), source.value, of_judged)
 
 
-def from_plain_dictionary(values: Mapping[Any, Any], judged: Judged, queries: Numbers) -> Ranked | None:
+def from_plain_dictionary(
+    values: Mapping[Any, Any], judged: JudgedDocuments, queries: Numbers
+) -> RankedDocuments | None:
     """A run whose queries are dictionaries with names of one type and finite floats; None where it is another.
 
     Of its documents only the types are looked at, for a dictionary finds those that are relevant: one query after
@@ -98,10 +100,10 @@ def from_plain_dictionary(values: Mapping[Any, Any], judged: Judged, queries: Nu
     of_judged = np.full(len(judged.grade), np.nan)
     of_judged[rows] = found
     length = np.diff(ends)
-    return Ranked(of_query[length > 0], length[length > 0], score, of_judged)
+    return RankedDocuments(of_query[length > 0], length[length > 0], score, of_judged)
 
 
-def relevant_rows(judged: Judged, n_queries: int) -> tuple[IntArray, IntArray]:
+def relevant_rows(judged: JudgedDocuments, n_queries: int) -> tuple[IntArray, IntArray]:
     """The rows of the relevant documents, query after query, and where those of each query begin, and the end."""
     rows = np.flatnonzero(judged.grade > 0)
     query = judged.documents.query[rows]

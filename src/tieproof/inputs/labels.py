@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import SCALARS, as_array, check_count, is_bfloat16, type_name
@@ -15,6 +14,7 @@ from tieproof.inputs.identities import (
 )
 from tieproof.inputs.strings import check_widths
 from tieproof.inputs.tensors import is_tensor
+from tieproof.ties import Array, IntArray
 
 JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
 """What to do with labels that came batch by batch."""
@@ -36,7 +36,7 @@ def checked_labels(
     n_queries: int,
     n_items: int | None,
     counted: tuple[str, str] = ("embeddings", "gallery"),
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+) -> tuple[Array, Array | None]:
     """The labels of queries and of items: one each, or columns; `counted` are the arguments that have the items."""
     name = "labels" if n_items is None else "query labels"
     with about("labels", counted[0]):
@@ -68,9 +68,7 @@ def checked_labels(
     return own, others
 
 
-def checked_groups(
-    of_queries: Any, of_items: Any, n_queries: int, n_items: int | None
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+def checked_groups(of_queries: Any, of_items: Any, n_queries: int, n_items: int | None) -> tuple[Array, Array] | None:
     """The groups of the queries and of the items; those of both at once where there is no gallery."""
     if of_queries is None:
         if of_items is not None:
@@ -89,7 +87,7 @@ def checked_groups(
     return own, others
 
 
-def check_types(own: npt.NDArray[Any], others: npt.NDArray[Any], name: str, other_name: str) -> None:
+def check_types(own: Array, others: Array, name: str, other_name: str) -> None:
     """Refuse labels that are never equal since their types differ."""
     if own.dtype.kind != others.dtype.kind:
         raise InputError(
@@ -98,7 +96,7 @@ def check_types(own: npt.NDArray[Any], others: npt.NDArray[Any], name: str, othe
         )
 
 
-def as_labels(values: Any, count: int, name: str, items: str, columns: bool = True) -> npt.NDArray[Any]:
+def as_labels(values: Any, count: int, name: str, items: str, columns: bool = True) -> Array:
     """Labels of `count` items: integers or strings of shape (count,), or 0/1 of shape (count, classes).
 
     columns: whether columns of 0/1 are meant at all.
@@ -114,7 +112,7 @@ def as_labels(values: Any, count: int, name: str, items: str, columns: bool = Tr
     return array
 
 
-def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool = True) -> npt.NDArray[Any]:
+def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool = True) -> Array:
     """Labels of shape (count,) or (count, columns); whether columns hold 0/1 is not looked at."""
     array = as_label_array(values, name)
     if array.ndim == 2 and array.shape[0] == 1 != count:
@@ -128,7 +126,7 @@ def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool 
     return array
 
 
-def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
+def as_label_array(values: Any, name: str) -> Array:
     """Labels of any shape as int64, uint64 where they need it, str or bytes."""
     if isinstance(values, list | tuple | range):
         # Not by NumPy's rules, which make strings of integers beside strings, and floats of large integers.
@@ -137,7 +135,7 @@ def as_label_array(values: Any, name: str) -> npt.NDArray[Any]:
         array = as_array(values, name)
     limit: Any = None
     if array.dtype.kind == "O":
-        limit = limits_of(array)
+        limit = limits_of_objects(array)
         array = from_objects(array, name)
     if array.dtype.kind == "f" or is_bfloat16(array):
         stored = stored_type(values, array)
@@ -166,7 +164,7 @@ def with_labels(values: Any, name: str) -> list[Any]:
     return [labels_of(each, place) for place, each in enumerate(values)]
 
 
-def limits_of(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def limits_of_objects(objects: Array) -> IntArray:
     """Below which size each of some objects is known not to be rounded, by its own type if it is a float."""
     kinds = {type(each) for each in objects.flat}
     limits = {
@@ -175,7 +173,7 @@ def limits_of(objects: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.array([limits[type(each)] for each in objects.flat], np.int64).reshape(objects.shape)
 
 
-def check_whole_labels(array: npt.NDArray[Any], limit: Any, name: str) -> None:
+def check_whole_labels(array: Array, limit: Any, name: str) -> None:
     """Refuse floats as labels that are no whole numbers, or so large that they may have been rounded."""
     wrong = not_whole(array, limit)
     if not wrong.any():
@@ -194,7 +192,7 @@ def check_whole_labels(array: npt.NDArray[Any], limit: Any, name: str) -> None:
     )
 
 
-def from_objects(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+def from_objects(array: Array, name: str) -> Array:
     """Objects that are all numbers, all strings or all bytes, as an array of that type."""
     values = array.ravel().tolist()
     for types, letters in LABEL_TYPES:

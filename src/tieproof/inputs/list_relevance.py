@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError, about
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.relevance import Relevance, RelevantBlock, by_labels
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import Array, IntArray
 
 
@@ -64,43 +64,36 @@ def relevance_by_labels(
 
 
 class JudgedGrades(NamedTuple):
-    """Whether a grade is above 0 and not 1, and whether one is none that float64 holds exactly."""
+    """Whether any grade is above 0 and not 1, and whether float64 holds any not; and how many lists are done."""
 
     graded: bool
     wrong: bool
+    done: int
 
 
 class JudgedLists(NamedTuple):
-    """Relevance by numbers: those of all lists, one after the other, with what `count_judged` found of them.
+    """Who is relevant and who is excluded by numbers, with all grades; whether any is not 1, and any none at all."""
 
-    numbers, start : the list of query q is start[q] … start[q+1]-1
-    pointer, excluded_pointer : (q + 1,) how many items are relevant, and excluded, in the lists before each
-    """
-
-    numbers: Array
-    start: IntArray
-    pointer: IntArray
-    excluded_pointer: IntArray
-    found: JudgedGrades
+    block: RelevantBlock
+    graded: bool
+    wrong: bool
 
     @classmethod
     def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
-        """The relevance of lists, counted."""
+        """Above 0 relevant, 0 not, below 0 excluded; the list of query q is start[q] … start[q+1]-1."""
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
-        found = count_judged(numbers, start, pointer[1:], excluded_pointer[1:])
-        return cls(numbers, start, pointer.cumsum(), excluded_pointer.cumsum(), found)
-
-    def block(self, graded: bool) -> RelevantBlock:
-        """Above 0 relevant, 0 not, below 0 excluded."""
-        found = RelevantBlock(
-            self.pointer,
-            np.empty(self.pointer[-1] + 1, dtype=np.int64),
-            np.empty(self.pointer[-1] + 1) if graded else None,
-            self.excluded_pointer,
-            np.empty(self.excluded_pointer[-1] + 1, dtype=np.int64),
-        )
-        list_judged(self.numbers, self.start, found)
-        return found
+        room = 1 + max(int(np.diff(start).max()), int(start[-1] - start[0]) // 16)
+        items, excluded = np.empty((2, room), dtype=np.int64)
+        grades = np.empty(room)
+        graded, wrong, done = False, False, 0
+        while True:
+            block = RelevantBlock(pointer, items, grades, excluded_pointer, excluded)
+            found = list_judged(numbers, start, done, block)
+            graded, wrong, done = graded or found.graded, wrong or found.wrong, found.done
+            if done == len(start) - 1:
+                return cls(block, graded, wrong)
+            items, excluded = (np.append(each, np.empty_like(each)) for each in (items, excluded))
+            grades = np.append(grades, np.empty_like(grades))
 
 
 def as_judged_type(values: Array) -> Array:
@@ -115,13 +108,9 @@ def as_judged_type(values: Array) -> Array:
 
 
 @native
-def count_judged(relevance: Array, start: IntArray, relevant: IntArray, excluded: IntArray) -> JudgedGrades:
-    """Count the relevant and the excluded items of each list; that of query q is start[q] … start[q+1]-1."""
+def list_judged(relevance: Array, start: IntArray, first_list: int, found: Output[RelevantBlock]) -> JudgedGrades:
+    """List the relevant and the excluded items of each list, their grades, and where those of each list begin.
 
-
-@native
-def list_judged(relevance: Array, start: IntArray, found: RelevantBlock) -> None:
-    """List the relevant and the excluded items of each list, as many as were counted, and grades if wanted.
-
-    The last place of their arrays is room.
+    The list of query q is start[q] … start[q+1]-1. It goes on from a list, and as long as there is room for one more
+    than all items of a list.
     """

@@ -4,12 +4,11 @@ Each rule looks at a few rows first and stops at the first difference, and leave
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import Relevance
-from tieproof.ties import IntArray
+from tieproof.ties import FloatArray, IntArray
 
 FEWEST = 4
 """Rows that there must be: with fewer, an example may well be meant as it is."""
@@ -28,7 +27,7 @@ def warn_of_queries_in_gallery(queries: Embeddings, gallery: Embeddings, relevan
     """The gallery is the queries, and each finds itself: leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST:
         return
-    if same_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
+    if equal_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
         warn(
             f"The gallery is the queries: all {len(queries)} rows are equal, one to one, and each query "
             "finds itself, whatever the embeddings are worth. To rank each item among all others, pass no gallery."
@@ -47,7 +46,7 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
         )
 
 
-def same_rows(array: Embeddings, other: Embeddings) -> bool:
+def equal_rows(array: Embeddings, other: Embeddings) -> bool:
     """Whether two arrays of one shape hold the same numbers."""
     size = max(1, BLOCK // array.shape[1])
     starts = [0, *range(SOME, len(array), size)]
@@ -59,7 +58,7 @@ def same_rows(array: Embeddings, other: Embeddings) -> bool:
 
 def one_row(array: Embeddings) -> bool:
     """Whether all rows are equal."""
-    return same_rows(array, np.broadcast_to(array[0], array.shape))
+    return equal_rows(array, np.broadcast_to(array[0], array.shape))
 
 
 def finds_itself(relevance: Relevance) -> bool:
@@ -95,6 +94,6 @@ def is_similarity(matrix: Embeddings) -> bool:
     return bool(one_side and several and 2 * apart > others.size)
 
 
-def is_symmetric(rows: npt.NDArray[np.float64], columns: Embeddings, near: float) -> bool:
+def is_symmetric(rows: FloatArray, columns: Embeddings, near: float) -> bool:
     """Whether some rows are the columns of the same indices."""
     return bool((np.abs(rows - columns.T.astype(np.float64)) <= near).all())

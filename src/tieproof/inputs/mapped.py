@@ -1,4 +1,4 @@
-"""Memory-mapped files must not change while they are evaluated.
+"""Memory-mapped files must not change while they are evaluated, nor others while they are read.
 
 What is promised: a file whose size or time of change is another one at the end than at the start is refused, and so
 is one that is shorter at the start than the array that maps it. What cannot be promised: a file that is cut short
@@ -54,8 +54,15 @@ class Watched(NamedTuple):
 @contextmanager
 def watch(values: Iterable[Any]) -> Iterator[None]:
     """Refuse files that the arrays among `values` map, if they change before the end."""
+    with unchanged({path for value in values for path in paths_of(value)}):
+        yield
+
+
+@contextmanager
+def unchanged(paths: Iterable[str]) -> Iterator[None]:
+    """Refuse files that change before the end."""
     with ExitStack() as stack:
-        files = [opened(path, stack) for path in {path for value in values for path in paths_of(value)}]
+        files = [opened(path, stack) for path in paths]
         watched = [file for file in files if file is not None]
         try:
             yield

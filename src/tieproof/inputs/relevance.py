@@ -3,12 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 
 class RelevantBlock(NamedTuple):
@@ -31,7 +31,7 @@ class Excluded(NamedTuple):
     pairs : query * n_items + item, ascending
     """
 
-    groups: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
+    groups: tuple[Array, Array] | None = None
     pairs: IntArray | None = None
 
 
@@ -63,9 +63,7 @@ class Relevance(ABC):
         A grade below zero excludes; no grades: all are 1.
         """
 
-    def shared(
-        self, queries: IntArray, usable: npt.NDArray[np.bool_], at_least: int
-    ) -> Iterator[tuple[IntArray, IntArray]]:
+    def shared(self, queries: IntArray, usable: BoolArray, at_least: int) -> Iterator[tuple[IntArray, IntArray]]:
         """Queries that share their relevant items, but for leaving out themselves: (positions in `queries`, items).
 
         Only where all of at least so many items are `usable` (n_items,), and where nothing but the query itself is
@@ -126,8 +124,8 @@ class Labels(Relevance):
     start, size : of each class among the members, and of the one past the last, which is empty
     """
 
-    query_labels: npt.NDArray[Any]
-    item_labels: npt.NDArray[Any]
+    query_labels: Array
+    item_labels: Array
     query_class: IntArray
     item_class: IntArray
     members: IntArray
@@ -135,9 +133,7 @@ class Labels(Relevance):
     size: IntArray
 
     @classmethod
-    def of(
-        cls, query_labels: npt.NDArray[Any], item_labels: npt.NDArray[Any] | None, excluded: Excluded = NOTHING
-    ) -> "Labels":
+    def of(cls, query_labels: Array, item_labels: Array | None, excluded: Excluded = NOTHING) -> "Labels":
         """Relevance by a label for each query and each item; no labels of items: leave-one-out."""
         items = query_labels if item_labels is None else item_labels
         members = stable_order(items)
@@ -171,9 +167,7 @@ class Labels(Relevance):
         """Sizes of classes, less the query itself."""
         return self.size[self.query_class] - int(self.leave_one_out)
 
-    def shared(
-        self, queries: IntArray, usable: npt.NDArray[np.bool_], at_least: int
-    ) -> Iterator[tuple[IntArray, IntArray]]:
+    def shared(self, queries: IntArray, usable: BoolArray, at_least: int) -> Iterator[tuple[IntArray, IntArray]]:
         """The members of each class."""
         if not self.plain:
             return
@@ -200,7 +194,7 @@ class Labels(Relevance):
         return position, self.members[index], None
 
 
-def stable_order(labels: npt.NDArray[Any]) -> IntArray:
+def stable_order(labels: Array) -> IntArray:
     """Indices that sort the labels and keep equal ones in their order; fast where they are small integers."""
     if labels.dtype.kind == "i":
         low = labels.min()
@@ -217,9 +211,7 @@ class MultiLabels(Relevance):
     item_labels: npt.NDArray[np.float32]
 
     @classmethod
-    def of(
-        cls, query_labels: npt.NDArray[Any], item_labels: npt.NDArray[Any] | None, excluded: Excluded = NOTHING
-    ) -> "MultiLabels":
+    def of(cls, query_labels: Array, item_labels: Array | None, excluded: Excluded = NOTHING) -> "MultiLabels":
         """Relevance by columns of labels; none of items: leave-one-out."""
         own = query_labels.astype(np.float32)
         others = own if item_labels is None else item_labels.astype(np.float32)
@@ -242,7 +234,7 @@ class MultiLabels(Relevance):
         return position, np.concatenate([part[1] for part in found]), None
 
 
-def by_labels(own: npt.NDArray[Any], others: npt.NDArray[Any] | None, excluded: Excluded = NOTHING) -> Relevance:
+def by_labels(own: Array, others: Array | None, excluded: Excluded = NOTHING) -> Relevance:
     """Relevance by checked labels: one each, or columns."""
     return MultiLabels.of(own, others, excluded) if own.ndim == 2 else Labels.of(own, others, excluded)
 
@@ -261,10 +253,10 @@ def ranges(start: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
     return position, np.arange(len(position)) + (start - ends + length)[position]
 
 
-def sorted_contains(sorted_values: IntArray, values: IntArray) -> npt.NDArray[np.bool_]:
+def sorted_contains(sorted_values: IntArray, values: IntArray) -> BoolArray:
     """Whether each value is among `sorted_values`."""
     if not len(sorted_values):
         return np.zeros(len(values), dtype=np.bool_)
     place = np.minimum(np.searchsorted(sorted_values, values), len(sorted_values) - 1)
-    found: npt.NDArray[np.bool_] = sorted_values[place] == values
+    found: BoolArray = sorted_values[place] == values
     return found

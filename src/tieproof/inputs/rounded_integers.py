@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.ties import Array
 
 LARGEST = 2.0**53
 """Up to this size float64 holds every integer."""
 
 
-def check_integers(values: Any, array: npt.NDArray[Any], name: str) -> None:
+def check_integers(values: Any, array: Array, name: str) -> None:
     """Refuse lists and data frames with integers that became other numbers in `array`, which was made of them."""
     if array.dtype.kind != "f" or float(np.finfo(array.dtype).max) < LARGEST or not (np.abs(array) >= LARGEST).any():
         return
@@ -23,7 +23,7 @@ def check_integers(values: Any, array: npt.NDArray[Any], name: str) -> None:
         )
 
 
-def parts(values: Any) -> Iterator[npt.NDArray[Any]]:
+def parts(values: Any) -> Iterator[Array]:
     """What was made into one array, each part in its own type: columns of a data frame, entries of a list."""
     if isinstance(values, list | tuple):
         yield np.array(values, dtype=object).ravel()
@@ -39,7 +39,7 @@ def parts(values: Any) -> Iterator[npt.NDArray[Any]]:
             yield np.asarray(column.to_numpy())
 
 
-def is_rounded(part: npt.NDArray[Any]) -> bool:
+def is_rounded(part: Array) -> bool:
     """Whether float64 does not hold every integer of an array.
 
     >>> is_rounded(np.array([2**60, -(2**53)])), is_rounded(np.array([2**60 + 1])), is_rounded(np.array([0.5]))

@@ -4,16 +4,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy.typing as npt
-
 from tieproof.errors import InputError
 from tieproof.inputs.categories import as_categories
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.readers import query_categories
 from tieproof.inputs.run_sources import COLUMNS, values_of_column
+from tieproof.ties import Array
 
 
-def categories_of(values: Any, queries: Sequence[str], average: str) -> npt.NDArray[Any] | None:
+def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | None:
     """The category of each query; None where there are none.
 
     >>> categories_of({"q1": "dogs", "q2": "cats"}, ["q2"], "micro").tolist()

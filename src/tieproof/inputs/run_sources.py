@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.documents import Documents, Table, documents_called
+from tieproof.inputs.documents import Documents, DocumentTable, documents_called
 from tieproof.inputs.list_rows import in_float64
 from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
@@ -52,7 +52,7 @@ class Source(NamedTuple):
     ids: list[str] | None = None
 
 
-def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Table]:
+def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """What is handed in, with a table of its documents."""
     for kind, source_of in SOURCES:
         if kind(values):
@@ -64,7 +64,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Table]:
             f"data frame, not {type(values).__name__}."
         )
     check_finite(source, role, queries)
-    table = Table(source.documents)
+    table = DocumentTable(source.documents, len(queries))
     check_distinct(source, table, queries)
     return source, table
 
@@ -187,7 +187,7 @@ def check_finite(source: Source, role: Role, queries: Numbers) -> None:
         )
 
 
-def check_distinct(source: Source, table: Table, queries: Numbers) -> None:
+def check_distinct(source: Source, table: DocumentTable, queries: Numbers) -> None:
     """Refuse a document that is named twice for one query."""
     if table.twice is not None:
         query, document = names_of(source, table.twice[0], queries)

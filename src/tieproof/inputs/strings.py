@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.ties import Array
 
 Text = TypeVar("Text", str, bytes)
 
@@ -37,7 +37,7 @@ def check_widths(strings: Sequence[Text], owner: str) -> None:
         )
 
 
-def check_code_points(array: npt.NDArray[Any], owner: str) -> None:
+def check_code_points(array: Array, owner: str) -> None:
     """Refuse an array of strings with numbers in it that are no letters, which Python cannot even show."""
     letters = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.uint32)
     wrong = np.flatnonzero(letters > sys.maxunicode)

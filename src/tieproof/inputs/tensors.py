@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
+from tieproof.ties import Array
 
 
 def is_tensor(values: Any) -> bool:
@@ -13,7 +13,7 @@ def is_tensor(values: Any) -> bool:
     return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(values).__mro__)
 
 
-def from_tensor(tensor: Any, name: str) -> npt.NDArray[Any]:
+def from_tensor(tensor: Any, name: str) -> Array:
     """The numbers of a tensor on any device; a bfloat16 becomes the float32 that it is."""
     reason = not_readable(tensor)
     if reason:

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, pointers, ranges
 from tieproof.inputs.rounded_integers import is_rounded
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 
 class Triples(NamedTuple):
@@ -96,7 +95,7 @@ def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: b
     return Triples(query, item, grade)
 
 
-def as_grades(grades: npt.NDArray[Any]) -> FloatArray:
+def as_grades(grades: Array) -> FloatArray:
     """Grades in float64, which must hold them."""
     if is_rounded(grades):
         raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
@@ -129,7 +128,7 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: s
     return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
 
 
-def check_whole_indices(array: npt.NDArray[Any], stored: str, name: str) -> None:
+def check_whole_indices(array: Array, stored: str, name: str) -> None:
     """Refuse floats as indices that are no whole numbers, or may have been rounded to one."""
     limit = exact_below(stored)
     wrong = not_whole(array, limit)

@@ -9,7 +9,7 @@ the ranks: that number is found here, and the measure itself evaluates it.
 import numpy as np
 
 from tieproof.measures import Measure
-from tieproof.measures.ndcg import gains
+from tieproof.measures.graded_gains import gains
 from tieproof.measures.rank_weights import LOGARITHMIC
 from tieproof.ties import CutOffTies, FloatArray, IntArray
 

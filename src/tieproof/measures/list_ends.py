@@ -9,20 +9,16 @@ relevant items in neither were never retrieved.
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError
 from tieproof.measures import Estimates, Measure
 from tieproof.measures.graded_ends import worst_counts
-from tieproof.ties import CutOffTies, FloatArray, IntArray, ListEnd, Ties
+from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, ListEnd, Ties
 
 MOST_OTHERS = 2**22
 """More other items in a last tie than these count as infinitely many: a bound no tighter, for tables no larger."""
-
-Row = npt.NDArray[Any]
 
 
 def cut_off(
@@ -30,7 +26,7 @@ def cut_off(
     end: tuple[IntArray, IntArray, IntArray, IntArray],
     n_relevant: IntArray,
     n_items: IntArray | None,
-    names: Row,
+    names: Array,
 ) -> CutOffTies:
     """The ties of lists that were cut off; `names` are those of the queries."""
     listed = ties.listed

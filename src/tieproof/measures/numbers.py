@@ -15,13 +15,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 Number: TypeAlias = FloatArray | IntArray | float
 """What a `Pair` can be combined with: exact where it is an integer below 2^53."""
 
 _BLOCK = 256
-_TERMS_AT_ONCE = 1 << 16  # a multiple of that
+_TERMS_AT_ONCE = 1 << 16
 _ELEMENTS_AT_ONCE = 1 << 14
 SPLITTER = 134217729.0  # 2^27 + 1
 
@@ -121,14 +122,15 @@ class Pair:
 def running_sums(term: Callable[[IntArray], Pair], n: int) -> FloatArray:
     """Return term(1) + … + term(i) for i = 1 … n, hi and lo, shape (2, n); `term` is asked for many at a time.
 
-    Blocks of fixed length are summed side by side and put after each other: element i has the same bits however
+    Blocks of fixed length are summed by themselves and put after each other: element i has the same bits however
     many terms follow it, and however many are asked for at a time.
     """
     sums = np.empty((2, n))
     for start in reversed(range(0, n, _TERMS_AT_ONCE)):  # from the end, so that tables which terms need grow once
         stop = min(start + _TERMS_AT_ONCE, n)
-        inside = _sums_inside_blocks(term(np.arange(start + 1, stop + 1)))
-        sums[0, start:stop], sums[1, start:stop] = inside.hi, inside.lo
+        terms = term(np.arange(start + 1, stop + 1))
+        sums[0, start:stop], sums[1, start:stop] = terms.hi, terms.lo
+    sum_inside_blocks(sums, _BLOCK)
     if n <= _BLOCK:
         return sums
     ends = sums[:, _BLOCK - 1 : n - 1 : _BLOCK].copy()
@@ -142,18 +144,9 @@ def running_sums(term: Callable[[IntArray], Pair], n: int) -> FloatArray:
     return sums
 
 
-def _sums_inside_blocks(terms: Pair) -> Pair:
-    """Return the sums of the terms of each block, from its first one on."""
-    n = len(terms.hi)
-    blocks = -(-n // _BLOCK)
-    padded = np.zeros((2, blocks * _BLOCK))
-    padded[0, :n], padded[1, :n] = terms.hi, terms.lo
-    high, low = np.ascontiguousarray(padded.reshape(2, blocks, _BLOCK).transpose(0, 2, 1))
-    total = Pair(high[0], low[0])
-    for i in range(1, _BLOCK):
-        total = total + Pair(high[i], low[i])
-        high[i], low[i] = total.hi, total.lo
-    return Pair(high.T.reshape(-1)[:n], low.T.reshape(-1)[:n])
+@native
+def sum_inside_blocks(terms: Output[FloatArray], block: int) -> None:
+    """Replace the terms of each block, (2, n) of hi and lo, by their sums from its first one on."""
 
 
 def add_by_query(query: IntArray, values: FloatArray | IntArray, n_queries: int) -> FloatArray:

@@ -6,9 +6,9 @@ sums cancel (a tie far down adds m hits less nearly as much again), so they are 
 
 import numpy as np
 
-from tieproof.measures.kernels import precision_terms, trapezoid_terms
 from tieproof.measures.numbers import Pair, once
-from tieproof.measures.rank_weights import HARMONIC
+from tieproof.measures.rank_weights import HARMONIC, WeightTables
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 _SMALL = 32  # finding equal ties costs more than computing small ones
@@ -62,3 +62,38 @@ def trapezoids_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> Fl
     if large.size:
         terms[:, large] = once(compute, *(column[large] for column in (k, n, l, m)))
     return terms
+
+
+@native
+def precision_terms(
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,
+    m: IntArray,
+    s: IntArray,
+    harmonic: WeightTables,
+    room: Output[FloatArray],
+    terms: Output[FloatArray],
+) -> None:
+    """Write lower, expected, upper and variance, the rows of `terms`, of ties of which s places count.
+
+    harmonic : the weights 1/r
+    room : (3, the largest s)
+    """
+
+
+@native
+def trapezoid_terms(
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,
+    m: IntArray,
+    harmonic: WeightTables,
+    room: Output[FloatArray],
+    terms: Output[FloatArray],
+) -> None:
+    """Write lower, expected, upper and variance of what ties add to a sum of trapezoids, the rows of `terms`.
+
+    harmonic : the weights 1/r
+    room : (3, items in the largest tie)
+    """

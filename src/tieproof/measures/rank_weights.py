@@ -14,17 +14,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from weakref import WeakSet
 
 import numpy as np
 
-from tieproof.measures.kernels import LONG, SUMMED, WeightTables
 from tieproof.measures.numbers import Pair, atanh, blockwise, groups_of, running_sums, total
 from tieproof.ties import FloatArray, IntArray
 
 KEPT = 1 << 18
 """Entries of a table that stay when no evaluation goes on."""
+
+LONG = 32
+"""Variances of sums of precisions over more places than these may go by closed form, which takes sums of 1/r²."""
+
+SUMMED = 64
+"""Runs up to this length are summed term by term to tell how far their weights spread; longer ones by tables."""
 
 _lock = threading.RLock()
 _users = 0
@@ -107,6 +112,19 @@ def _square(pair: Pair) -> Pair:
 
 
 _LOG2_OF_NEXT = RunningSums(lambda i: Pair(*blockwise(_log2_step, i)))
+
+
+class WeightTables(NamedTuple):
+    """What ranks weigh; `Weights` make it, and kernels read it.
+
+    sums, squares : (2, ranks + 1) running sums of the weights and of their squares, hi and lo; without sums every
+        rank weighs 1, and squares are read for runs longer than LONG alone
+    persistence : p > 0 where a run that begins after `start` ranks weighs p^start times the first weights
+    """
+
+    sums: FloatArray | None
+    squares: FloatArray | None
+    persistence: float
 
 
 class Weights(Protocol):

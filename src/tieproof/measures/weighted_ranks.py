@@ -9,25 +9,34 @@ Najork 2008; for the variance, sampling without replacement). Weights beyond a c
 >>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([2]), n_items=a([9]))
 >>> [float(x[0]) for x in (P @ 2)(ties)]
 [0.0, 0.5, 1.0, 0.08333333333333333]
+>>> lower, expected, upper, variance = nDCG(Ties(query=a([0]), k=a([1]), n=a([0]), l=a([2]), m=a([1]),
+...                                              n_relevant=a([1]), n_items=a([9])))
+>>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
+0.500000 0.565465 0.630930
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
+from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.kernels import sum_weights
+from tieproof.measures.graded_gains import gains, graded_gain
 from tieproof.measures.numbers import add_by_query
-from tieproof.measures.rank_weights import UNIFORM, Geometric, Weights
+from tieproof.measures.rank_weights import LOGARITHMIC, UNIFORM, Geometric, Weights, WeightTables
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
-def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None) -> Estimates:
-    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query."""
+def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None, divisors: FloatArray) -> Estimates:
+    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided.
+
+    A divisor of 0 counts as 1.
+    """
     estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
     tables = weights.tables(min(int(ends.max(initial=0)), ties.depth), ties.largest)
     bounds = ideal_sum(ties.n_relevant, weights, last)
-    sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, estimates)
+    sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, divisors, estimates)
     return Estimates(*estimates)
 
 
@@ -43,14 +52,31 @@ def hits_over(divisor: Callable[[FloatArray, FloatArray], FloatArray]) -> Callab
         last = measure.last_rank(ties)
         if last is None:
             last = ties.n_relevant
-        by = divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64))
-        return weighted_sum(ties, UNIFORM, last).divided_by(np.where(by == 0.0, 1.0, by))
+        return weighted_sum(ties, UNIFORM, last, divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64)))
 
     return compute
 
 
 def _persistence(ties: Ties, measure: Measure) -> Estimates:
-    return weighted_sum(ties, Geometric(float(measure["p"])), measure.last_rank(ties))
+    return weighted_sum(ties, Geometric(float(measure["p"])), measure.last_rank(ties), np.ones(ties.n_queries))
+
+
+def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
+    last = measure.last_rank(ties)
+    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
+    if ties.grades is None:
+        return weighted_sum(ties, LOGARITHMIC, last, ideal_sum(relevant, LOGARITHMIC, last))
+    missing_grades, listed = np.zeros(0), ties.listed
+    if np.any(relevant != listed):
+        if ties.missing_grades is None:
+            query = int(np.flatnonzero(relevant != listed)[0])
+            raise InputError(
+                f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, of which "
+                f"{listed[query]} are in the list. Give the whole list, take 'nDCG(ideal=list)', or let evaluate_run "
+                "read all grades from the qrels."
+            )
+        missing_grades = ties.missing_grades
+    return graded_gain(ties, *gains(measure, ties, missing_grades), last)
 
 
 def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:
@@ -68,6 +94,24 @@ def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:
     tied = by_query(m * others)
     variance = by_query(m * others * ((ties.l + 1) / 12.0))
     return Estimates(won, won + tied / 2.0, won + tied, variance).divided_by(np.maximum(pairs, 1.0))
+
+
+@native
+def sum_weights(
+    starts: IntArray,
+    k: IntArray,
+    l: IntArray,
+    m: IntArray,
+    last: IntArray,
+    weights: WeightTables,
+    bounds: FloatArray,
+    divisors: FloatArray,
+    estimates: Output[FloatArray],
+) -> None:
+    """Estimate the sum of the weights of the relevant items' ranks of each query, divided; 0 divides as 1 does.
+
+    bounds : (Q,) on these sums before they are divided
+    """
 
 
 P = define(
@@ -183,6 +227,38 @@ AUC = define(
         aliases={
             "scikit-learn": {"roc_auc_score": "AUC"},
             "torchmetrics": {"RetrievalAUROC": "AUC", "retrieval_auroc": "AUC"},
+        },
+    )
+)
+
+nDCG = define(  # noqa: N816
+    Definition(
+        name="nDCG",
+        compute=_discounted_gain,
+        meaning="Normalised discounted cumulative gain: the gains of the ranked items, discounted by the logarithm "
+        "of their rank, over the same sum in the best order.",
+        formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by falling gain)",
+        source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "
+        "equation 5",
+        cutoff="optional",
+        parameters=(
+            Parameter(
+                "gain", "linear", "the gain of a grade: the grade itself, or exp: 2^grade - 1", ("linear", "exp")
+            ),
+            Parameter(
+                "ideal",
+                "all",
+                "the best order is of all relevant items, or of those in the list: a short list inflates it, and "
+                "relevant items that are missing are like any other, also where a list that was cut off may go on",
+                ("all", "list"),
+            ),
+        ),
+        aliases={
+            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}", "ndcg_cut.{k}": "nDCG@{k}"},
+            "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
+            "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
+            "scikit-learn": {"ndcg_score": "nDCG"},
+            "torchmetrics": {"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
         },
     )
 )

@@ -3,7 +3,8 @@
 An array crosses as the struct `Array`, whatever its type; a named tuple of arrays and numbers as a pointer to a
 struct of the same fields in the same order; several results come back as a struct. Where an array of `Any` is among
 the arguments or their fields the kernel is generic: it is there for several types of elements, the same one for all
-such arrays, and the type is the end of its name (`find_in_rows_float`).
+such arrays, and the type is the end of its name (`find_in_rows_float`). What a kernel writes to is annotated as
+`Output`.
 """
 
 import ctypes
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, wraps
 from operator import index
 from types import NoneType
-from typing import Any, ParamSpec, TypeVar
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,13 @@ from tieproof.native.loading import best_library
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
+Named = TypeVar("Named", bound=tuple[Any, ...])
+
+WRITTEN = "a kernel writes to it"
+Output = Annotated[T, WRITTEN]
+"""An array that a kernel writes to, or a named tuple of such: one that is read-only is refused."""
+
 Element = np.dtype[Any]
 
 NAMES: dict[Element, str] = {
@@ -64,7 +72,7 @@ NUMBERS: dict[Any, tuple[Any, Callable[[Any], Any]]] = {
 _pack_array = struct.Struct("<Qqqq").pack
 _array_of = Array.from_buffer_copy
 _address = ctypes.addressof
-_start = (ctypes.c_char * 0).from_buffer  # a fifth of the time of `array.ctypes.data`
+_start = ctypes.c_char.from_buffer  # an eighth of the time of `array.ctypes.data`
 
 
 def native(function: Callable[P, R]) -> Callable[P, R]:
@@ -72,21 +80,45 @@ def native(function: Callable[P, R]) -> Callable[P, R]:
 
     A wrong type of an array is a TypeError that names it: a defect of the caller, for no user hands in such arrays.
     """
-
-    @cache
-    def kernel() -> Callable[[tuple[Any, ...]], Any]:  # when it is first called: an import takes no time for it
-        return resolved(function, best_library())
+    kernel: Callable[[tuple[Any, ...]], Any] | None = None
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
-        return kernel()(arguments)
+        nonlocal kernel
+        if kernel is None:  # only now: an import takes no time for it
+            kernel = resolved(function, best_library())
+        return kernel(arguments)
 
     return call  # type: ignore[return-value]
 
 
+class Packed(NamedTuple):
+    """A named tuple as kernels see it: the type of its arrays of any type, if it has some, and its fields."""
+
+    element: Element | None
+    fields: bytes
+
+
+def packed(value: Named) -> Named:
+    """The same named tuple, which crosses to kernels without another look at its arrays: for many calls."""
+    kind: Any = type(value)
+    path = path_to_generic(kind)
+    element = None if path is None else element_at((value,), path)
+    made: Any = with_room_for_packed(kind)._make(value)
+    made.packed = Packed(element, packer(kind, kind.__name__, element)(value))
+    found: Named = made
+    return found
+
+
+@cache
+def with_room_for_packed(kind: Any) -> Any:
+    """A named tuple of this kind that can also hold how it is packed."""
+    return type(kind.__name__, (kind,), {"__doc__": kind.__doc__})
+
+
 def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[Any, ...]], Any]:
     """The kernel of a stub in a library, which takes its arguments as one tuple."""
-    hints = typing.get_type_hints(function)
+    hints = typing.get_type_hints(function, include_extras=True)
     returned, name = hints.pop("return"), function.__name__
     path = next(paths_to_generic(tuple(hints.values())), None)
     if path is None:
@@ -95,10 +127,7 @@ def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[A
     kernels: dict[Element, Callable[[tuple[Any, ...]], Any]] = {}
 
     def choose(arguments: tuple[Any, ...]) -> Any:
-        array: Any = arguments
-        for place in path:
-            array = array[place]
-        element = array.dtype
+        element = element_at(arguments, path)
         if element not in kernels:
             if element not in known:
                 raise TypeError(f"{name} is there for {', '.join(map(str, known))}, not for {element}.")
@@ -108,9 +137,23 @@ def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[A
     return choose
 
 
+@cache
+def path_to_generic(kind: Any) -> tuple[int, ...] | None:
+    """Where the first array of any type is in a named tuple of this kind, which is the only argument."""
+    return next(paths_to_generic((kind,)), None)
+
+
+def element_at(values: Any, path: tuple[int, ...]) -> Element:
+    """The type of the elements of an array in arguments, or in the fields of named tuples."""
+    for place in path:
+        values = values[place]
+    found: Element = values.dtype
+    return found
+
+
 def paths_to_generic(hints: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
     """Where in arguments, and in the fields of named tuples, arrays of any type are."""
-    for place, hint in enumerate(hints):
+    for place, hint in enumerate(map(unmarked, hints)):
         if typing.get_origin(hint) is np.ndarray and element_of(hint) is None:
             yield (place,)
         elif is_named_tuple(hint):
@@ -146,20 +189,34 @@ def argument(hint: Any, where: str, element: Element | None) -> tuple[Any, Calla
     only, _ = without_none(hint)
     if only in NUMBERS:
         return NUMBERS[only]
-    fields = reader(hint, where, element)
-    if is_named_tuple(only):
-        pack = packing(layout(only)).pack
-        return ctypes.c_char_p, lambda value: pack(*fields(value))
-    return Array, lambda value: _array_of(_pack_array(*fields(value)))
+    if not is_named_tuple(only):
+        fields = reader(hint, where, element)
+        return Array, lambda value: _array_of(_pack_array(*fields(value)))
+    pack = packer(hint, where, element)
+    wanted = None if path_to_generic(only) is None else element
+
+    def struct_of(value: Any) -> bytes:
+        known: Packed | None = getattr(value, "packed", None)
+        return pack(value) if known is None or known.element != wanted else known.fields
+
+    return ctypes.c_char_p, struct_of
 
 
-def reader(hint: Any, where: str, element: Element | None) -> Callable[[Any], Any]:
+@cache
+def packer(hint: Any, where: str, element: Element | None) -> Callable[[Any], bytes]:
+    """What makes a struct of a named tuple."""
+    pack, fields = packing(layout(unmarked(hint))).pack, reader(hint, where, element)
+    return lambda value: pack(*fields(value))
+
+
+def reader(hint: Any, where: str, element: Element | None, is_written: bool = False) -> Callable[[Any], Any]:
     """What makes of a value the fields of its struct, and of those within it, in a row."""
+    is_written |= hint is not unmarked(hint)
     hint, optional = without_none(hint)
     if hint in NUMBERS:
         return lambda value: (value,)
     if is_named_tuple(hint):
-        parts = [reader(part, f"{where}.{name}", element) for name, part in fields_of(hint).items()]
+        parts = [reader(part, f"{where}.{name}", element, is_written) for name, part in fields_of(hint).items()]
 
         def fields_of_all(value: Any) -> list[Any]:
             fields: list[Any] = []
@@ -172,26 +229,29 @@ def reader(hint: Any, where: str, element: Element | None) -> Callable[[Any], An
     wanted = element_of(hint) or element
 
     def fields_of_array(array: Any) -> Fields:
+        try:
+            if array.dtype is wanted:
+                at = _address(_start(array))
+                if array.ndim == 1:
+                    return at, len(array), 1, 1
+                columns = math.prod(array.shape[1:])
+                return at, len(array), columns, columns
+        except (AttributeError, TypeError, ValueError, BufferError):
+            pass  # it is absent, empty, read-only, or has something between its rows
         if array is None and optional:
             return ABSENT
         found = getattr(array, "dtype", None)
-        if found is not wanted and found != wanted:
+        if found != wanted:
             raise TypeError(f"{where} must be an array of {wanted}, not of {found or type(array).__name__}.")
-        try:
-            at = _address(_start(array))
-        except (TypeError, ValueError, BufferError):
-            return fields_of_view(array, where)
-        shape = array.shape
-        if len(shape) == 1:
-            return at, shape[0], 1, 1
-        columns = math.prod(shape[1:])
-        return at, shape[0], columns, columns
+        if is_written and not array.flags.writeable:
+            raise TypeError(f"{where} is written to, and the array is read-only.")
+        return fields_of_view(array, where)
 
     return fields_of_array
 
 
 def fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
-    """The fields of an array that is read-only, or has something between its rows."""
+    """The fields of an array that is empty or read-only, or has something between its rows."""
     at, stride = array.__array_interface__["data"][0], 1
     columns = math.prod(array.shape[1:])
     if array.flags.c_contiguous:
@@ -206,7 +266,7 @@ def fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
 @cache
 def fields_of(hint: Any) -> dict[str, Any]:
     """The fields of a named tuple, and their types."""
-    return typing.get_type_hints(hint)
+    return typing.get_type_hints(hint, include_extras=True)
 
 
 @cache
@@ -244,8 +304,14 @@ def leaves(of: type[ctypes.Structure], start: int = 0) -> Iterator[tuple[int, An
             yield offset, field
 
 
+def unmarked(hint: Any) -> Any:
+    """A type without the mark that a kernel writes to it."""
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
+
+
 def without_none(hint: Any) -> tuple[Any, bool]:
     """A type without None and without NumPy's own numbers beside Python's, and whether there was None."""
+    hint = unmarked(hint)
     parts = typing.get_args(hint)
     if typing.get_origin(hint) is np.ndarray or (NoneType not in parts and int not in parts):
         return hint, False

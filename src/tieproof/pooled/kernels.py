@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 BINS = 2**16
@@ -30,7 +30,7 @@ def floats(numbers: IntArray) -> FloatArray:
 
 
 @native
-def number_floats(bits: IntArray) -> None:
+def number_floats(bits: Output[IntArray]) -> None:
     """The bits of floats to ordered integers."""
 
 
@@ -57,7 +57,13 @@ def add_bins(bins: Bins, others: Bins) -> None:
 
 @native
 def histogram(
-    block: IntArray, row_weight: IntArray, column_weight: IntArray, low: int, high: int, shift: int, bins: Bins
+    block: IntArray,
+    row_weight: IntArray,
+    column_weight: IntArray,
+    low: int,
+    high: int,
+    shift: int,
+    bins: Output[Bins],
 ) -> int:
     """Add the entries from `low` to `high` to bins of 2^shift numbers; return the weight below."""
 
@@ -75,7 +81,7 @@ def count_inside(block: IntArray, low: int, high: int) -> int:
 
 
 @native
-def list_inside(block: IntArray, low: int, high: int, places: IntArray) -> None:
+def list_inside(block: IntArray, low: int, high: int, places: Output[IntArray]) -> None:
     """Write down their places, row after row."""
 
 

@@ -1,6 +1,7 @@
-"""What an evaluation found of every query, before any mean, and of the queries of one category."""
+"""What an evaluation found of every query, and of the queries of one category: values, means, and how many ties."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.digests import Digests
 from tieproof.measures import Measure
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Estimate, FloatArray, IntArray, Ties
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
@@ -65,7 +66,7 @@ class Evaluated(NamedTuple):
     query_ids : (Q,) the evaluated queries
     per_query : lower, expected, upper value and variance of each measure, (4, Q) each
     origin : the call and the data
-    tie_counts : (4, Q), see `tie_summary.count_by_query`
+    tie_counts : (4, Q), see `count_by_query`
     zero_vectors : rows that are all zero, in queries and gallery together
     empty_ids : the queries with nothing relevant, which may be evaluated or not
     left_out : the ids of further queries that are not evaluated, by the reason
@@ -114,3 +115,79 @@ class Evaluated(NamedTuple):
             confidence=None if self.confidence is None else self.confidence[chosen],
             not_in_run=absent,
         )
+
+
+def mean(values: FloatArray) -> Estimate[float]:
+    """The mean of the queries' (lower, expected, upper, variance), shape (4, Q), leaving out NaN.
+
+    Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries
+    are broken independently: variances add up.
+    """
+    counted = values[:, ~np.isnan(values[0])]
+    count = counted.shape[1]
+    lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
+    return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
+
+
+def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
+    """The mean of the categories' means, each counting the same; their queries are not the same, so variances add up.
+
+    >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
+    """
+    return mean(np.array([(each.lower, each.expected, each.upper, each.std * each.std) for each in means]).T)
+
+
+@dataclass(frozen=True)
+class TieSummary:
+    """The ties among the evaluated queries' rankings that hold a relevant item.
+
+    queries : evaluated queries
+    ties : ties of at least two items, one of them relevant
+    ambiguous_ties : ties that hold both relevant and other items, the only kind that changes a score
+    queries_with_ambiguous_ties : queries that have one
+    largest_tie : items in the largest of all these ties; 0 where there is none
+    zero_vectors : rows that are all zero, in queries and gallery together
+    queries_with_open_last_tie : queries whose list was cut off, so that its last tie may go on beyond the end,
+        and that have a relevant item in this tie or missing: their bounds cover every way of going on
+    """
+
+    queries: int
+    ties: int
+    ambiguous_ties: int
+    queries_with_ambiguous_ties: int
+    largest_tie: int
+    zero_vectors: int
+    queries_with_open_last_tie: int = 0
+
+
+def count_by_query(ties: Ties) -> IntArray:
+    """Ties, ambiguous ties, items in the largest tie, and whether the last one may go on: (4, Q)."""
+    counts = np.zeros((4, ties.n_queries), dtype=np.int64)
+    several = ties.several
+    if several.size:
+        query, items = ties.query[several], ties.l[several]
+        counts[0] = np.bincount(query, minlength=ties.n_queries)
+        counts[1] = np.bincount(query[ties.m[several] < items], minlength=ties.n_queries)
+        first = np.flatnonzero(np.diff(query, prepend=-1))
+        counts[2, query[first]] = np.maximum.reduceat(items, first)
+    counts[3] = ties.open_ends
+    return counts
+
+
+def summarize(counts: IntArray, zero_vectors: int) -> TieSummary:
+    """The summary of the queries with these counts (4, Q).
+
+    >>> summarize(np.array([[1, 2], [0, 1], [3, 5], [0, 0]]), zero_vectors=0).queries_with_ambiguous_ties
+    1
+    """
+    ties, ambiguous, largest, open_ends = counts
+    return TieSummary(
+        queries=counts.shape[1],
+        ties=int(ties.sum()),
+        ambiguous_ties=int(ambiguous.sum()),
+        queries_with_ambiguous_ties=int((ambiguous > 0).sum()),
+        largest_tie=int(largest.max(initial=0)),
+        zero_vectors=zero_vectors,
+        queries_with_open_last_tie=int(open_ends.sum()),
+    )

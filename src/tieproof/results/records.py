@@ -8,6 +8,7 @@ guards each part, and no part can hold more than the file does. The same result 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from os import PathLike
 from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -142,6 +143,8 @@ def load(path: Any) -> Result:
     (True, True)
 
     """
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"A record is read from the path of a file, not from {type(path).__name__}.", "path")
     place = Path(path)
     if not place.is_file():
         raise InputError(f"{place} does not exist, or is no file; give the path of a record.")
@@ -152,7 +155,7 @@ def load(path: Any) -> Result:
         try:
             with ZipFile(place) as archive:
                 return result_of(read(archive, place), place)
-        except InputError:
+        except (InputError, MemoryError):
             raise
         except Exception as error:  # the same that `reading` catches, of a file that begins as a record does
             raise InputError(f"{place} is damaged or cut short, or no record of tieproof; copy it again.") from error

@@ -12,9 +12,7 @@ import numpy.typing as npt
 from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
-from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated
-from tieproof.results.means import mean, mean_of_means
-from tieproof.results.tie_summary import TieSummary, summarize
+from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, summarize
 from tieproof.ties import Estimate, FloatArray
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.results.evaluated import Evaluated
+from tieproof.results.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated
 from tieproof.results.results import Result
 from tieproof.ties import Array, BoolArray
 
@@ -90,15 +90,24 @@ def about_all(old: Evaluated, new: Evaluated) -> Iterator[str]:
             yield f"The record's {name} is {value!r}, and now it is {now[name]!r}."
     if old.zero_vectors != new.zero_vectors:
         yield f"The record counts {old.zero_vectors} vectors of zeros, and now there are {new.zero_vectors}."
-    reasons = [(reason, ids, new.left_out.get(reason, ids[:0])) for reason, ids in old.left_out.items()]
-    for what, ids, found in [("no relevant item", old.empty_ids, new.empty_ids), *reasons]:
-        strict = old.origin.call == "evaluate_run"
-        if not same(np.sort(ids), np.sort(found)) if strict else len(ids) != len(found):
+    for what, ids, found in left_out_of(old, new):
+        named = old.origin.call == "evaluate_run"
+        if not same(np.sort(ids), np.sort(found)) if named else len(ids) != len(found):
             yield f"The queries with {what} are others: {len(ids)} in the record, {len(found)} now."
     if (old.categories is None) != (new.categories is None):
         yield "The record has categories." if new.categories is None else "The record has no categories."
     if (old.confidence is None) != (new.confidence is None):
         yield "The record has confidences." if new.confidence is None else "The record has no confidences."
+
+
+def left_out_of(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, Array, Array]]:
+    """Why queries are no ordinary ones, and which these are in the record and now."""
+    none = old.query_ids[:0]
+    yield NOTHING_RELEVANT, old.empty_ids, new.empty_ids
+    for reason in {**old.left_out, **new.left_out}:
+        yield f"{reason}, left out,", old.left_out.get(reason, none), new.left_out.get(reason, none)
+    absent = [none if found.not_in_run is None else found.not_in_run for found in (old, new)]
+    yield NOT_IN_RUN, absent[0], absent[1]
 
 
 def about_queries(old: Evaluated, new: Evaluated) -> Iterator[str]:
@@ -129,7 +138,7 @@ def difference(old: Evaluated, new: Evaluated, what: str, place: int) -> str:
             return ""
         values = (found.per_query[measures[what]][:, place].tolist() for found in (old, new))
         rows = zip(VALUES, *values, strict=True)
-    name, before, now = next((name, before, now) for name, before, now in rows if before != now)
+    name, before, now = next(row for row in rows if repr(row[1]) != repr(row[2]))
     return f": {name} {before!r} in the record, {now!r} now"
 
 

@@ -1,7 +1,6 @@
 """Files that are written whole or not at all."""
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -28,7 +27,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     '{}'
     """
     target = Path(os.path.realpath(path))
-    unfinished = target.with_name(f".tieproof-{secrets.token_hex(8)}{target.suffix}")
+    unfinished = target.with_name(f".tieproof-{os.urandom(8).hex()}{target.suffix}")
     try:
         _create(unfinished, target, os.fspath(path))
         yield unfinished

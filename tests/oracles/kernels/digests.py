@@ -55,11 +55,31 @@ def row_digest(row: Sequence[float], label: int) -> tuple[int, int]:
 
 
 def string_word(letters: Sequence[int]) -> int:
-    """The word of a string, or of an id's bytes."""
+    """The word of a string."""
     word = spread((FIRST_KEY + len(letters)) % WORD)
     for letter in letters:
         word = (folded(word ^ letter, FIRST_FACTOR) + SECOND_KEY) % WORD
     return spread(word)
+
+
+def id_word(letters: bytes) -> int:
+    """The word of an id, eight bytes at a time, the last of which may be fewer or none."""
+    word = spread((FIRST_KEY + len(letters)) % WORD)
+    for start in range(0, len(letters) // 8 * 8 + 1, 8):
+        part = int.from_bytes(letters[start : start + 8], "little")
+        word = (folded(word ^ part, FIRST_FACTOR) + SECOND_KEY) % WORD
+    return spread(word)
+
+
+def summand(word: int) -> tuple[int, int]:
+    """What a word adds to a sum of digests."""
+    once = folded(word ^ FIRST_KEY, FIRST_FACTOR)
+    return once, folded(once ^ SECOND_KEY, word ^ SECOND_FACTOR)
+
+
+def tie_word(k: int, n: int, l: int, m: int) -> int:
+    """The word of a tie."""
+    return (k * FIRST_KEY + n * SECOND_KEY + l * FIRST_FACTOR + m * SECOND_FACTOR) % WORD
 
 
 def words_digest(words: Sequence[int]) -> tuple[int, int]:

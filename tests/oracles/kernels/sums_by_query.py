@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels.precision_terms import precision_terms
-from kernels.weighted_sums import WeightTables
+from kernels.weighted_sums import WeightTables, divide_by_query
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -19,9 +19,10 @@ def sum_precisions(
     last: IntArray,
     harmonic: WeightTables,
     room: FloatArray,
+    divisors: FloatArray,
     estimates: FloatArray,
 ) -> None:
-    """Estimate the sum of the precisions at the relevant items of each query, down to rank `last`."""
+    """Estimate the sum of the precisions at the relevant items of each query, down to rank `last`, divided."""
     for q in range(len(last)):
         for t in range(starts[q], starts[q + 1]):
             if k[t] >= last[q]:
@@ -33,6 +34,7 @@ def sum_precisions(
             places = np.minimum(l[one], last[q] - k[one])
             precision_terms(k[one], n[one], l[one], m[one], places, harmonic, room, terms)
             estimates[:, q] += terms[:, 0]
+    divide_by_query(divisors, estimates)
 
 
 def add_trapezoids(

@@ -88,9 +88,10 @@ def sum_weights(
     last: IntArray,
     weights: WeightTables,
     bounds: FloatArray,
+    divisors: FloatArray,
     estimates: FloatArray,
 ) -> None:
-    """Estimate the sum of the weights of the relevant items' ranks of each query."""
+    """Estimate the sum of the weights of the relevant items' ranks of each query, divided."""
     for q in range(len(last)):
         tied = [t for t in range(starts[q], starts[q + 1]) if k[t] < last[q]]
         ends = {t: min(k[t] + l[t], last[q]) for t in tied}
@@ -104,3 +105,12 @@ def sum_weights(
         estimates[3, q] = in_order(
             [m[t] / l[t] * ((l[t] - m[t]) / (l[t] - 1)) * spread_in_tie(weights, k[t], l[t], ends[t]) for t in tied]
         )
+    divide_by_query(divisors, estimates)
+
+
+def divide_by_query(divisors: FloatArray, estimates: FloatArray) -> None:
+    """Divide lower, expected and upper value, and the variance by the square; by 1 where there is 0."""
+    for q, divisor in enumerate(divisors):
+        by = divisor or 1.0
+        estimates[:3, q] /= by
+        estimates[3, q] /= by * by

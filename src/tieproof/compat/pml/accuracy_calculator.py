@@ -17,7 +17,7 @@ from tieproof.inputs.arrays import as_array, as_embeddings
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import Labels
-from tieproof.results.means import mean_of_means
+from tieproof.results.evaluated import mean_of_means
 from tieproof.ties import Estimate, FloatArray, IntArray
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.compat.extras import need
 from tieproof.inputs.arrays import Embeddings, as_array
+from tieproof.ties import Array
 
 CLUSTERING = {"AMI": "adjusted_mutual_info_score", "NMI": "normalized_mutual_info_score"}
 """scikit-learn's functions by the library's names."""
@@ -20,7 +20,7 @@ Clustering = Callable[[Any, int], Any]
 
 
 def clustering_scores(
-    names: Sequence[str], queries: Embeddings, labels: npt.NDArray[Any], cluster: Clustering | None
+    names: Sequence[str], queries: Embeddings, labels: Array, cluster: Clustering | None
 ) -> dict[str, float]:
     """The scores of one clustering with as many clusters as there are labels (extra `sklearn`)."""
     metrics = need("sklearn.metrics", " and ".join(names), "sklearn")
@@ -29,7 +29,7 @@ def clustering_scores(
     return {name: float(getattr(metrics, CLUSTERING[name])(number, found)) for name in names}
 
 
-def k_means(queries: Embeddings, count: int) -> npt.NDArray[Any]:
+def k_means(queries: Embeddings, count: int) -> Array:
     """The cluster of each query; from a fixed seed and in an order of their own, whatever order they come in."""
     sklearn = need("sklearn.cluster", "k-means", "sklearn")
     order = np.lexsort(queries.T[::-1])

@@ -4,17 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.compat.extras import need
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 
 def compared(
-    labels: npt.NDArray[Any],
-    gallery_labels: npt.NDArray[Any],
+    labels: Array,
+    gallery_labels: Array,
     comparison: Callable[[Any, Any], Any],
     with_itself: bool,
 ) -> tuple[IntArray, IntArray]:

@@ -6,7 +6,6 @@ from dataclasses import astuple, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torchmetrics import Metric
@@ -18,7 +17,7 @@ from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_choice
-from tieproof.ties import Estimate, FloatArray
+from tieproof.ties import Array, Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
 EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}
@@ -33,7 +32,7 @@ AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
 """How values of queries become one, beside their mean."""
 
 STATES = ("indexes", "preds", "target")
-Numbers = npt.NDArray[Any]
+Numbers = Array
 
 
 def check_adaptive(adaptive_k: Any) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.curves import Curve
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 States = npt.NDArray[np.int8]
@@ -81,7 +81,9 @@ class Written(NamedTuple):
 
 
 @native
-def rank_rows(values: FloatArray, items: Items, scale: Scale, rankings: OrderedItems, room: RowRoom) -> int:
+def rank_rows(
+    values: FloatArray, items: Items, scale: Scale, rankings: Output[OrderedItems], room: Output[RowRoom]
+) -> int:
     """Sort rows of values and judge the gap behind each; return how many are open.
 
     The i-th smallest of the true distances lies between the i-th smallest lower and upper bounds, whatever their
@@ -91,19 +93,24 @@ def rank_rows(values: FloatArray, items: Items, scale: Scale, rankings: OrderedI
 
 @native
 def bounds_of_each(
-    values: FloatArray, errors: FloatArray, epsilon: float, curve: Curve, low: FloatArray, high: FloatArray
+    values: FloatArray,
+    errors: FloatArray,
+    epsilon: float,
+    curve: Curve,
+    low: Output[FloatArray],
+    high: Output[FloatArray],
 ) -> None:
     """Bounds of the distances that have these values, each with an error of its own; for epsilon 0 of the values."""
 
 
 @native
-def judge_each(low: FloatArray, high: FloatArray, epsilon: float, states: States) -> None:
+def judge_each(low: FloatArray, high: FloatArray, epsilon: float, states: Output[States]) -> None:
     """The states of the gaps between numbers with rising bounds, of which there is one more."""
 
 
 @native
 def write_ties(
-    rankings: OrderedItems, items: Items, first: int, single: bool, room: RowRoom, ties: IntArray
+    rankings: OrderedItems, items: Items, first: int, single: bool, room: Output[RowRoom], ties: Output[IntArray]
 ) -> Written:
     """Write down the ties of at least two items, nearest first, as rows query, k, n, l and m.
 
@@ -115,7 +122,7 @@ def write_ties(
 
 @native
 def paint(
-    row: IntArray, start: IntArray, stop: IntArray, column_of: IntArray, edges: IntArray, cells: IntArray
+    row: IntArray, start: IntArray, stop: IntArray, column_of: IntArray, edges: IntArray, cells: Output[IntArray]
 ) -> None:
     """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) lie in column c of the picture.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.inputs.formats import Format
-from tieproof.native.calls import native
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray
 
 SLACK = 2.0**-50
@@ -48,11 +48,18 @@ def nearness_of(distances: FloatArray, target: Target) -> FloatArray:
 
 @native
 def round_tile(
-    values: FloatArray, absolute: float, relative: float, curve: Curve, target: Target, nearness: npt.NDArray[Any]
+    values: FloatArray,
+    absolute: float,
+    relative: float,
+    curve: Curve,
+    target: Target,
+    nearness: Output[npt.NDArray[Any]],
 ) -> int:
     """Round a matrix of values, each off by absolute + relative |value|; return how many are open."""
 
 
 @native
-def round_pairs(values: FloatArray, errors: FloatArray, curve: Curve, target: Target, nearness: FloatArray) -> None:
+def round_pairs(
+    values: FloatArray, errors: FloatArray, curve: Curve, target: Target, nearness: Output[FloatArray]
+) -> None:
     """Round values that each have an error of their own."""

@@ -11,12 +11,11 @@ codes, values have exactly the ties of distances, and one pair of each tie is de
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import Entries, Error, Space, make_error
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Space, make_error
 from tieproof.engine.rounded.kernels import nearness_of, round_pairs, round_tile, target_of
 from tieproof.inputs.formats import Format
 from tieproof.ties import FloatArray, IntArray
@@ -38,6 +37,8 @@ class RoundedSpace(Space):
         self.queries, self.items = gauge.space.queries, gauge.space.items
         self.resources = gauge.space.resources
         self.target = target_of(wanted)
+        # Float32, but for a format of more numbers than that has whole ones.
+        self.tile_type = FLOAT32 if self.target.infinity <= LARGEST_FLOAT32 else FLOAT64
         self.absolute, self.relative = gauge.errors()
         self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
         self.describe_tiles()
@@ -46,11 +47,6 @@ class RoundedSpace(Space):
     def zero_vectors(self) -> int:
         """Those of the distance that is rounded: a code of zeros is a code like any other."""
         return self.gauge.zero_vectors
-
-    @property
-    def tile_type(self) -> np.dtype[Any]:
-        """Float32, but for a format of more numbers than that has whole ones."""
-        return np.dtype(np.float32 if self.target.infinity <= LARGEST_FLOAT32 else np.float64)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """No error: places are whole numbers."""

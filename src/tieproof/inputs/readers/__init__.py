@@ -1,31 +1,21 @@
 """Embeddings and labels from files: one file per format, and nothing in a file is ever executed.
 
-location ──► location.py: path and entry ──► FORMATS: the reader of the extension ──► its entries
-                                                                                          │
-embeddings (n, d), labels (n,) or (n, c) ◄── arrays.py: checked ◄── entries.py: the one that is meant;
-                                                                    tables.py: the columns that are dimensions
+location ──► location.py: path and entry ──► FILE_FORMATS: the reader of the extension ──► its entries
+                                                                                               │
+embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄── entries.py: the one that is meant;
+                                                                      tables.py: the columns that are dimensions
 """
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers import (
-    delimited,
-    hdf5,
-    npy,
-    npz,
-    parquet,
-    safetensors,
-    text,
-    torch,
-)
-from tieproof.inputs.readers.arrays import as_confidences, as_embeddings, as_labels
+from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
 from tieproof.inputs.readers.entries import (
     CONFIDENCES,
     EMBEDDINGS,
@@ -41,7 +31,7 @@ from tieproof.ties import Array
 
 __all__ = [
     "CONFIDENCES",
-    "FORMATS",
+    "FILE_FORMATS",
     "LABELS",
     "FileFormat",
     "column_of",
@@ -68,19 +58,28 @@ class FileFormat(NamedTuple):
     embeddings: bool = True
 
 
-FORMATS = {
-    ".npy": FileFormat(npy.entries),
-    ".npz": FileFormat(npz.entries),
-    ".h5": FileFormat(hdf5.entries),
-    ".hdf5": FileFormat(hdf5.entries),
-    ".safetensors": FileFormat(safetensors.entries),
-    ".pt": FileFormat(torch.entries),
-    ".pth": FileFormat(torch.entries),
-    ".parquet": FileFormat(parquet.entries, parquet.matrix),
-    ".csv": FileFormat(partial(delimited.entries, ","), partial(delimited.matrix, ",")),
-    ".tsv": FileFormat(partial(delimited.entries, "\t"), partial(delimited.matrix, "\t")),
-    ".txt": FileFormat(text.lines, embeddings=False),
-    ".json": FileFormat(text.json_list, embeddings=False),
+def late(file: str, function: str, *first: str) -> Callable[..., Any]:
+    """A function of a file of this folder, which is imported when it is called; what comes first in its arguments."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"tieproof.inputs.readers.{file}"), function)(*first, *arguments)
+
+    return call
+
+
+FILE_FORMATS = {
+    ".npy": FileFormat(late("npy", "entries")),
+    ".npz": FileFormat(late("npz", "entries")),
+    ".h5": FileFormat(late("hdf5", "entries")),
+    ".hdf5": FileFormat(late("hdf5", "entries")),
+    ".safetensors": FileFormat(late("safetensors", "entries")),
+    ".pt": FileFormat(late("torch", "entries")),
+    ".pth": FileFormat(late("torch", "entries")),
+    ".parquet": FileFormat(late("parquet", "entries"), late("parquet", "matrix")),
+    ".csv": FileFormat(late("delimited", "entries", ","), late("delimited", "matrix", ",")),
+    ".tsv": FileFormat(late("delimited", "entries", "\t"), late("delimited", "matrix", "\t")),
+    ".txt": FileFormat(late("text", "lines"), embeddings=False),
+    ".json": FileFormat(late("text", "json_list"), embeddings=False),
 }
 
 
@@ -116,20 +115,20 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
     where = split(location)
     form = _form(where)
     if not form.embeddings:
-        known = ", ".join(extension for extension, form in FORMATS.items() if form.embeddings)
+        known = ", ".join(extension for extension, form in FILE_FORMATS.items() if form.embeddings)
         raise InputError(f"{where} can only hold labels; embeddings are read from {known}.")
     if form.matrix and where.entry is None:
         named = _named(where.path, apart)
         columns = form.entries(where.path, named)
         if all(len(column.shape) == 1 for column in columns):
             taken = dimensions(where.path, columns, named)
-            embeddings = as_embeddings(form.matrix(where.path, named, taken), where)
+            embeddings = stored_embeddings(form.matrix(where.path, named, taken), where)
             if labels is not None:
                 refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
             warn_of_names(where.path, columns, taken, stacklevel=2)
             return embeddings
     entry = choose(_entries(where), where, EMBEDDINGS)
-    return as_embeddings(entry.load(), Location(where.path, entry.name))
+    return stored_embeddings(entry.load(), Location(where.path, entry.name))
 
 
 def read_labels(location: Place) -> Array:
@@ -157,7 +156,7 @@ def read_labels(location: Place) -> Array:
     """
     where = split(location)
     entry = choose(_entries(where), where, LABELS)
-    return as_labels(entry.load(), Location(where.path, entry.name), entry.stored)
+    return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
 def read_confidences(location: Place) -> Array:
@@ -180,7 +179,7 @@ def read_confidences(location: Place) -> Array:
     """
     where = split(location)
     entry = choose(_entries(where), where, CONFIDENCES)
-    return as_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
+    return stored_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
 
 
 def column_of(location: Place, wanted: Wanted) -> str | None:
@@ -206,11 +205,11 @@ def holds_labels(location: Place) -> bool:
 def _form(where: Location) -> FileFormat:
     check(where.path)
     try:
-        return FORMATS[where.path.suffix.lower()]
+        return FILE_FORMATS[where.path.suffix.lower()]
     except KeyError:
         raise InputError(
             f"{where.path} has the extension '{where.path.suffix}', which is not known. "
-            f"Give it the extension of what it holds: {', '.join(FORMATS)}."
+            f"Give it the extension of what it holds: {', '.join(FILE_FORMATS)}."
         ) from None
 
 

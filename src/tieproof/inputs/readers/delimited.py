@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import from_text
+from tieproof.inputs.readers.contents import from_text
 from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.headers import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.inputs.readers.arrays import from_bytes, holds
+from tieproof.inputs.readers.contents import from_bytes, holds
 from tieproof.inputs.readers.damage import library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.hdf5_storage import check_stored

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import MOST_EXACT, from_bytes, from_strings, name_of
+from tieproof.inputs.readers.contents import MOST_EXACT, from_bytes, from_strings, name_of
 from tieproof.inputs.readers.damage import library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location

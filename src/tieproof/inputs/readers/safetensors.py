@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import holds
+from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.arrays import from_integers, from_strings, from_text, holds
+from tieproof.inputs.readers.contents import from_integers, from_strings, from_text, holds
 from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location

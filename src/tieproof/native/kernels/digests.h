@@ -57,10 +57,51 @@ KERNEL void digest_ids(const Documents *documents, Words words)
     for (int64_t row = 0; row < words.length; row++) {
         const uint8_t *id = documents->text.at + AT(documents->at, row);
         int64_t length = AT(documents->length, row);
-        uint64_t word = spread(FIRST_KEY + (uint64_t)length);
-        for (int64_t j = 0; j < length; j++)
-            word = folded(word ^ id[j], FIRST_FACTOR) + SECOND_KEY;
-        AT(words, row) = spread(word);
+        uint64_t word = spread(FIRST_KEY + (uint64_t)length), letters;
+        for (; length >= 8; id += 8, length -= 8) {
+            memcpy(&letters, id, 8);
+            word = folded(word ^ letters, FIRST_FACTOR) + SECOND_KEY;
+        }
+        letters = 0;
+        memcpy(&letters, id, (size_t)length);
+        AT(words, row) = spread(folded(word ^ letters, FIRST_FACTOR) + SECOND_KEY);
+    }
+}
+
+/* A digest of one word that may be added up: each of its words is no sum of what the others are. */
+typedef struct {
+    uint64_t first, second;
+} TwoWords;
+
+static inline TwoWords with_word(TwoWords sum, uint64_t word)
+{
+    uint64_t once = folded(word ^ FIRST_KEY, FIRST_FACTOR);
+    return (TwoWords){sum.first + once, sum.second + folded(once ^ SECOND_KEY, word ^ SECOND_FACTOR)};
+}
+
+/* Add the scores of each stretch, in any order within it, to those of its query; sums have two words each. */
+KERNEL void digest_scores(Longs query, Longs length, Doubles score, Words sums)
+{
+    const double *next = score.at;
+    for (int64_t i = 0; i < query.length; i++) {
+        TwoWords sum = {0, 0};
+        for (int64_t j = 0; j < AT(length, i); j++)
+            sum = with_word(sum, bits_of(*next++ + 0.0));
+        AT2(sums, AT(query, i), 0) += sum.first;
+        AT2(sums, AT(query, i), 1) += sum.second;
+    }
+}
+
+/* Add each tie to the others of its query, of which place[query] is the row of the sums. */
+KERNEL void digest_ties(Longs place, Longs query, Longs k, Longs n, Longs l, Longs m, Words sums)
+{
+    for (int64_t i = 0; i < query.length; i++) {
+        uint64_t word = (uint64_t)AT(k, i) * FIRST_KEY + (uint64_t)AT(n, i) * SECOND_KEY +
+                        (uint64_t)AT(l, i) * FIRST_FACTOR + (uint64_t)AT(m, i) * SECOND_FACTOR;
+        int64_t row = AT(place, AT(query, i));
+        TwoWords sum = with_word((TwoWords){AT2(sums, row, 0), AT2(sums, row, 1)}, word);
+        AT2(sums, row, 0) = sum.first;
+        AT2(sums, row, 1) = sum.second;
     }
 }
 

@@ -1,7 +1,8 @@
 /* Documents of queries, found again by their ids: a table of rows, of which each is (query, document).
 
    An entry of the table is a row and half of its hash, or EMPTY; a row is at the first place that was free from that
-   of its hash on. Hashes nominate, bytes decide. */
+   of its hash on, among those of its query: first[query] … first[query+1]-1, a power of two of them. Since rows of one
+   query mostly follow each other, so do their places, which a cache then holds. Hashes nominate, bytes decide. */
 
 #ifndef TIEPROOF_DOCUMENTS_H
 #define TIEPROOF_DOCUMENTS_H
@@ -24,17 +25,27 @@ static inline uint64_t stirred(uint64_t value)
     return value ^ (value >> 29);
 }
 
+static inline uint64_t word_at(const uint8_t *letters)
+{
+    uint64_t word;
+    memcpy(&word, letters, 8);
+    return word;
+}
+
+/* Of the id alone: each query has places of its own. The last eight letters may be among those before them. */
 static inline uint64_t hash_of(const Documents *documents, int64_t row)
 {
     const uint8_t *id = documents->text.at + AT(documents->at, row); /* an empty id may be at the end */
-    int64_t length = AT(documents->length, row);
-    uint64_t hash = stirred((uint64_t)AT(documents->query, row) + 1), word;
-    for (; length >= 8; id += 8, length -= 8) {
-        memcpy(&word, id, 8);
-        hash = stirred(hash ^ word);
-    }
-    word = (uint64_t)length << 56;
-    memcpy(&word, id, (size_t)length);
+    const uint8_t *end = id + AT(documents->length, row);
+    uint64_t hash = (uint64_t)(end - id), word = 0;
+    bool is_short = end - id < 8;
+    for (; end - id > 8; id += 8)
+        hash = stirred(hash ^ word_at(id));
+    if (is_short)
+        for (; id < end; id++)
+            word = word << 8 | *id;
+    else
+        word = word_at(end - 8);
     return stirred(stirred(hash ^ word));
 }
 
@@ -45,12 +56,19 @@ static inline bool same_document(const Documents *a, int64_t row, const Document
            memcmp(a->text.at + AT(a->at, row), b->text.at + AT(b->at, other), (size_t)length) == 0;
 }
 
+/* The first place that a document may have. */
+static inline int64_t home_of(const Documents *documents, int64_t row, Longs first, uint64_t hash)
+{
+    int64_t query = AT(documents->query, row), start = AT(first, query);
+    return start + ((int64_t)hash & (AT(first, query + 1) - start - 1));
+}
+
 /* The place of a document in the table, or the free one where it would be. */
 static inline int64_t place_in_table(const Documents *documents, int64_t row, const Documents *known, Words table,
-                                     uint64_t hash)
+                                     Longs first, uint64_t hash)
 {
-    int64_t mask = table.length - 1;
-    for (int64_t place = (int64_t)hash & mask;; place = (place + 1) & mask) {
+    int64_t query = AT(documents->query, row), start = AT(first, query), end = AT(first, query + 1);
+    for (int64_t place = home_of(documents, row, first, hash);; place = place + 1 == end ? start : place + 1) {
         uint64_t entry = AT(table, place);
         if (entry == EMPTY ||
             (entry >> ROW_BITS == hash >> ROW_BITS &&
@@ -62,24 +80,25 @@ static inline int64_t place_in_table(const Documents *documents, int64_t row, co
 #define LOOKED_AHEAD 16 /* rows whose places are asked for before they are looked at: memory takes its time */
 
 /* Hashes of some rows, whose places in a table are on their way. */
-static inline void look_ahead(const Documents *documents, int64_t row, int64_t stop, Words table, uint64_t *hashes)
+static inline void look_ahead(const Documents *documents, int64_t row, int64_t stop, Words table, Longs first,
+                              uint64_t *hashes)
 {
     for (int64_t i = 0; i < LOOKED_AHEAD && row + i < stop; i++) {
         hashes[i] = hash_of(documents, row + i);
-        __builtin_prefetch(&table.at[hashes[i] & (uint64_t)(table.length - 1)], 1);
+        __builtin_prefetch(&AT(table, home_of(documents, row + i, first, hashes[i])), 1);
     }
 }
 
-/* Put the rows start … stop-1 into a table whose length is a power of two; the first row that is there already, which
-   is where `earlier` says, or -1. */
-KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t stop, Words table, Longs earlier)
+/* Put the rows start … stop-1 into a table; the first row that is there already, which is where `earlier` says, or -1. */
+KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t stop, Words table, Longs first,
+                             Longs earlier)
 {
     uint64_t hashes[LOOKED_AHEAD];
     for (int64_t row = start; row < stop; row++) {
         if ((row - start) % LOOKED_AHEAD == 0)
-            look_ahead(documents, row, stop, table, hashes);
+            look_ahead(documents, row, stop, table, first, hashes);
         uint64_t hash = hashes[(row - start) % LOOKED_AHEAD];
-        uint64_t *entry = &AT(table, place_in_table(documents, row, documents, table, hash));
+        uint64_t *entry = &AT(table, place_in_table(documents, row, documents, table, first, hash));
         if (*entry != EMPTY) {
             AT(earlier, 0) = (int64_t)(*entry & UINT32_MAX);
             return row;
@@ -90,13 +109,14 @@ KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t 
 }
 
 /* The row of each document among those in the table, or -1. */
-KERNEL void find_documents(const Documents *documents, const Documents *known, Words table, Longs found)
+KERNEL void find_documents(const Documents *documents, const Documents *known, Words table, Longs first, Longs found)
 {
     uint64_t hashes[LOOKED_AHEAD];
     for (int64_t row = 0; row < documents->at.length; row++) {
         if (row % LOOKED_AHEAD == 0)
-            look_ahead(documents, row, documents->at.length, table, hashes);
-        uint64_t entry = AT(table, place_in_table(documents, row, known, table, hashes[row % LOOKED_AHEAD]));
+            look_ahead(documents, row, documents->at.length, table, first, hashes);
+        uint64_t hash = hashes[row % LOOKED_AHEAD];
+        uint64_t entry = AT(table, place_in_table(documents, row, known, table, first, hash));
         AT(found, row) = entry == EMPTY ? -1 : (int64_t)(entry & UINT32_MAX);
     }
 }

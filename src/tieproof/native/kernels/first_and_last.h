@@ -1,4 +1,4 @@
-/* The rank of the first relevant item of each query, or of the last one: measures/first_and_last.py.
+/* The rank of the first relevant item of each query, or of the last one: measures/relevant_ranks.py.
 
    Seen from the front or the back of its tie of l items, m of them relevant, the place J of the nearest relevant item has
    P(J > j) = C(l-j, m) / C(l, m), a product. */

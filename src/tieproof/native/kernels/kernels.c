@@ -21,6 +21,7 @@
 #include "ranking.h"
 #include "resolve.h"
 #include "rounding.h"
+#include "running_sums.h"
 #include "scan.h"
 #include "sines.h"
 #include "slices.h"

@@ -15,6 +15,7 @@ typedef struct {
 /* inputs/list_relevance.py */
 typedef struct {
     bool graded, wrong;
+    int64_t done;
 } JudgedGrades;
 
 /* engine/dense.py */

@@ -5,6 +5,9 @@
 
 #include "array.h"
 
+/* In the middle of a loop, which a call would keep from working on many numbers at once. */
+#define INLINED static inline __attribute__((always_inline))
+
 #define SPLITTER 134217729.0 /* 2^27 + 1 */
 
 /* The number hi + lo. Whole numbers beyond 2^53 are pairs, too. */
@@ -12,44 +15,44 @@ typedef struct {
     double hi, lo;
 } Pair;
 
-static inline Pair pair(double hi)
+INLINED Pair pair(double hi)
 {
     return (Pair){hi, 0.0};
 }
 
-static inline Pair exactly(int64_t number)
+INLINED Pair exactly(int64_t number)
 {
     double hi = (double)number;
     return (Pair){hi, (double)(number - (int64_t)hi)};
 }
 
 /* a + b rounded, and its rounding error (Knuth). */
-static inline Pair two_sum(double a, double b)
+INLINED Pair two_sum(double a, double b)
 {
     double total = a + b, part = total - a;
     return (Pair){total, (a - (total - part)) + (b - part)};
 }
 
 /* The same for |a| >= |b| (Dekker). */
-static inline Pair quick_two_sum(double a, double b)
+INLINED Pair quick_two_sum(double a, double b)
 {
     double total = a + b;
     return (Pair){total, b - (total - a)};
 }
 
-static inline Pair plus(Pair a, Pair b)
+INLINED Pair plus(Pair a, Pair b)
 {
     Pair high = two_sum(a.hi, b.hi), low = two_sum(a.lo, b.lo);
     high = quick_two_sum(high.hi, high.lo + low.hi);
     return quick_two_sum(high.hi, high.lo + low.lo);
 }
 
-static inline Pair minus(Pair a, Pair b)
+INLINED Pair minus(Pair a, Pair b)
 {
     return plus(a, (Pair){-b.hi, -b.lo});
 }
 
-static inline Pair times(Pair a, Pair b)
+INLINED Pair times(Pair a, Pair b)
 {
     double product = a.hi * b.hi;
     double t = SPLITTER * a.hi, a_high = t - (t - a.hi), a_low = a.hi - a_high;
@@ -59,7 +62,7 @@ static inline Pair times(Pair a, Pair b)
     return quick_two_sum(product, rest + (a.hi * b.lo + a.lo * b.hi));
 }
 
-static inline Pair over(Pair a, Pair b)
+INLINED Pair over(Pair a, Pair b)
 {
     double first = a.hi / b.hi;
     Pair rest = minus(a, times(b, pair(first)));
@@ -69,7 +72,7 @@ static inline Pair over(Pair a, Pair b)
 }
 
 /* The difference of two entries of a table of running sums, whose rows are hi and lo. */
-static inline Pair between(Doubles sums, int64_t start, int64_t stop)
+INLINED Pair between(Doubles sums, int64_t start, int64_t stop)
 {
     return minus((Pair){AT2(sums, 0, stop), AT2(sums, 1, stop)}, (Pair){AT2(sums, 0, start), AT2(sums, 1, start)});
 }

@@ -1,5 +1,5 @@
 /* What one tie adds to a sum of precisions at worst, on average and at best, and the variance:
-   measures/kernels.py. */
+   measures/precision_sums.py. */
 
 #ifndef TIEPROOF_PRECISION_TERMS_H
 #define TIEPROOF_PRECISION_TERMS_H
@@ -16,13 +16,13 @@
 #define SHORT 64
 
 /* The sum of the precisions at `count` relevant items from rank k+1 on. */
-static inline Pair precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
+INLINED Pair precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
 {
     return plus(times(between(sums, k, k + count), pair((double)(n - k))), pair((double)count));
 }
 
 /* (m/l) sum_{i=0..s-1} (first + i rho)/(rank + i), rho = (m-1)/(l-1), given the sum of 1/(rank + i). */
-static inline Pair mean_precisions(int64_t first, Pair inverses, int64_t rank, int64_t l, int64_t m, int64_t s)
+INLINED Pair mean_precisions(int64_t first, Pair inverses, int64_t rank, int64_t l, int64_t m, int64_t s)
 {
     int64_t others = l > 1 ? l - 1 : 1;
     Pair sum = times(exactly(first * others - (m - 1) * rank), inverses);
@@ -79,50 +79,75 @@ static inline double variance_of_few(int64_t k, int64_t n, int64_t l, int64_t m,
     return m == 1 ? variance_of_one(a, l) : variance_of(a, b, row, l, m);
 }
 
-/* What a tie adds to a sum of precisions. */
-typedef struct {
-    double lower, expected, upper, variance;
-} Terms;
-
-/* The terms of a tie of which so many places count. */
-static inline Terms terms_of_tie(
-    int64_t before, int64_t ahead, int64_t length, int64_t relevant, int64_t places,
-    const WeightTables *harmonic, Doubles room)
+/* The variance of what a tie adds, of which so many places count. */
+static inline double variance_of_precisions(
+    int64_t k, int64_t n, int64_t l, int64_t m, int64_t s, const WeightTables *harmonic, Doubles room)
 {
-    Doubles sums = harmonic->sums, squares = harmonic->squares;
-    double upper = precisions(sums, before, ahead, relevant < places ? relevant : places).hi;
-    Terms terms = {upper, upper, upper, 0.0};
-    if (relevant == length)
-        return terms;
+    bool many = s > LONG && k <= FAR * s;
+    if (m == l)
+        return 0.0;
+    if (!many && (m > 1 || s <= SHORT))
+        return variance_of_few(k, n, l, m, s, room);
+    Pair weights = between(harmonic->sums, k, k + s), squares = between(harmonic->squares, k, k + s);
+    return many ? variance_of_many(weights, squares, k, n, l, m, s) : variance_of_single(weights, squares, n, l, s);
+}
 
-    /* At worst the relevant items are last: those that do not fit below the cutoff come at it. */
-    int64_t hits = places - (length - relevant);
-    hits = hits > 0 ? hits : 0;
-    terms.lower = precisions(sums, before + places - hits, ahead, hits).hi;
+/* Write the sums of precisions of so many ties at worst, on average and at best. At worst the relevant items are last: those
+   that do not fit below the cutoff come at it. It is a function of its own: so it is made of vectors. */
+static __attribute__((noinline)) void find_sums(
+    int64_t count, const int64_t *restrict k, const int64_t *restrict n, const int64_t *restrict l,
+    const int64_t *restrict m, const int64_t *restrict s, Doubles sums, double *restrict lower,
+    double *restrict expected, double *restrict upper)
+{
+    for (int64_t i = 0; i < count; i++)
+        upper[i] = precisions(sums, k[i], n[i], m[i] < s[i] ? m[i] : s[i]).hi;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t others = l[i] - m[i], last = s[i] > others ? s[i] - others : 0;
+        lower[i] = precisions(sums, k[i] + s[i] - last, n[i], last).hi;
+    }
+    for (int64_t i = 0; i < count; i++)
+        expected[i] = mean_precisions(n[i] + 1, between(sums, k[i], k[i] + s[i]), k[i] + 1, l[i], m[i], s[i]).hi;
+    for (int64_t i = 0; i < count; i++)
+        if (m[i] == l[i])
+            lower[i] = expected[i] = upper[i];
+}
 
-    Pair weights = between(sums, before, before + places);
-    terms.expected = mean_precisions(ahead + 1, weights, before + 1, length, relevant, places).hi;
+/* Ties of which s places count, and what they add to a sum of precisions: as many as are worked on side by side. */
+#define SIDE_BY_SIDE 64
+typedef struct {
+    int64_t k[SIDE_BY_SIDE], n[SIDE_BY_SIDE], l[SIDE_BY_SIDE], m[SIDE_BY_SIDE], s[SIDE_BY_SIDE];
+    double lower[SIDE_BY_SIDE], expected[SIDE_BY_SIDE], upper[SIDE_BY_SIDE], variance[SIDE_BY_SIDE];
+} SomeTies;
 
-    if (places > LONG && before <= FAR * places)
-        terms.variance = variance_of_many(
-            weights, between(squares, before, before + places), before, ahead, length, relevant, places);
-    else if (relevant == 1 && places > SHORT)
-        terms.variance = variance_of_single(
-            weights, between(squares, before, before + places), ahead, length, places);
-    else
-        terms.variance = variance_of_few(before, ahead, length, relevant, places, room);
-    return terms;
+/* Write what so many ties add. */
+static inline void find_terms(SomeTies *ties, int64_t count, const WeightTables *harmonic, Doubles room)
+{
+    find_sums(count, ties->k, ties->n, ties->l, ties->m, ties->s, harmonic->sums, ties->lower, ties->expected, ties->upper);
+    for (int64_t i = 0; i < count; i++)
+        ties->variance[i] =
+            variance_of_precisions(ties->k[i], ties->n[i], ties->l[i], ties->m[i], ties->s[i], harmonic, room);
 }
 
 KERNEL void precision_terms(
     Longs k, Longs n, Longs l, Longs m, Longs s, const WeightTables *harmonic, Doubles room, Doubles terms)
 {
-    for (int64_t t = 0; t < k.length; t++) {
-        Terms found = terms_of_tie(AT(k, t), AT(n, t), AT(l, t), AT(m, t), AT(s, t), harmonic, room);
-        AT2(terms, 0, t) = found.lower;
-        AT2(terms, 1, t) = found.expected;
-        AT2(terms, 2, t) = found.upper;
-        AT2(terms, 3, t) = found.variance;
+    SomeTies ties;
+    for (int64_t first = 0; first < k.length; first += SIDE_BY_SIDE) {
+        int64_t some = k.length - first < SIDE_BY_SIDE ? k.length - first : SIDE_BY_SIDE;
+        for (int64_t i = 0; i < some; i++) {
+            ties.k[i] = AT(k, first + i);
+            ties.n[i] = AT(n, first + i);
+            ties.l[i] = AT(l, first + i);
+            ties.m[i] = AT(m, first + i);
+            ties.s[i] = AT(s, first + i);
+        }
+        find_terms(&ties, some, harmonic, room);
+        for (int64_t i = 0; i < some; i++) {
+            AT2(terms, 0, first + i) = ties.lower[i];
+            AT2(terms, 1, first + i) = ties.expected[i];
+            AT2(terms, 2, first + i) = ties.upper[i];
+            AT2(terms, 3, first + i) = ties.variance[i];
+        }
     }
 }
 

@@ -28,14 +28,21 @@ static inline Doubles ascending(Longs items, int64_t start, int64_t stop, Longs 
     return PART(value, 0, stop - start);
 }
 
+/* Write a column of an array. */
+static inline void write_column(Longs columns, int64_t at, const int64_t *fields)
+{
+    for (int64_t i = 0; i < columns.length; i++)
+        AT2(columns, i, at) = fields[i];
+}
+
 KERNEL PairedUp pair_up(
     const RelevantBlock *relevant,
     Longs identity,
     Longs weight,
     const RoomToSort *room,
-    const Pairs *pairs,
+    Longs pairs,
     Longs of_item,
-    const Undecided *partial,
+    Longs partial,
     Longs last,
     Ints run)
 {
@@ -57,18 +64,11 @@ KERNEL PairedUp pair_up(
                 ;
             int64_t rest = AT(weight, item) - (i - i_before) - (j - j_before);
             if (is_relevant) {
-                AT(pairs->query, found.pairs) = q;
-                AT(pairs->item, found.pairs) = item;
-                AT(pairs->relevant, found.pairs) = i - i_before;
-                AT(pairs->others, found.pairs) = rest;
-                found.pairs++;
+                int64_t fields[] = {q, item, i - i_before, rest};
+                write_column(pairs, found.pairs++, fields);
             } else if (rest > 0 && own.length > 0) {
-                AT(partial->query, found.partial) = q;
-                AT(partial->item, found.partial) = item;
-                AT(partial->weight, found.partial) = rest;
-                AT(partial->first, found.partial) = 0;
-                AT(partial->last, found.partial) = own.length;
-                found.partial++;
+                int64_t fields[] = {q, item, rest, 0, own.length};
+                write_column(partial, found.partial++, fields);
             }
             if (item != end_of_run)
                 AT2(run, found.runs++, 0) = (int32_t)item;

@@ -1,38 +1,51 @@
-/* Sums of precisions over the ties of each query, added up in the order of the ties: measures/kernels.py. */
+/* Sums of precisions over the ties of each query, added up in the order of the ties: measures/relevant_ranks.py. */
 
 #ifndef TIEPROOF_SUMS_BY_QUERY_H
 #define TIEPROOF_SUMS_BY_QUERY_H
 
 #include "precision_terms.h"
 
+/* Ties above the cutoff are worked on in groups, whatever their queries; what they add is added up in their order. */
 KERNEL void sum_precisions(
     Longs starts, Longs k, Longs n, Longs l, Longs m, Longs last, const WeightTables *harmonic, Doubles room,
-    Doubles estimates)
+    Doubles divisors, Doubles estimates)
 {
-    for (int64_t q = 0; q < last.length; q++) {
-        double lower = 0.0, mean = 0.0, upper = 0.0, variance = 0.0;
-        for (int64_t t = AT(starts, q); t < AT(starts, q + 1) && AT(k, t) < AT(last, q); t++) {
-            if (AT(l, t) == 1) {
-                double precision = (AT(n, t) + 1.0) / (AT(k, t) + 1.0);
-                lower += precision;
-                mean += precision;
-                upper += precision;
+    SomeTies ties;
+    int64_t of[SIDE_BY_SIDE], tie[SIDE_BY_SIDE], q = 0, t = AT(starts, 0);
+    while (q < last.length) {
+        int64_t some = 0, several = 0;
+        while (q < last.length && some < SIDE_BY_SIDE) {
+            if (t >= AT(starts, q + 1) || AT(k, t) >= AT(last, q)) {
+                t = AT(starts, ++q);
                 continue;
             }
             int64_t places = AT(last, q) - AT(k, t);
-            if (places > AT(l, t))
-                places = AT(l, t);
-            Terms terms = terms_of_tie(AT(k, t), AT(n, t), AT(l, t), AT(m, t), places, harmonic, room);
-            lower += terms.lower;
-            mean += terms.expected;
-            upper += terms.upper;
-            variance += terms.variance;
+            ties.k[several] = AT(k, t);
+            ties.n[several] = AT(n, t);
+            ties.l[several] = AT(l, t);
+            ties.m[several] = AT(m, t);
+            ties.s[several] = places < AT(l, t) ? places : AT(l, t);
+            several += AT(l, t) > 1;
+            of[some] = q;
+            tie[some++] = t++;
         }
-        AT2(estimates, 0, q) = lower;
-        AT2(estimates, 1, q) = mean;
-        AT2(estimates, 2, q) = upper;
-        AT2(estimates, 3, q) = variance;
+        find_terms(&ties, several, harmonic, room);
+        several = 0;
+        for (int64_t i = 0; i < some; i++) {
+            if (AT(l, tie[i]) == 1) {
+                double precision = (AT(n, tie[i]) + 1.0) / (AT(k, tie[i]) + 1.0);
+                for (int64_t row = 0; row < 3; row++)
+                    AT2(estimates, row, of[i]) += precision;
+                continue;
+            }
+            AT2(estimates, 0, of[i]) += ties.lower[several];
+            AT2(estimates, 1, of[i]) += ties.expected[several];
+            AT2(estimates, 2, of[i]) += ties.upper[several];
+            AT2(estimates, 3, of[i]) += ties.variance[several];
+            several++;
+        }
     }
+    divide_by_query(divisors, estimates);
 }
 
 KERNEL void add_trapezoids(Longs starts, Longs k, Longs n, Longs l, Doubles several, Doubles estimates)

@@ -105,8 +105,20 @@ static inline double both(Sum a, Sum b)
     return plus(two_sum(a.upper, a.lower), two_sum(b.upper, b.lower)).hi;
 }
 
+/* Divide the estimates of each query by its divisor, or by 1 where that is 0. */
+static inline void divide_by_query(Doubles divisors, Doubles estimates)
+{
+    for (int64_t q = 0; q < divisors.length; q++) {
+        double by = AT(divisors, q) == 0.0 ? 1.0 : AT(divisors, q);
+        for (int64_t i = 0; i < 3; i++)
+            AT2(estimates, i, q) /= by;
+        AT2(estimates, 3, q) /= by * by;
+    }
+}
+
 KERNEL void sum_weights(
-    Longs starts, Longs k, Longs l, Longs m, Longs last, const WeightTables *weights, Doubles bounds, Doubles estimates)
+    Longs starts, Longs k, Longs l, Longs m, Longs last, const WeightTables *weights, Doubles bounds, Doubles divisors,
+    Doubles estimates)
 {
     for (int64_t q = 0; q < last.length; q++) {
         int exponent;
@@ -134,6 +146,7 @@ KERNEL void sum_weights(
         AT2(estimates, 2, q) = both(certain, best);
         AT2(estimates, 3, q) = variance;
     }
+    divide_by_query(divisors, estimates);
 }
 
 #endif

@@ -9,12 +9,13 @@ from tieproof.views.tables.latex import latex
 from tieproof.views.tables.markdown import markdown
 from tieproof.views.tables.table import Table
 from tieproof.views.text import audit, collisions, rates, text
+from tieproof.views.text.parts import NUMBERS
 
 
 def of_result(result: Result) -> Table:
     """A row for each measure, or for each category of it."""
     header, sections = text.shown(result)
-    return Table("", header, sections, [*text.said(result)], text.numbers_shown(result))
+    return Table("", header, sections, [*text.sentences(result)], [*NUMBERS, header[-1]])
 
 
 def result_as_markdown(result: Result) -> str:

@@ -4,16 +4,17 @@ import csv
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.results.records import EXTENSION
 from tieproof.results.results import Result
-from tieproof.views.pictures import collisions, comparison, measures, style
+from tieproof.ties import Array
+from tieproof.views.pictures import style
 from tieproof.views.records import write as write_record
 from tieproof.views.whole_files import atomic_write
 
@@ -84,14 +85,14 @@ def record_writer() -> Writer:
     return write_record
 
 
-def storable(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     r"""Columns whose names are text in UTF-8, where half of a surrogate pair is written as in Python: \ud800.
 
     >>> storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
     ['\x1b[1m, kept', '\\ud800']
     """
 
-    def as_utf8(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def as_utf8(names: Array) -> Array:
         return np.array([name.encode("utf-8", "backslashreplace").decode() for name in names.tolist()])
 
     return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
@@ -140,6 +141,11 @@ def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) ->
     return dict.fromkeys(style.METADATA, picture_writer)
 
 
+def late(file: str, function: str) -> Callable[..., Any]:
+    """A function of a file of pictures, which is imported when it is called."""
+    return lambda *given: getattr(import_module(f"tieproof.views.pictures.{file}"), function)(*given)
+
+
 MEANS: Formats = {".json": json_writer}
 """Extensions for the result as a whole."""
 
@@ -149,14 +155,14 @@ PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 RECORDS: Formats = {EXTENSION: record_writer}
 """The extension of records, which `tieproof verify` evaluates again."""
 
-PICTURES = pictures(measures.plot_measures, measures.height)
+PICTURES = pictures(late("measures", "plot_measures"), late("measures", "height"))
 """Extensions for the picture of all measures."""
 
-COMPARISONS = pictures(comparison.plot_comparison, comparison.height)
+COMPARISONS = pictures(late("comparison", "plot_comparison"), late("comparison", "height"))
 """Extensions for the picture of all differences."""
 
-COLLISIONS = pictures(collisions.plot_collisions, lambda found: 4.8)
+COLLISIONS = pictures(late("collisions", "plot_collisions"), lambda found: 4.8)
 """Extensions for the picture of collisions by query and rank."""
 
-COLLISIONS_BY_RANK = pictures(collisions.plot_ranks, lambda found: 3.8)
+COLLISIONS_BY_RANK = pictures(late("collisions", "plot_ranks"), lambda found: 3.8)
 """Extensions for the picture of collisions by rank."""

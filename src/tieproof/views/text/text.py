@@ -47,8 +47,9 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
-    texts = (paragraph(text, width) for text in said(result))
-    page = "\n".join([table(*shown(result), width, color, numbers_shown(result)), "", *texts])
+    head, sections = shown(result)
+    measured = table(head, sections, width, color, [*NUMBERS, head[-1]])
+    page = "\n".join([measured, "", *(paragraph(text, width) for text in sentences(result))])
     return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
 
@@ -57,21 +58,11 @@ Table = tuple[Row, Sequence[Sequence[Row]]]
 
 
 def shown(result: Result) -> Table:
-    """The table of a result, by its categories where there are some, with intervals over queries where asked for."""
+    """The table of a result, by its categories where there are any."""
     head, sections = by_category(result) if result.categories else whole(result)
-    return (head, sections) if result.ci is None else uncertainty.with_intervals(result, head, sections)
-
-
-def numbers_shown(result: Result) -> Row:
-    """The names of its columns that stand to the right."""
-    return [*NUMBERS, *shown(result)[0][-1:]]
-
-
-def said(result: Result) -> Iterator[str]:
-    """The sentences below the table."""
-    yield from sentences(result)
-    if result.ci is not None:
-        yield from uncertainty.sentences(result)
+    if result.ci is None:
+        return head, sections
+    return uncertainty.with_intervals(result, head, sections)
 
 
 def whole(result: Result) -> Table:
@@ -105,6 +96,8 @@ def sentences(result: Result) -> Iterator[str]:
     yield from about_ties(result)
     if result.ties.zero_vectors:
         yield about_zeros(result)
+    if result.ci is not None:
+        yield from uncertainty.sentences(result)
 
 
 def about_categories(result: Result) -> Iterator[str]:

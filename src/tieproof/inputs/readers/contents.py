@@ -1,4 +1,4 @@
-"""What may be embeddings, and what may be labels."""
+"""What a file may hold as embeddings, as labels and as confidences."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,7 +28,7 @@ def name_of(dtype: np.dtype[Any]) -> str:
     return {"V": "structured values", "O": "Python objects"}.get(dtype.kind) or type_name(dtype)
 
 
-def as_embeddings(array: Array, where: Location) -> Array:
+def stored_embeddings(array: Array, where: Location) -> Array:
     """Return embeddings as they are stored, once their type and shape are known to be good."""
     if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
         raise InputError(
@@ -44,7 +44,7 @@ def as_embeddings(array: Array, where: Location) -> Array:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def as_labels(array: Array, where: Location, stored: str | None = None) -> Array:
+def stored_labels(array: Array, where: Location, stored: str | None = None) -> Array:
     """Return labels as integers or strings, shape (n,), or as 0/1, shape (n, c).
 
     stored : the type of floats in the file, if it is not that of `array`
@@ -74,7 +74,7 @@ def as_labels(array: Array, where: Location, stored: str | None = None) -> Array
     return labels
 
 
-def as_confidences(array: Array, where: Location) -> Array:
+def stored_confidences(array: Array, where: Location) -> Array:
     """Return numbers of shape (n,) as they are stored, or what was written in a text, as the nearest float64."""
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)

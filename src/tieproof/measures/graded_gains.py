@@ -1,13 +1,6 @@
-"""Normalised discounted cumulative gain: gains discounted by rank, over the best that could be had.
+"""The sum of discounted gains where relevant items have grades, over the best that could be had.
 
 A graded tie is ambiguous when its gains differ. Its items are placed one by one, the larger gains first or last.
-
->>> import numpy as np
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([1]), n=a([0]), l=a([2]), m=a([1]), n_relevant=a([1]), n_items=a([9]))
->>> lower, expected, upper, variance = nDCG(ties)
->>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
-0.500000 0.565465 0.630930
 """
 
 from typing import NamedTuple
@@ -15,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.measures.base import Estimates, Measure
 from tieproof.measures.numbers import Pair, add_by_query, exp2_minus_1, sum_by_query
 from tieproof.measures.rank_weights import LOGARITHMIC, spread_in_tie
-from tieproof.measures.weighted_ranks import ideal_sum, weighted_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
 LARGEST_GRADE = 400.0
@@ -26,25 +18,6 @@ LARGEST_GRADE = 400.0
 
 _EXPONENT = 400  # the largest gain of every query is below 2^400 and at least half of it: see `gains`
 _TINY, _LIFT = 2.0**-900, 512  # near the end of the floats gains are computed 2^512 times larger
-
-
-def _ndcg(ties: Ties, measure: Measure) -> Estimates:
-    last = measure.last_rank(ties)
-    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
-    if ties.grades is None:
-        ideal = ideal_sum(relevant, LOGARITHMIC, last)
-        return weighted_sum(ties, LOGARITHMIC, last).divided_by(np.where(ideal == 0.0, 1.0, ideal))
-    missing_grades, listed = np.zeros(0), ties.listed
-    if np.any(relevant != listed):
-        if ties.missing_grades is None:
-            query = int(np.flatnonzero(relevant != listed)[0])
-            raise InputError(
-                f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, of which "
-                f"{listed[query]} are in the list. Give the whole list, take 'nDCG(ideal=list)', or let evaluate_run "
-                "read all grades from the qrels."
-            )
-        missing_grades = ties.missing_grades
-    return _graded(ties, *gains(measure, ties, missing_grades), last)
 
 
 def gains(measure: Measure, ties: Ties, missing_grades: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -90,7 +63,8 @@ class _Items(NamedTuple):
     gain: FloatArray
 
 
-def _graded(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> Estimates:
+def graded_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> Estimates:
+    """Return the discounted gain of graded items, listed and missing, over the best, down to rank `last` (Q,)."""
     starts = np.cumsum(ties.m) - ties.m
     tie = np.repeat(np.arange(len(ties.m)), ties.m)
     items = _Items(tie, ties.query[tie], np.arange(1, len(tie) + 1) - starts[tie], gain)
@@ -152,36 +126,3 @@ def _gain_moments(ties: Ties, items: _Items, smallest: FloatArray) -> tuple[Pair
     distance = excess - mean[items.tie]
     spread = add_by_query(items.tie, distance * distance, n_ties)
     return sums, spread + (ties.l - ties.m) * (mean * mean)
-
-
-nDCG = define(  # noqa: N816
-    Definition(
-        name="nDCG",
-        compute=_ndcg,
-        meaning="Normalised discounted cumulative gain: the gains of the ranked items, discounted by the logarithm "
-        "of their rank, over the same sum in the best order.",
-        formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by falling gain)",
-        source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "
-        "equation 5",
-        cutoff="optional",
-        parameters=(
-            Parameter(
-                "gain", "linear", "the gain of a grade: the grade itself, or exp: 2^grade - 1", ("linear", "exp")
-            ),
-            Parameter(
-                "ideal",
-                "all",
-                "the best order is of all relevant items, or of those in the list: a short list inflates it, and "
-                "relevant items that are missing are like any other, also where a list that was cut off may go on",
-                ("all", "list"),
-            ),
-        ),
-        aliases={
-            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}", "ndcg_cut.{k}": "nDCG@{k}"},
-            "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
-            "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
-            "scikit-learn": {"ndcg_score": "nDCG"},
-            "torchmetrics": {"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
-        },
-    )
-)

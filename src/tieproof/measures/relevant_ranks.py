@@ -1,0 +1,297 @@
+"""Measures of the ranks of relevant items: the precision at all of them (AP), at the first or at the last one.
+
+AP: within a tie the relevant items first is best and last is worst; in between, means and variances add up over ties
+(Nicolaou et al. 2018, section 4.2). Success, RR and INP: only one tie matters, the first (k, 0, l, m) or the last
+(k, n, l, m) that holds a relevant item. Seen from its front or its back, the place J of the nearest relevant item has
+P(J > j) = C(l-j, m) / C(l, m), a product.
+
+>>> import numpy as np
+>>> a = np.array
+>>> figure_1 = Ties(query=a([0, 0]), k=a([0, 4]), n=a([0, 1]), l=a([2, 3]), m=a([1, 1]),
+...                 n_relevant=a([2]), n_items=a([100]))
+>>> lower, expected, upper, variance = AP(figure_1)
+>>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
+0.392857 0.544841 0.700000
+>>> lower, expected, upper, variance = RR(figure_1)
+>>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
+0.500000 0.750000 1.000000
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.measures.numbers import blockwise
+from tieproof.measures.precision_of_hits import precision_of_hits
+from tieproof.measures.precision_sums import best, trapezoids_of_ties, worst
+from tieproof.measures.rank_weights import HARMONIC, WeightTables
+from tieproof.native.calls import Output, native
+from tieproof.ties import FloatArray, IntArray, Ties
+
+_SMALL = 64
+"""Putting equal ties side by side costs more than computing those of so many items."""
+
+
+def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
+    """Return what each tie adds to the sum of precisions at best, less what it adds at worst.
+
+    Divided by R they add up to the width of AP's interval.
+
+    >>> tie_widths(*(np.array([value]) for value in (0, 0, 2, 1)))
+    array([0.5])
+    """
+    (widths,) = blockwise(lambda k, n, l, m: ((best(k, n, m, l) - worst(k, n, l, m, l)).hi,), k, n, l, m)
+    return widths
+
+
+def _average_precision(ties: Ties, measure: Measure) -> Estimates:
+    last = measure.last_rank(ties)
+    if measure["norm"] == "hits":
+        return precision_of_hits(ties, ties.n_items if last is None else last)
+    divisor = ties.n_relevant
+    if measure["norm"] == "min" and last is not None:
+        divisor = np.minimum(divisor, last)
+    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
+    tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
+    room = np.empty((3, ties.largest))
+    divisors = divisor.astype(np.float64)
+    sum_precisions(ties.starts, ties.k, ties.n, ties.l, ties.m, ends, tables, room, divisors, estimates)
+    return Estimates(*estimates)
+
+
+def _trapezoid(ties: Ties, measure: Measure) -> Estimates:
+    estimates, several = np.zeros((4, ties.n_queries)), ties.several
+    terms = trapezoids_of_ties(*(column[several] for column in (ties.k, ties.n, ties.l, ties.m)))
+    add_trapezoids(ties.starts, ties.k, ties.n, ties.l, terms, estimates)
+    return Estimates(*estimates).divided_by(np.maximum(ties.n_relevant, 1.0))
+
+
+def _queries(ties: Ties, at: Literal["first", "last"]) -> IntArray:
+    """Return the queries, those whose first or last ties are equal side by side where that is worth it.
+
+    Queries without a tie may be left out.
+    """
+    if ties.largest <= _SMALL:
+        return np.arange(ties.n_queries)
+    queries = np.flatnonzero(np.diff(ties.starts))
+    tie = ties.starts[queries] if at == "first" else ties.starts[queries + 1] - 1
+    if ties.l[tie].max() <= _SMALL:
+        return queries
+    return queries[np.lexsort((ties.m[tie], ties.l[tie], ties.k[tie]))]
+
+
+def _success(ties: Ties, measure: Measure) -> Estimates:
+    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(measure.last_rank(ties))
+    find_successes(_queries(ties, "first"), ties.starts, ties.k, ties.l, ties.m, ends, estimates)
+    return Estimates(*estimates)
+
+
+def _reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
+    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(measure.last_rank(ties))
+    tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
+    queries = _queries(ties, "first")
+    find_first_reciprocals(queries, ties.starts, ties.k, ties.l, ties.m, ends, tables, estimates)
+    return Estimates(*estimates)
+
+
+def _inverse_penalty(ties: Ties, measure: Measure) -> Estimates:
+    estimates, queries = np.zeros((4, ties.n_queries)), _queries(ties, "last")
+    find_last_reciprocals(queries, ties.starts, ties.k, ties.n, ties.l, ties.m, ties.n_relevant, estimates)
+    return Estimates(*estimates)
+
+
+@native
+def sum_precisions(
+    starts: IntArray,
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,
+    m: IntArray,
+    last: IntArray,
+    harmonic: WeightTables,
+    room: Output[FloatArray],
+    divisors: FloatArray,
+    estimates: Output[FloatArray],
+) -> None:
+    """Estimate the sum of the precisions at the relevant items of each query, divided; 0 divides as 1 does.
+
+    harmonic : the weights 1/r
+    room : (3, items in the largest tie)
+    """
+
+
+@native
+def add_trapezoids(
+    starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: Output[FloatArray]
+) -> None:
+    """Add up, for each query, what is given for its ties of several items, (4, such ties), and what single items add.
+
+    An item adds the mean of the precision before it, 1 at the first rank, and at it.
+    """
+
+
+@native
+def find_successes(
+    queries: IntArray,
+    starts: IntArray,
+    k: IntArray,
+    l: IntArray,
+    m: IntArray,
+    last: IntArray,
+    estimates: Output[FloatArray],
+) -> None:
+    """Estimate whether a relevant item is found, for `queries`.
+
+    Neighbours with equal ties cost one.
+    """
+
+
+@native
+def find_first_reciprocals(
+    queries: IntArray,
+    starts: IntArray,
+    k: IntArray,
+    l: IntArray,
+    m: IntArray,
+    last: IntArray,
+    harmonic: WeightTables,
+    estimates: Output[FloatArray],
+) -> None:
+    """Estimate 1 / the rank of the first relevant item, for `queries`.
+
+    Neighbours with equal ties cost one.
+    """
+
+
+@native
+def find_last_reciprocals(
+    queries: IntArray,
+    starts: IntArray,
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,
+    m: IntArray,
+    n_relevant: IntArray,
+    estimates: Output[FloatArray],
+) -> None:
+    """Estimate R / the rank of the last relevant item, 0 where one is missing, for `queries`.
+
+    Neighbours with equal ties cost one.
+    """
+
+
+AP = define(
+    Definition(
+        name="AP",
+        compute=_average_precision,
+        meaning="Average precision: the mean over the relevant items of the precision at their rank; 0 for "
+        "those beyond the cutoff. AP@R cuts off at the query's number of relevant items (MAP@R).",
+        formula="(1/R) sum over hits at ranks r <= k of (hits up to r) / r",
+        source="Buckley and Voorhees 2000; under ties Nicolaou et al. 2018, section 4.2, and McSherry and Najork "
+        "2008, equation 6; AP@R: Musgrave et al. 2020, equation 2",
+        cutoff="optional",
+        rank_r=True,
+        parameters=(
+            Parameter(
+                "norm",
+                "R",
+                "what the sum is divided by: R, the relevant items; min, the smaller of R and the cutoff; hits, "
+                "the relevant items above the cutoff (not monotone: one more hit can lower it)",
+                choices=("R", "min", "hits"),
+            ),
+        ),
+        aliases={
+            "trec_eval": {"map": "AP", "map_cut_{k}": "AP@{k}", "map_cut.{k}": "AP@{k}"},
+            "ranx": {"map": "AP", "map@{k}": "AP@{k}"},
+            "ir_measures": {"map": "AP", "map@{k}": "AP@{k}"},
+            "BEIR": {"map@{k}": "AP@{k}"},
+            "MTEB": {"map_at_{k}": "AP@{k}"},
+            "sentence-transformers": {"map@{k}": "AP(norm=min)@{k}"},
+            "open-metric-learning": {"map": "AP", "map@{k}": "AP(norm=hits)@{k}", "map/{k}": "AP(norm=hits)@{k}"},
+            "torchmetrics": {
+                "RetrievalMAP": "AP",
+                "retrieval_average_precision": "AP",
+                "map@{k}": "AP(norm=hits)@{k}",
+            },
+            "pytorch-metric-learning": {
+                "mean_average_precision": "AP",
+                "mean_average_precision_at_r": "AP@R",
+                "map@r": "AP@R",
+                "map_at_r": "AP@R",
+            },
+            "re-identification": {"mAP": "AP"},
+        },
+    )
+)
+
+AP_TRAPEZOID = define(
+    Definition(
+        name="AP(trapezoid)",
+        compute=_trapezoid,
+        meaning="Average precision by the trapezoid rule: every relevant item counts the mean of the precision "
+        "before it (1 at rank 1) and at it.",
+        formula="(1/R) sum over hits at ranks r of ((hits before r)/(r-1) + (hits up to r)/r) / 2",
+        source="Philbin et al. 2007 (the Oxford buildings protocol); Radenović et al. 2018 (revisitop)",
+    )
+)
+
+Success = define(
+    Definition(
+        name="Success",
+        compute=_success,
+        meaning="Whether a relevant item is among the first k: cumulative match characteristic (CMC), hit rate; "
+        "'Recall@k' in metric learning.",
+        formula="1 if the first relevant item has rank <= k, else 0",
+        source="Moon and Phillips 2001 (CMC); under ties McSherry and Najork 2008, section 3",
+        cutoff="required",
+        aliases={
+            "trec_eval": {"success_{k}": "Success@{k}", "success.{k}": "Success@{k}"},
+            "ranx": {"hit_rate@{k}": "Success@{k}"},
+            "MTEB": {
+                "hit_rate_at_{k}": "Success@{k}",
+                "accuracy_at_{k}": "Success@{k}",
+                "cv_recall_at_{k}": "Success@{k}",
+            },
+            "BEIR": {"accuracy@{k}": "Success@{k}"},
+            "sentence-transformers": {"accuracy@{k}": "Success@{k}"},
+            "torchmetrics": {"hit_rate@{k}": "Success@{k}"},
+            "open-metric-learning": {"cmc@{k}": "Success@{k}", "cmc/{k}": "Success@{k}"},
+            "re-identification": {"rank-{k}": "Success@{k}", "rank@{k}": "Success@{k}", "cmc@{k}": "Success@{k}"},
+            "metric learning (Recall@k of Oh Song et al. 2016)": {"recall@{k}": "Success@{k}"},
+        },
+    )
+)
+
+RR = define(
+    Definition(
+        name="RR",
+        compute=_reciprocal_rank,
+        meaning="Reciprocal rank of the first relevant item; 0 when it lies beyond the cutoff.",
+        formula="1 / (rank of the first relevant item)",
+        source="Voorhees 1999 (TREC-8 question answering); under ties McSherry and Najork 2008, section 3",
+        cutoff="optional",
+        aliases={
+            "trec_eval": {"recip_rank": "RR"},
+            "ranx": {"mrr": "RR", "mrr@{k}": "RR@{k}"},
+            "ir_measures": {"mrr": "RR", "mrr@{k}": "RR@{k}"},
+            "BEIR": {"mrr@{k}": "RR@{k}"},
+            "sentence-transformers": {"mrr@{k}": "RR@{k}"},
+            "MTEB": {"mrr_at_{k}": "RR@{k}"},
+            "torchmetrics": {"RetrievalMRR": "RR", "retrieval_reciprocal_rank": "RR", "mrr": "RR"},
+            "pytorch-metric-learning": {"mean_reciprocal_rank": "RR"},
+        },
+    )
+)
+
+INP = define(
+    Definition(
+        name="INP",
+        compute=_inverse_penalty,
+        meaning="Inverse negative penalty: the precision at the rank of the last relevant item; 0 when one of "
+        "them is not in the list.",
+        formula="R / (rank of the last relevant item)",
+        source="Ye et al. 2021, Deep Learning for Person Re-identification, section 4.1 (mINP)",
+        aliases={"re-identification": {"mINP": "INP"}},
+    )
+)
