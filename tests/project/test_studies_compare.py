@@ -1,6 +1,8 @@
 """The study of comparisons: its systems, samples and verdicts against their definitions, on a small input."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,3 +114,27 @@ def test_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     study.main()
     assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# How often comparisons are wrong")
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_the_experiment_of_pyterrier() -> None:
+    """By PyTerrier itself, where somebody has installed it: the same means, and the same p-value."""
+    pyterrier = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
+    import pandas as pd
+
+    qrels = peers.judgments(DATA)
+    runs = [peers.as_run(codes(noisy(DATA, 0.5, seed), 16), DATA) for seed in (1, 2)]
+
+    def frame(found: Mapping[str, Mapping[str, float]], value: str) -> Any:
+        rows = [(query, item, each) for query, items in found.items() for item, each in items.items()]
+        return pd.DataFrame(rows, columns=["qid", "docno", value])
+
+    results = [frame(run, "score") for run in runs]
+    for result in results:
+        result["rank"] = result.groupby("qid").score.rank(ascending=False, method="first").astype(int) - 1
+    topics = pd.DataFrame({"qid": list(qrels), "query": "any"})
+    table = pyterrier.Experiment(results, topics, frame(qrels, "label"), ["map"], baseline=0)
+    one, other = (peers.by_trec_eval(run, qrels) for run in runs)
+    np.testing.assert_allclose(table["map"], [one.mean(), other.mean()], rtol=1e-6)
+    np.testing.assert_allclose(table["map p-value"][1], peers.p_values((other - one)[:, None])[0], rtol=1e-6)
