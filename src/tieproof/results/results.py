@@ -1,24 +1,17 @@
-"""`Result`: what an evaluation found."""
+"""`Result`: what an evaluation found, and all that it becomes: text, tables, files, pictures, pages."""
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import AbsentMeasureError, InputError, MissingExtraError
+from tieproof.errors import MissingExtraError
 from tieproof.inputs.options import check_choice
-from tieproof.measures import Measure, parse
-from tieproof.results.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, summarize
-from tieproof.ties import Estimate, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from tieproof.confidence import ErrorRejectCurve
-    from tieproof.results.intervals import Bound, Interval, Method
+from tieproof.measures import Measure
+from tieproof.results.measured import Measured
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
@@ -28,7 +21,7 @@ MOST_IN_SHORT = 3
 """Measures that the short form of a result shows."""
 
 
-class Result(Mapping[str, Estimate[float]]):
+class Result(Measured):
     """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
 
     A measure is found under every name that is understood where it is asked for; iteration gives the names of
@@ -45,233 +38,6 @@ class Result(Mapping[str, Estimate[float]]):
     >>> result.query_ids
     array([0, 1])
     """
-
-    def __init__(self, evaluated: Evaluated, ci: float | None = None) -> None:
-        self._found = evaluated
-        self.ci = ci
-        self.setting = evaluated.setting
-        self.query_ids = evaluated.query_ids
-        self.empty_ids = evaluated.empty_ids
-        self.ties: TieSummary = summarize(evaluated.tie_counts, evaluated.zero_vectors)
-        self._per_query = evaluated.per_query
-        self._categories = evaluated.categories
-
-    @cached_property
-    def _means(self) -> dict[Measure, Estimate[float]]:
-        """The mean of every measure."""
-        if self.setting.average == "micro":
-            return {measure: mean(values) for measure, values in self._per_query.items()}
-        return {measure: mean_of_means([*self.category_means(measure).values()]) for measure in self._per_query}
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The names of the measures, in the order asked for."""
-        return tuple(str(measure) for measure in self._per_query)
-
-    @property
-    def evaluated(self) -> Evaluated:
-        """All that is known of every query, before any mean; for those who build on results."""
-        return self._found
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """What the evaluated data is known by, in 64 digits: the same for the same data in any order.
-
-        docs/records.md says what it covers. The result of a category has none of its own: "".
-        """
-        return self._found.origin.fingerprint
-
-    @property
-    def skipped(self) -> dict[str, npt.NDArray[Any]]:
-        """The ids of the queries that no mean includes, by the reason."""
-        reasons = {**self._found.left_out}
-        if self.setting.empty in ("skip", "nan"):
-            reasons[NOTHING_RELEVANT] = self.empty_ids
-        return {reason: ids for reason, ids in reasons.items() if len(ids)}
-
-    @property
-    def not_in_run(self) -> npt.NDArray[Any]:
-        """The ids of the judged queries that have no document in the run, whatever `missing` made of them."""
-        known = self._found.not_in_run
-        return self.query_ids[:0] if known is None else known
-
-    def __getitem__(self, measure: str | Measure) -> Estimate[float]:
-        """The mean of a measure over the queries, or with `average="macro"` over the categories' means.
-
-        Its std is over the orderings of tied items, not over the queries. Raises an InputError, which is a KeyError,
-        with the measures there are.
-        """
-        return self._means[self._known(measure)]
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
-        return iter(self.measures)
-
-    def __len__(self) -> int:
-        """How many measures there are."""
-        return len(self._per_query)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether it is the same result: two may have the same means and differ in their queries."""
-        return self is other
-
-    def __hash__(self) -> int:
-        return object.__hash__(self)
-
-    def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
-        """A measure of every query: arrays in the order of `query_ids`, std over the orderings of its tied items."""
-        lower, expected, upper, variance = self._per_query[self._known(measure)]
-        return Estimate(lower, expected, upper, np.sqrt(variance))
-
-    def with_ci(self, ci: float = 0.95) -> "Result":
-        """This result, which shows its confidence intervals over the queries wherever it is shown.
-
-        ci : the confidence of the intervals
-        """
-        from tieproof.results.intervals import check_confidence
-
-        check_confidence("ci", ci)
-        return Result(self._found, ci)
-
-    def intervals(
-        self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
-    ) -> "dict[str, Interval]":
-        """The `interval` of each measure, by its name: all at once is faster than one by one."""
-        return self._intervals(list(self._per_query), confidence, method, bound)
-
-    def interval(
-        self, measure: str | Measure, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
-    ) -> "Interval":
-        """The confidence interval of a mean: what other queries could have made of it, and nothing of ties.
-
-        bound : which value of each query is averaged
-        method : "bca", the bias-corrected and accelerated bootstrap; or "t", Student's (extra `stats`)
-
-        With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories:
-        these are taken as they are, and as many of each. The draws come from a fixed seed and do not depend on the
-        order of the queries, so the same data has the same interval. Where all queries score the same it is a point.
-
-        Raises InputError for a single query, alone or in a category, for nothing says how much queries differ.
-
-        >>> import tieproof as tp
-        >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
-        >>> result.interval("RR")
-        Interval(value=0.8333333333333334, low=0.5, high=1.0, confidence=0.95, method='bca', bound='lower')
-        """
-        (found,) = self._intervals([self._known(measure)], confidence, method, bound).values()
-        return found
-
-    def _intervals(
-        self, measures: Sequence[Measure], confidence: float, method: "Method", bound: "Bound"
-    ) -> "dict[str, Interval]":
-        """The intervals of some measures."""
-        from tieproof.results.intervals import Interval, check_options, interval_ends
-
-        check_options(confidence, method, bound)
-        values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
-        categories = self.category_of_query if self.setting.average == "macro" else None
-        ends = interval_ends(values, categories, confidence, method)
-        return {
-            str(measure): Interval(getattr(self[measure], bound), *both, confidence, method, bound)
-            for measure, both in zip(measures, ends, strict=True)
-        }
-
-    def _known(self, measure: str | Measure) -> Measure:
-        """The measure of that name, or a message with those there are."""
-        try:
-            found = parse(measure)
-        except InputError as error:
-            raise AbsentMeasureError(str(error)) from None
-        if found not in self._per_query:
-            raise AbsentMeasureError(
-                f"This result has no '{found}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
-            )
-        return found
-
-    def named(self, names: npt.NDArray[Any]) -> "Result":
-        """This result with queries that are called names[0], names[1], … instead of 0, 1, …."""
-        return Result(self._found.named(names))
-
-    @property
-    def categories(self) -> tuple[Any, ...]:
-        """The categories that have a query to average over, sorted; none where no categories were given."""
-        return tuple(self._categories.members) if self._categories else ()
-
-    @property
-    def categories_left_out(self) -> tuple[Any, ...]:
-        """The categories whose queries all have nothing relevant, and which no mean includes."""
-        return self._categories.left_out if self._categories else ()
-
-    @property
-    def category_of_query(self) -> npt.NDArray[Any] | None:
-        """The category of each of `query_ids`; None where no categories were given."""
-        return None if self._categories is None else self._categories.names[self._categories.of_query]
-
-    @property
-    def ties_per_query(self) -> dict[str, IntArray]:
-        """Of each of `query_ids`: how many ties hold a relevant item, how many are ambiguous, the largest's items."""
-        ties, ambiguous, largest, _ = self._found.tie_counts
-        return {"ties": ties, "ambiguous_ties": ambiguous, "largest_tie": largest}
-
-    def category(self, name: Any) -> "Result":
-        """The result of the queries of one category, in which the mean is over its queries.
-
-        Queries that a run leaves out (`missing="skip"`), or that nobody judged, are in no category. Raises InputError
-        with the categories there are.
-
-        >>> import tieproof as tp
-        >>> result = tp.evaluate_scores(
-        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
-        ... )
-        >>> result.categories, result.category("cats")["RR"].lower
-        (('cats', 'dogs'), 0.5)
-        """
-        return Result(self._found.of_category(name))
-
-    def category_means(self, measure: str | Measure) -> dict[Any, Estimate[float]]:
-        """The mean of a measure over the queries of each category, as `category(name)[measure]` of all at once.
-
-        >>> import tieproof as tp
-        >>> result = tp.evaluate_scores(
-        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
-        ... )
-        >>> {name: estimate.lower for name, estimate in result.category_means("RR").items()}
-        {'cats': 0.5, 'dogs': 1.0}
-        """
-        values, members = self._per_query[self._known(measure)], self._categories.members if self._categories else {}
-        return {name: mean(values[:, chosen]) for name, chosen in members.items()}
-
-    @property
-    def has_confidence(self) -> bool:
-        """Whether the queries came with confidences."""
-        return self._found.confidence is not None
-
-    def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
-        """The error 1 - measure of the most confident queries: `tieproof.confidence.error_reject_curve`.
-
-        Two kinds of ties leave it open, and both count: those of items, which leave the error of a single query
-        open, and those of confidences, which leave open who is rejected first. `lower` and `upper` are the smallest
-        and the largest over all orders of both; `expected` and `std` are over both, all orders equally likely, and
-        those of items and of confidences independent. Queries with nothing relevant are in it where the means
-        include them. All queries count the same, also with `average="macro"`.
-
-        Raises InputError where the evaluation was given no confidences.
-
-        >>> import tieproof as tp
-        >>> vectors, labels = [[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], ["a", "a", "b", "b"]
-        >>> result = tp.evaluate(vectors, labels, measures=["P@1"], confidence=[0.9, 0.8, 0.1, 0.5])
-        >>> curve = result.error_reject("P@1")
-        >>> curve.error.upper.tolist(), curve.area.upper
-        ([0.0, 0.0, 0.0, 0.25], 0.0625)
-        """
-        if self._found.confidence is None:
-            raise InputError(
-                "This result has no confidences. Pass confidence= to the evaluation, one for each query."
-            )
-        from tieproof.confidence.error_reject import error_reject_curve, errors_of
-
-        values = self.per_query(measure)
-        return error_reject_curve(errors_of(values), self._found.confidence[~np.isnan(values.lower)])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers, strings and dictionaries.
@@ -338,7 +104,7 @@ class Result(Mapping[str, Estimate[float]]):
             return pd.DataFrame(self.columns())
         if per == "measure":
             return pd.DataFrame([{"measure": name, **asdict(self[name])} for name in self.measures])
-        parts = {name: Result(self._found.of_category(name)) for name in self.categories or (None,)}
+        parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
             {"category": name, "measure": measure, **asdict(part[measure]), "queries": part.ties.queries}
             for measure in self.measures
