@@ -310,3 +310,12 @@ def test_what_can_not_be_saved_is_refused(tmp_path: Path) -> None:
     with pytest.raises(tp.InputError, match="The result of one category has no record of its own"):
         result.category(result.categories[0]).save(tmp_path / "run.tieproof")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "names", [list("abc"), np.array([*"abc"], dtype=object), np.arange(3, dtype=np.int8), (b"a", b"b", b"c")]
+)
+def test_queries_of_any_names_come_back(names: Any, tmp_path: Path) -> None:
+    result = tp.evaluate([[1.0], [2.0], [4.0]], [0, 0, 1], distance="euclidean", measures=["AP"], empty="nan")
+    result.named(names).save(tmp_path / "run.tieproof")
+    assert tp.load(tmp_path / "run.tieproof").query_ids.tolist() == list(names)

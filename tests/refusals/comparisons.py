@@ -54,6 +54,19 @@ CASES: dict[str, Case] = {
     "a comparison of queries of which two have one name": Case(
         compared(scores().named(np.array([0, 1, 2, 3, 4, 4]))), r"'ours' has 2 queries that are called 4\. Give each"
     ),
+    "too few names of queries": Case(
+        lambda: scores().named(["a", "b"]),
+        r"There are 2 names, and the queries are numbered from 0 to 5\. Pass a name",
+    ),
+    "names of queries in two dimensions": Case(
+        lambda: scores().named(np.zeros((6, 2), dtype=int)), r"must have the shape \(queries,\), and.*\(6, 2\)"
+    ),
+    "names of queries that are fractions": Case(
+        lambda: scores().named(np.arange(6) / 2), r"The names must be integers or strings, and row 1 holds 0\.5"
+    ),
+    "names of queries that have names": Case(
+        lambda: tp.evaluate_run(QRELS, RUN).named(["a", "b", "c"]), r"have names already, such as 'q1'; only numbered"
+    ),
     "a comparison of different labels": Case(
         compared(scores(np.roll(RELEVANCE, 1, axis=1) + RELEVANCE)),
         r"something else is relevant to 6 of 6 queries, the first is query 0\. Evaluate both with the same",
