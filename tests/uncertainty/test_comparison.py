@@ -70,6 +70,15 @@ def test_it_is_the_same_the_other_way_round() -> None:
             assert (one.p_value, one.p_lower, one.verdict) == (other.p_value, other.p_lower, other.verdict)
 
 
+def test_the_same_words_whichever_comes_first() -> None:
+    relevance = np.array([[1, 0], [1, 0]])
+    tied = tp.evaluate_scores([[1, 0], [0, 0]], relevance, measures=["P@1"])
+    last = tp.evaluate_scores([[1, 0], [0, 1]], relevance, measures=["P@1"])
+    one = tp.compare({"a": tied, "b": last})["a", "b", "P@1"]
+    assert (one.lower, one.upper) == (0.0, 0.5)
+    assert tp.compare({"b": last, "a": tied})["a", "b", "P@1"] == one
+
+
 def test_queries_that_decide() -> None:
     found = tp.compare(SYSTEMS)
     of_each = found.per_query("ours", "base", "AP")
