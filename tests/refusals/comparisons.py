@@ -127,5 +127,9 @@ CASES: dict[str, Case] = {
         lambda: ONE.interval("AP", bound="std"),  # type: ignore[arg-type]
         r"Unknown bound='std'. Known: lower, expected, upper",
     ),
+    "an interval with a confidence that is 1 but for rounding": Case(
+        lambda: ONE.interval("AP", 1 - 2**-53),
+        r"confidence must be a number between 0 and 1.*not 0\.9999999999999999",
+    ),
     "an interval with a confidence of 1": Case(lambda: ONE.with_ci(1.0), r"ci must be a number between 0 and 1"),
 }

@@ -215,3 +215,11 @@ def test_whole_numbers_have_room_for_their_sums() -> None:
         assert (whole.numbers == np.rint(whole.numbers)).all()
         assert (len(values) * np.abs(whole.numbers).max(axis=0) <= 2**53).all()
         assert (np.abs(whole.numbers * whole.unit - values) <= size * 2**-41).all()
+
+
+def test_more_confidence_never_makes_the_interval_shorter() -> None:
+    one_of_sixty = np.array([[0.2]] * 59 + [[1.0]])
+    ends = [bca(one_of_sixty, one_group(one_of_sixty), 1 - 10.0**-nines)[0] for nines in range(1, 16)]
+    lows, highs = zip(*ends, strict=True)
+    assert list(lows) == sorted(lows, reverse=True)
+    assert list(highs) == sorted(highs)

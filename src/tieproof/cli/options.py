@@ -53,9 +53,9 @@ def share(text: str) -> float:
 
 
 def between_0_and_1(text: str) -> float:
-    """A number between 0 and 1, and neither."""
+    """A number between 0 and 1, and neither, nor so near to 1 that float64 has nothing between the two."""
     number = share(text)
-    if number in (0.0, 1.0):
+    if number == 0 or (1 + number) / 2 == 1:
         raise click.BadParameter(f"{text!r} is not a number between 0 and 1")
     return number
 

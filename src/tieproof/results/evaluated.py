@@ -134,8 +134,8 @@ def as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[An
     ids = np.concatenate(numbers)
     if ids.min() < 0 or ids.max() >= len(names):
         raise InputError(
-            f"There are {len(names):,} names, and the queries are numbered from {ids.min()} to {ids.max()}. Pass a name "
-            "for each query that was given to the evaluation.",
+            f"There are {len(names):,} names, and the queries are numbered from {ids.min()} to {ids.max()}. Pass a "
+            "name for each query that was given to the evaluation.",
             "names",
         )
     return names

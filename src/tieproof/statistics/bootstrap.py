@@ -94,6 +94,8 @@ def bca_levels(sums: FloatArray, found: float, acceleration: float, confidence: 
 
     def level(tail: float) -> float:
         shifted = bias + NORMAL.inv_cdf(tail)
+        if acceleration * shifted >= 1:  # the level is 1, or 0, as this comes near to 1, and means nothing beyond
+            return float(shifted > 0)
         return round(NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)), DIGITS)
 
     return level((1 - confidence) / 2), level((1 + confidence) / 2)
