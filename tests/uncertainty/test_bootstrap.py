@@ -153,6 +153,14 @@ def test_turned_round_where_the_sum_is_zero() -> None:
     assert low < 0 < high
 
 
+def test_about_zero_where_values_are_minus_themselves() -> None:
+    both = np.array([[1.0], [-1.0], [0.0], [0.25], [-0.25]])
+    for strata in (one_group(both), Strata(np.array([3, 2]))):
+        ((low, high),) = bca(both, strata, 0.95)
+        assert low == -high < 0
+        assert bca(-both, strata, 0.95) == [(low, high)]
+
+
 def test_a_point_where_nothing_differs() -> None:
     equal = np.full((5, 1), 0.3)
     assert np.allclose(bca(equal, one_group(equal), 0.95), 0.3, rtol=1e-12)
