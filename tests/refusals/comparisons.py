@@ -100,6 +100,10 @@ CASES: dict[str, Case] = {
         lambda: compared()()["base", "theirs", "AP"],  # type: ignore[index]
         r"no system 'theirs'; it has base, ours",
     ),
+    "the difference of systems in a list": Case(
+        lambda: compared()()[["base"], "ours", "AP"],  # type: ignore[index]
+        r"no system \['base'\]; it has base, ours",
+    ),
     "the difference of a system and itself": Case(
         lambda: compared()()["base", "base", "AP"],  # type: ignore[index]
         r"not compared with itself, and 'base' is named twice",

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from itertools import permutations
 from typing import Any
 
@@ -109,6 +110,19 @@ def test_as_json_and_as_columns() -> None:
     assert {len(column) for column in table.values()} == {2 * 3 * 30}
     rows = (table["a"] == "theirs") & (table["measure"] == "RR")
     assert table["expected"][rows].tolist() == found.per_query("theirs", "base", "RR").expected.tolist()
+
+
+def test_as_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = tp.compare(SYSTEMS, baseline="base", measures=["AP", "RR"])
+    frame = found.to_frame()
+    assert list(frame) == ["a", "b", "measure", "query", "lower", "expected", "upper", "std"]
+    means = frame.groupby(["a", "b", "measure"])[["lower", "expected", "upper"]].mean()
+    for a, b, measure in [("ours", "base", "AP"), ("theirs", "base", "RR")]:
+        one = found[a, b, measure]
+        assert np.allclose(means.loc[a, b, measure], [one.lower, one.expected, one.upper], atol=1e-12)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(tp.MissingExtraError, match=r"Comparison\.to_frame needs the extra 'pandas'"):
+        found.to_frame()
 
 
 def test_in_short() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure
 from tieproof.results.differences import (
@@ -165,6 +165,14 @@ class Comparison:
             },
         }
 
+    def to_frame(self) -> Any:
+        """`columns` as a pandas data frame (extra `pandas`): a row for every pair, measure and query."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("Comparison.to_frame", "pandas") from None
+        return pd.DataFrame(self.columns())
+
     def to_markdown(self) -> str:
         """Tables to paste into an issue: what each system scores, and how every two differ."""
         from tieproof.views.tables.comparisons import comparison_as_markdown
@@ -223,7 +231,7 @@ class Comparison:
             raise InputError(f"A comparison is asked by (system, system, measure), not {key!r}.")
         a, b, measure = key
         for name in (a, b):
-            if name not in self.results:
+            if not isinstance(name, str) or name not in self.results:
                 raise InputError(f"This comparison has no system {name!r}; it has {', '.join(self.systems)}.")
         if a == b:
             raise InputError(f"A system is not compared with itself, and {a!r} is named twice.")
