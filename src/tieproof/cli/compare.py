@@ -10,7 +10,6 @@ import click
 import tieproof
 from tieproof.calls.compare import Correction, Test
 from tieproof.calls.runs import MISSING
-from tieproof.calls.scoring import EMPTY
 from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, from_files
@@ -33,6 +32,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.readers.location import split
 from tieproof.measures import DEFAULT_MEASURES
+from tieproof.results.evaluated import EMPTY
 from tieproof.results.records import EXTENSION
 from tieproof.views.text.comparison import render
 from tieproof.views.text.files import COMPARISONS, MEANS, PER_QUERY

@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
-from tieproof.calls.scoring import EMPTY, parse_measures
+from tieproof.calls.scoring import parse_measures
 from tieproof.cli.documented import Argument
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, parse
+from tieproof.results.evaluated import EMPTY
 from tieproof.views.text.files import PER_QUERY, PICTURES, RECORDS
 
 Text = str | None

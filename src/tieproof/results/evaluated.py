@@ -20,6 +20,9 @@ NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
 """Why no mean includes a query."""
 
+EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
+"""What a query with nothing relevant scores."""
+
 
 @dataclass(frozen=True)
 class Setting:

@@ -1,5 +1,6 @@
 """Whether the parts of a record belong together: its facts, and the arrays of all queries."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from types import NoneType
@@ -8,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 
 from tieproof.inputs.categories import AVERAGES
-from tieproof.results.evaluated import Setting
+from tieproof.results.evaluated import EMPTY, Setting
 from tieproof.ties import Array
 
 OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
@@ -43,15 +44,17 @@ def fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         and all(arrays[name].shape == shape for name, shape in shapes.items() if name in arrays)
         and all(array.ndim == 1 for name, array in arrays.items() if name not in ("values", "tie_counts"))
         and np.isfinite(arrays["values"][:, :, ~open_values.any(axis=0)]).all()
+        and (open_values == open_values[0]).all()
+        and open_values[0].sum() == (len(arrays["empty_ids"]) if facts["setting"]["empty"] == "nan" else 0)
         and (((lower <= expected_value) & (expected_value <= upper) & (variance >= 0)) | open_values).all()
         and (arrays["tie_counts"] >= 0).all()
         and parts in ([], [*CATEGORIES])
         and (not parts or categories_fit(arrays))
         and options_fit(facts["call"], facts["options"])
         and setting_fits(facts["setting"], bool(parts))
-        and isinstance(facts["fingerprint"], str)
-        and len(facts["fingerprint"]) == 64
+        and re.fullmatch("[0-9a-f]{64}", facts["fingerprint"])
         and type(facts["zero_vectors"]) is int
+        and facts["zero_vectors"] >= 0
         and all(isinstance(each, str) for each in [facts["tieproof"], *facts["left_out"]])
     )
 
@@ -76,12 +79,16 @@ def categories_fit(arrays: Mapping[str, Array]) -> bool:
 
 
 def setting_fits(setting: Mapping[str, Any], has_categories: bool) -> bool:
-    """Whether a setting has the fields of `Setting`, in their types."""
+    """Whether a setting has the fields of `Setting`, in their types, with numbers and policies that there are."""
     hints = get_type_hints(Setting)
     if list(setting) != [field.name for field in fields(Setting)]:
         return False
     for name, value in setting.items():
         kinds = (str,) if name == "average" else get_args(hints[name]) or (hints[name],)
-        if type(value) not in kinds:
+        if type(value) not in kinds or (type(value) is int and value < 0):
             return False
-    return setting["average"] in AVERAGES and (setting["average"] == "micro" or has_categories)
+    return (
+        setting["empty"] in EMPTY
+        and setting["average"] in AVERAGES
+        and (setting["average"] == "micro" or has_categories)
+    )

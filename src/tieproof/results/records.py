@@ -198,7 +198,8 @@ def refuse_constant(name: str) -> float:
 
 def check_version(facts: Any, path: Path) -> None:
     """Refuse what is no record, and what only a newer tieproof can read."""
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT or type(facts.get("version")) is not int:
+    is_record = isinstance(facts, dict) and facts.get("format") == FORMAT
+    if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
         raise InputError(f"{path} is no record of tieproof; give what Result.save wrote.")
     if facts["version"] > VERSION:
         raise InputError(
