@@ -146,6 +146,11 @@ def test_every_flipped_byte_is_refused_or_changes_nothing(tmp_path: Path) -> Non
     assert read < len(content) / 13 / 4
 
 
+def test_a_file_of_another_name_is_not_called_damaged(tmp_path: Path) -> None:
+    np.save(tmp_path / "labels.npy", LABELS)
+    refused(tmp_path / "labels.npy", r"labels\.npy is no record; give what Result\.save wrote\.")
+
+
 @pytest.mark.parametrize("kind", ["foreign bytes", "an archive of arrays", "a picture", "nothing", "text"])
 def test_other_files_are_refused(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "run.tieproof"
@@ -313,6 +318,8 @@ def test_what_can_not_be_saved_is_refused(tmp_path: Path) -> None:
     result = RESULTS["strings"]()
     with pytest.raises(tp.InputError, match=r"whose name ends in \.tieproof"):
         result.save(tmp_path / "run.npz")
+    with pytest.raises(tp.InputError, match="written to the path of a file, not to NoneType"):
+        result.save(None)
     with pytest.raises(tp.InputError, match="there is no folder"):
         result.save(tmp_path / "none" / "run.tieproof")
     with pytest.raises(tp.InputError, match="The result of one category has no record of its own"):

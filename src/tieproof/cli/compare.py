@@ -152,7 +152,7 @@ def kind_of(files: Sequence[str], qrels: Text) -> str:
     """What the files are, refused where they are not of two systems."""
     if qrels is not None:
         kind, systems = RUNS, len(files)
-    elif files[0].endswith(EXTENSION):
+    elif files[0].lower().endswith(EXTENSION):
         kind, systems = RECORDS, len(files)
     else:
         kind, systems = EMBEDDINGS, len(files) - 1

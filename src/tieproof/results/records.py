@@ -142,7 +142,10 @@ def load(path: Any) -> Result:
     with reading(place, KIND):
         with place.open("rb") as file:
             if file.read(4) != BEGINNING:
-                raise InputError(broken(place, KIND))
+                named = place.suffix.lower() == EXTENSION
+                raise InputError(
+                    broken(place, KIND) if named else f"{place} is no record; give what Result.save wrote."
+                )
         try:
             with ZipFile(place) as archive:
                 return result_of(read(archive, place), place)
