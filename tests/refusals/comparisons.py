@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import tieproof as tp
-from refusals.case import Case
+from refusals.case import GOOD, LABELS, Case
 
 RELEVANCE = np.eye(6)
 ONE, OTHER = (tp.evaluate_scores(sign * RELEVANCE, RELEVANCE, measures=["AP", "RR"]) for sign in (1, -1))
@@ -69,7 +69,11 @@ CASES: dict[str, Case] = {
     ),
     "a comparison of different labels": Case(
         compared(scores(np.roll(RELEVANCE, 1, axis=1) + RELEVANCE)),
-        r"something else is relevant to 6 of 6 queries, the first is query 0\. Evaluate both with the same",
+        r"labels: 6 of 6 queries have another label or judgment, or.*the first is query 0\. Evaluate both",
+    ),
+    "a comparison of the same labels as numbers and as strings": Case(
+        lambda: tp.compare({"base": tp.evaluate(GOOD, LABELS), "ours": tp.evaluate(GOOD, [*map(str, LABELS)])}),
+        r"6 of 6 queries have another label or judgment",
     ),
     "a comparison of evaluations with other policies": Case(
         compared(scores(RELEVANCE * (np.arange(6) > 0), empty="zero")), r"different empty=: 'skip' and 'zero'"

@@ -101,8 +101,8 @@ def check_judgments(first: str, one: Result, name: str, other: Result, place: In
     differs = origins[0].relevant != origins[1].relevant[place]
     if differs.any():
         raise InputError(
-            f"'{first}' and '{name}' have different labels: something else is relevant to "
-            f"{np.count_nonzero(differs):,} of {len(differs):,} queries, the first is query "
+            f"'{first}' and '{name}' have different labels: {np.count_nonzero(differs):,} of {len(differs):,} "
+            "queries have another label or judgment, or another number of relevant items; the first is query "
             f"{one.query_ids[np.argmax(differs)]}. {SAME_LABELS}",
             "results",
         )
