@@ -57,6 +57,10 @@ def of_category() -> tp.Result:
 
 CASES: dict[str, Case] = {
     "a page that is no page": Case(page("page.pdf"), r"has the extension '\.pdf'", in_folder=True),
+    "a page without a path": Case(
+        lambda: tp.evaluate(GOOD, LABELS).report(None),  # type: ignore[arg-type]
+        "written to the path of a file, not to NoneType",
+    ),
     "items of other data": Case(
         page(items=["a", "b"]), "There are 2 items for 6 that were evaluated", in_folder=True
     ),

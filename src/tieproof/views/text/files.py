@@ -53,6 +53,8 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
     0,P@1,1.0,1.0,1.0,0.0
     1,P@1,1.0,1.0,1.0,0.0
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"A result is written to the path of a file, not to {type(path).__name__}.", "path")
     extension = Path(path).suffix.lower()
     if extension not in formats:
         raise InputError(
