@@ -34,6 +34,9 @@ typedef struct {
 #define FEW_THRESHOLDS 24
 #define FEW_ITEMS 128
 
+/* Thresholds up to which narrow buckets are compared; numbers of 64 bits are, from two thresholds on (measured). */
+#define SEVERAL_THRESHOLDS 48
+
 /* Numbers up to which buckets have numbers of 32 bits. */
 #define MOST_IN_BUCKETS (1 << 27)
 
