@@ -2,11 +2,12 @@
 
 #include "narrow_buckets.h"
 
-/* Add the items above and at each of THRESHOLD_GROUP falling thresholds. It is a function of its own: in the loops of another one
-   it is not made of vectors. */
+/* Add the items above and at each of THRESHOLD_GROUP falling thresholds. It is a function of its own: in the loops of
+   another one it is not made of vectors. */
 #define THRESHOLD_GROUP 4
 static __attribute__((noinline)) void OF(compare_with_group)(
-    const REAL *value, int64_t count, const REAL threshold[THRESHOLD_GROUP], int64_t above[THRESHOLD_GROUP], int64_t equal[THRESHOLD_GROUP])
+    const REAL *value, int64_t count, const REAL threshold[THRESHOLD_GROUP], int64_t above[THRESHOLD_GROUP],
+    int64_t equal[THRESHOLD_GROUP])
 {
     REAL t0 = threshold[0], t1 = threshold[1], t2 = threshold[2], t3 = threshold[3];
     OF(Tally) a0 = 0, a1 = 0, a2 = 0, a3 = 0, e0 = 0, e1 = 0, e2 = 0, e3 = 0;
@@ -85,8 +86,8 @@ static __attribute__((noinline)) void OF(find_narrow_buckets)(
     }
 }
 
-/* Items that are in the bucket of a threshold were counted as if they were at it: correct this for those that are marked
-   by the number of the first such threshold, counted from 1. */
+/* Items that are in the bucket of a threshold were counted as if they were at it: correct this for those that are
+   marked by the number of the first such threshold, counted from 1. */
 static inline void OF(correct_marked)(
     const REAL *value, const uint8_t *marked, int64_t items, const REAL *threshold, const int16_t *limit,
     int64_t count, int64_t *above, int64_t *equal)
@@ -104,8 +105,8 @@ static inline void OF(correct_marked)(
     }
 }
 
-/* Count by narrow buckets: an item in another bucket than a threshold is above it if its bucket is. Where a bucket holds
-   more items than `known`, which are at the threshold itself, these are compared as they are. `known` may be NULL. */
+/* Count by narrow buckets: an item in another bucket than a threshold is above it if its bucket is. Where a bucket
+   holds more items than those that are `known` to be at the threshold, all in it are compared as they are. */
 static inline void OF(count_by_narrow_buckets)(
     const REAL *value, int64_t items, const REAL *threshold, const int64_t *known, int64_t count, int64_t *above,
     int64_t *equal)

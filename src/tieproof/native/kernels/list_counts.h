@@ -211,12 +211,14 @@ static inline void OF(count_by_buckets)(
     }
 }
 
-/* Count the items above and at each of `count` distinct falling thresholds. So many are `known` to be at each, or NULL. */
+/* Count the items above and at each of `count` distinct falling thresholds. As many as `known`, which may be NULL, are
+   at each for sure. */
 static inline void OF(count_among)(
     const REAL *value, int64_t items, const REAL *threshold, const int64_t *known, int64_t count, int64_t *above,
     int64_t *equal, const CountRoom *room)
 {
-    if (count <= (sizeof(REAL) < sizeof(int64_t) ? FEW_THRESHOLDS : 1) || items <= FEW_ITEMS || count > MOST_IN_BUCKETS)
+    int64_t few = sizeof(REAL) < sizeof(int64_t) ? FEW_THRESHOLDS : 1;
+    if (count <= few || items <= FEW_ITEMS || count > MOST_IN_BUCKETS)
         OF(count_by_comparing)(value, items, threshold, count, above, equal);
     else if (count <= SEVERAL_THRESHOLDS)
         OF(count_by_narrow_buckets)(value, items, threshold, known, count, above, equal);

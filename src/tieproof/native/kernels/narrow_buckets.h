@@ -13,8 +13,8 @@
 #define BUCKET_GROUP 4
 #define BUCKET_LANES 32
 
-/* Count up to NEAR_ITEMS items, in whole vectors, above and in each of BUCKET_GROUP thresholds' buckets. It is a function
-   of its own, as the next one is: in the loops of another one it is not made of vectors. */
+/* Count up to NEAR_ITEMS items, in whole vectors, above and in each of BUCKET_GROUP thresholds' buckets. It is a
+   function of its own, as the next one is: in the loops of another one it is not made of vectors. */
 static __attribute__((noinline)) void compare_buckets_with_group(
     const int16_t *bucket, int64_t count, const int16_t threshold[BUCKET_GROUP], int64_t above[BUCKET_GROUP],
     int64_t within[BUCKET_GROUP])
