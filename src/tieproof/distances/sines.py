@@ -49,8 +49,8 @@ def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, Flo
     centre = exact.centre_slices
     a_with_c, b_with_c = (slices.dots_with(side, centre) for side in (batch.x, batch.y))
     pairs = slices.dots(*batch)
-    e, e_error = exact.rounded(batch.sums(pairs, -2, a_squared, b_squared))
-    f, f_error = exact.rounded(batch.sums(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c))
+    e, e_error = batch.summands(pairs, -2, a_squared, b_squared).rounded(exact.bits)
+    f, f_error = batch.summands(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c).rounded(exact.bits)
     x_square, y_square = (
         digits.rounded(exact.digits(squares_about(centre, squared, with_centre)))
         for squared, with_centre in ((a_squared, a_with_c), (b_squared, b_with_c))
