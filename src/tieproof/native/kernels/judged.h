@@ -11,6 +11,13 @@ static inline bool OF(is_wrong)(REAL value)
     return (whole > INT64_C(1) << 53) | (whole < -(INT64_C(1) << 53));
 }
 
+/* Mark the numbers that are not 0. It is a function of its own: in the loops of another one it is not made of vectors. */
+static __attribute__((noinline)) void OF(mark_judged)(const REAL *value, int64_t count, uint8_t *judged)
+{
+    for (int64_t i = 0; i < count; i++)
+        judged[i] = value[i] != 0;
+}
+
 /* List the relevant and the excluded items of the lists from `first_list` on, with their grades, and where those of each list
    begin, as long as there is room for all items of a list and one more: each item is written where the next one belongs,
    and stays if it is one. */
@@ -26,16 +33,14 @@ KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, int64_t first_
         for (int64_t first = 0; first < count; first += NEAR_ITEMS) {
             uint8_t judged[NEAR_ITEMS];
             int64_t some = count - first < NEAR_ITEMS ? count - first : NEAR_ITEMS;
-            for (int64_t i = 0; i < some; i++)
-                judged[i] = value[first + i] != 0;
+            OF(mark_judged)(value + first, some, judged);
+            for (int64_t i = some; i < NEAR_ITEMS && i % GLANCE; i++)
+                judged[i] = 0;
             for (int64_t i = 0; i < some; i += GLANCE) {
-                uint64_t any = 1;
-                int64_t stop = i + GLANCE < some ? i + GLANCE : some;
-                if (stop - i == GLANCE)
-                    memcpy(&any, judged + i, sizeof any);
-                if (!any)
-                    continue;
-                for (int64_t item = first + i; item < first + stop; item++) {
+                uint64_t any;
+                memcpy(&any, judged + i, sizeof any);
+                for (; any; any &= any - 1) {
+                    int64_t item = first + i + __builtin_ctzll(any) / 8;
                     REAL grade = value[item];
                     AT(found->items, r) = AT(found->excluded, e) = item;
                     AT(found->grades, r) = (double)grade;
