@@ -269,20 +269,16 @@ class ExactRows:
         while pending:
             span = pending.pop()
             count = span.stop - span.start
-            fits = count * of_pair <= LARGEST_BATCH and (
-                2 * count * of_row <= LARGEST_BATCH
-                or of_row * (present(rows[span], self.queries) + present(columns[span], self.items)) <= LARGEST_BATCH
-            )
-            if fits or count <= 1:
-                yield self.batch(rows[span], columns[span])
-            else:
-                middle = span.start + count // 2
-                pending += [slice(middle, span.stop), slice(span.start, middle)]
+            if count * of_pair <= LARGEST_BATCH or count <= 1:
+                x, y = distinct(rows[span], len(self.queries)), distinct(columns[span], len(self.items))
+                if of_row * (len(x[0]) + len(y[0])) <= LARGEST_BATCH or count <= 1:
+                    yield self.batch(*x, *y)
+                    continue
+            middle = span.start + count // 2
+            pending += [slice(middle, span.stop), slice(span.start, middle)]
 
-    def batch(self, rows: IntArray, columns: IntArray) -> Batch:
-        """The cut rows of some pairs, less the common row."""
-        x_rows, row_places = distinct(rows, len(self.queries))
-        y_rows, column_places = distinct(columns, len(self.items))
+    def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> Batch:
+        """The cut rows of some pairs, less the common row; the places of each pair's rows among the distinct ones."""
         centre = self.centre[0]
         x, y = (
             differences(side.raw(chosen), centre.astype(side.embeddings.dtype), self.halved)
@@ -296,8 +292,3 @@ class ExactRows:
         out = np.empty((len(sums), digits.count(self.product_bits)), dtype=np.int64)
         digits.of_sums(sums, self.bits, out)
         return out
-
-
-def present(values: IntArray, rows: Rows) -> int:
-    """How many distinct rows there are among `values`."""
-    return len(distinct(values, len(rows))[0])
