@@ -137,11 +137,13 @@ def make_result(
     everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
     values, tie_counts = scores.values, scores.tie_counts
-    if len(empty_ids):
+    if len(empty_ids) and setting.empty == "skip":
+        places = np.flatnonzero(kept)
+        values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
+    elif len(empty_ids):
         values = values.copy()
         values[..., empty_ids] = EMPTY[setting.empty]
         values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-        values, tie_counts = values[..., kept], tie_counts[:, kept]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Result(
