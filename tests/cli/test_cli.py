@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("qrels.txt").write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("categories.txt").write_text(CATEGORIES)
+    for name in ("base.run", "ours.run", "theirs.run"):
+        Path(name).write_text(RUN)
+    for name in ("ours", "theirs"):
+        np.save(f"{name}.npy", VECTORS)
+        tp.evaluate(VECTORS, LABELS).save(f"{name}.tieproof")
+    tp.evaluate(VECTORS, LABELS).save("embeddings.tieproof")
+    tp.evaluate(VECTORS, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS).save("queries.tieproof")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tp.InputWarning)
+        tp.evaluate_run("qrels.txt", "run.txt").save("run.tieproof")
     Path("texts.txt").write_text("".join(f"text {number}\n" for number in range(40)))
 
     def call(*args: str) -> Outcome:
