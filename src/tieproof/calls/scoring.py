@@ -13,13 +13,11 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.evaluated import Evaluated, Origin, Setting, count_by_query
+from tieproof.results.evaluated import EMPTY, Evaluated, Origin, Setting, count_by_query
 from tieproof.results.results import Result
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
-EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
-"""What a query with nothing relevant scores."""
 
 
 class Names(NamedTuple):

@@ -169,8 +169,18 @@ class Measured(Mapping[str, Estimate[float]]):
             )
         return found
 
-    def named(self, names: npt.NDArray[Any]) -> Self:
-        """This result with queries that are called names[0], names[1], … instead of 0, 1, …."""
+    def named(self, names: Any) -> Self:
+        """This result with queries that are called names[0], names[1], … instead of 0, 1, ….
+
+        names : integers or strings, one for each query that was given, in that order
+
+        Raises InputError for other names, for too few of them, and where the queries have names already, as those of
+        a run.
+
+        >>> import tieproof as tp
+        >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
+        array(['cat.jpg', 'dog.jpg'], dtype='<U7')
+        """
         return type(self)(self._found.named(names))
 
     @property
