@@ -41,6 +41,17 @@ def test_sixteen_bits_are_not_cut_off(tmp_path: Path) -> None:
     assert np.array(opened(path).convert("L")).tolist() == [[0, 1, 128, 255]]
 
 
+@pytest.mark.parametrize("mode", ["RGBA", "LA"])
+def test_transparent_images_lie_on_white(tmp_path: Path, mode: str) -> None:
+    """A dark drawing would not be seen on a dark page."""
+    path = tmp_path / "one.png"
+    image = PIL.new("RGBA", (60, 60), (0, 0, 0, 0))
+    image.paste((0, 0, 0, 255), (0, 0, 30, 60))
+    image.convert(mode).save(path)
+    shown = opened(path).convert("RGBA")
+    assert (shown.getpixel((10, 10)), shown.getpixel((50, 50))) == ((0, 0, 0, 255), (255, 255, 255, 255))
+
+
 def test_large_images_are_shrunk_without_a_word(tmp_path: Path) -> None:
     path = tmp_path / "one.png"
     PIL.new("1", (12_000, 9_000)).save(path)

@@ -180,7 +180,11 @@ def small_copy(path: Path) -> str:
             image = image.point(lambda value: value / 256).convert("L")
         file = io.BytesIO()
         if max(image.size) <= SIDE // 2 or image.mode not in ("RGB", "L", "CMYK", "YCbCr"):
-            (image if image.mode in ("L", "RGB", "RGBA") else image.convert("RGBA")).save(file, "PNG")
+            if image.mode not in ("L", "RGB"):
+                image = image.convert("RGBA")
+                paper = Image.new("RGBA", image.size, "white")  # a dark drawing is not lost on a dark page
+                image = Image.alpha_composite(paper, image).convert("RGB")
+            image.save(file, "PNG")
             return address("image/png", file.getvalue())
         image.convert("RGB").save(file, "JPEG", quality=72)
         return address("image/jpeg", file.getvalue())
