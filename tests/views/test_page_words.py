@@ -1,6 +1,7 @@
 """What pages say: of one thing, of many, and of names that are written from right to left."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +51,18 @@ def test_each_table_says_in_which_order_it_is(tmp_path: Path) -> None:
         ("d", "those with the most ties first"),
     ):
         assert f"of 20 queries, {order}." in (tmp_path / f"{name}.html").read_text()
+
+
+def test_attacks_are_counted_once_whatever_the_measures(tmp_path: Path) -> None:
+    def upper_bounds(embeddings: Any, labels: Any) -> dict[str, float]:
+        result = tp.evaluate(embeddings, labels, measures=["AP", "RR"])
+        return {name: result[name].upper for name in result}
+
+    report = tp.audit(upper_bounds, attacks=["zeros", "nan"])
+    assert len(report.findings) == 4
+    report.report(tmp_path / "page.html")
+    for text in (str(report), (tmp_path / "page.html").read_text()):
+        assert "EXPLOITABLE: 1 of 2 attacks shows" in text
 
 
 def test_verdicts_are_said_once(tmp_path: Path) -> None:
