@@ -206,8 +206,9 @@ class Collisions:
 
     def __repr__(self) -> str:
         """How many ties there are, and what they cost, in short."""
-        cost = f", {self.ambiguous_ties} ambiguous, AP {self.ap_width:.4f} wide" if self.setting.labelled else ""
-        return f"<Collisions of {len(self.query_ids)} queries: {self.ties} ties{cost}>"
+        from tieproof.views.text.short import collisions_in_short
+
+        return collisions_in_short(self)
 
     def __str__(self) -> str:
         """The report that the command line shows."""
