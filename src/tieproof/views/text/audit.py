@@ -100,7 +100,8 @@ def sentences(report: AuditReport) -> Iterator[str]:
             "more than random embeddings do."
         )
     elif found:
-        yield f"Not held: {len({finding.attack for finding in found})} of {attacks} found something, though no blind system gains from it."
+        finders = len({finding.attack for finding in found})
+        yield f"Not held: {finders} of {attacks} found something, though no blind system gains from it."
     else:
         yield f"Held: no blind system gains, and nothing changes that must not, in {attacks}."
 
