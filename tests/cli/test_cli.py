@@ -22,11 +22,12 @@ import tieproof as tp
 from command_line import Outcome, process, the_line
 from tieproof import cli
 from tieproof.calls.runs import MISSING
+from tieproof.calls.scoring import Empty
 from tieproof.cli import exits
 from tieproof.cli.commands import COMMANDS
 from tieproof.distances import DISTANCES
 from tieproof.measures import REGISTRY
-from tieproof.results.evaluated import EMPTY, Empty
+from tieproof.results.evaluated import EMPTY
 from tieproof.views.text import measures as measures_text
 from tieproof.views.text.text import render
 
