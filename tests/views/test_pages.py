@@ -393,7 +393,9 @@ def test_more_queries_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, tm
     tp.evaluate(vectors, labels, distance="hamming").report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
     assert len(page.data["ids"]) == 30
-    assert "The table holds the 30 worst of 60 queries" in page.text
+    assert (
+        "The table holds 30 of 60 queries, those with the lowest lower bound; there is no room for more" in page.text
+    )
 
 
 def test_names_that_take_all_the_room() -> None:

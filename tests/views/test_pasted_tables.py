@@ -243,6 +243,22 @@ def test_short_forms_show_intervals() -> None:
     assert repr(rates) == "<ErrorRates of 4 relevant pairs: FNMR 0.2500 ≤ 0.5000 ≤ 0.7500 at FMR 0.1>"
 
 
+def test_short_forms_count_and_cut() -> None:
+    one = tp.evaluate_scores([[2.0, 1.0, 1.0]], [[0, 1, 0]], measures=["RR"])
+    assert repr(one) == "<Result of 1 query: RR 0.3333 ≤ 0.4167 ≤ 0.5000>"
+    thousand = tp.evaluate_scores(np.tile([2.0, 1.0], (1000, 1)), np.tile([1, 0], (1000, 1)), measures=["RR"])
+    assert repr(thousand).startswith("<Result of 1,000 queries: ")
+    assert repr(tp.collisions([[0.0], [1.0], [1.0]], distance="euclidean")).startswith(
+        "<Collisions of 3 queries: 1 tie>"
+    )
+    rates = tp.fnmr_at_fmr_of_distances([1], [2, 3, 4], fmr=0.1, method="exact")
+    assert repr(rates).startswith("<ErrorRates of 1 relevant pair: ")
+    names = ["\x1b[31mred", "b", "\u202ec", "d", "e"]
+    assert repr(tp.compare(dict.fromkeys(names, thousand))) == (
+        r"<Comparison of \x1b[31mred, b, \u202ec and 2 more on 1,000 queries: 10 the same>"
+    )
+
+
 def compared(*orders: Any, **more: Any) -> tp.Comparison:
     """Systems whose rankings of 12 queries are those of these scores, which may have another order for each query."""
     relevance = np.tile([1, 0, 0, 0], (12, 1))

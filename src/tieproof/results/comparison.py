@@ -221,9 +221,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         """What was compared, and how many differences there are of each verdict."""
-        names = [found.verdict.name for found in self._differences.values()]
-        counts = ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
-        return f"<Comparison of {', '.join(self.systems)} on {self.queries} queries: {counts}>"
+        from tieproof.views.text.short import comparison_in_short
+
+        return comparison_in_short(self)
 
     def _known(self, key: tuple[str, str, str | Measure]) -> tuple[str, str, str]:
         """The pair and the name of the measure, or a message with those there are."""

@@ -29,9 +29,13 @@ class Measured(Mapping[str, Estimate[float]]):
         self.setting = evaluated.setting
         self.query_ids = evaluated.query_ids
         self.empty_ids = evaluated.empty_ids
-        self.ties: TieSummary = summarize(evaluated.tie_counts, evaluated.zero_vectors)
         self._per_query = evaluated.per_query
         self._categories = evaluated.categories
+
+    @cached_property
+    def ties(self) -> TieSummary:
+        """The ties among the rankings of the evaluated queries that hold a relevant item."""
+        return summarize(self._found.tie_counts, self._found.zero_vectors)
 
     @cached_property
     def _means(self) -> dict[Measure, Estimate[float]]:

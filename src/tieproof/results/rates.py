@@ -88,8 +88,9 @@ class ErrorRates:
 
     def __repr__(self) -> str:
         """The rates, in short."""
-        rates = ", ".join(f"FNMR {point.fnmr:.4f} at FMR {point.fmr:g}" for point in self.points)
-        return f"<ErrorRates of {self.relevant_pairs} relevant pairs: {rates}>"
+        from tieproof.views.text.short import rates_in_short
+
+        return rates_in_short(self)
 
     def __str__(self) -> str:
         """The table that the command line shows."""

@@ -17,9 +17,6 @@ Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
 """What a row of a frame is about."""
 
-MOST_IN_SHORT = 3
-"""Measures that the short form of a result shows."""
-
 
 class Result(Measured):
     """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
@@ -205,9 +202,9 @@ class Result(Measured):
 
     def __repr__(self) -> str:
         """The intervals of the first measures, in short."""
-        shown = [f"{name} {self[name]:.4f}" for name in self.measures[:MOST_IN_SHORT]]
-        left = len(self) - len(shown)
-        return f"<Result of {self.ties.queries} queries: {', '.join(shown)}{f' and {left} more' if left else ''}>"
+        from tieproof.views.text.short import result_in_short
+
+        return result_in_short(self)
 
 
 def flat_name(measure: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.distances import DISTANCES
 from tieproof.results.collisions import Collisions
 from tieproof.views.pages.figures import Stack, stack
 from tieproof.views.pages.page import write_page
@@ -65,11 +66,12 @@ def queries_of(found: Collisions) -> QueryTable:
 def setting(found: Collisions) -> list[tuple[str, str]]:
     """What was looked at, in pairs of a name and a value."""
     known = found.setting
+    kind = DISTANCES.get(known.distance)
     return [
         ("Queries", f"{known.queries:,}"),
         ("Gallery", "the other queries (leave-one-out)" if known.leave_one_out else f"{known.gallery:,}"),
         ("Ranked by", distance_meant(known.distance)),
-        ("Dimensions", f"{known.dimensions:,}"),
+        ("Bits" if kind and kind.bits else "Dimensions", f"{known.dimensions:,}"),
         ("Neighbours collide", f"closer than {known.epsilon:g}" if known.epsilon else "at exactly the same distance"),
         (
             "Left out",

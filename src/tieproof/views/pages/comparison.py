@@ -10,7 +10,7 @@ from tieproof.results.comparison import Comparison
 from tieproof.results.differences import Difference, QueryDifference
 from tieproof.results.verdicts import RULES
 from tieproof.views.pages.figures import Axis
-from tieproof.views.pages.page import write_page
+from tieproof.views.pages.page import isolated, write_page
 from tieproof.views.pages.query_table import Choice, QueryTable, query_table
 from tieproof.views.text.parts import count
 
@@ -82,7 +82,9 @@ def queries_of(comparison: Comparison) -> QueryTable:
     for measure in comparison.measures:
         for a, b in comparison.pairs:
             values = comparison.per_query(a, b, measure)
-            choices.append(Choice(f"{measure}: {a} − {b}", (values.lower, values.expected, values.upper)))
+            choices.append(
+                Choice(f"{measure}: {isolated(a)} − {isolated(b)}", (values.lower, values.expected, values.upper))
+            )
     expected = choices[0].columns[1]
     assert expected is not None
     order = np.argsort(-np.nan_to_num(np.abs(expected)), kind="stable")

@@ -1,6 +1,8 @@
 """What queries and items are, for people: texts, or images that are embedded as thumbnails, up to a budget."""
 
 import io
+import struct
+import warnings
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +15,12 @@ from tieproof.views.printable import in_one_line, printable
 
 MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 """Extensions of images, and what a browser calls them."""
+
+EXTENSIONS = (*MIME, ".bmp", ".tif", ".tiff")
+"""Of texts that are names of images."""
+
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+"""What Pillow may open: some formats of others it hands to another program."""
 
 CHARACTERS = 320_000
 """What all embedded images may take, so that a page of 10,000 queries stays below 1 MB."""
@@ -65,13 +73,15 @@ class Contents:
             return Content(name)
         path = image_path(given)
         if path is None:
+            if ends_as_image(given):
+                self.budget.missing[given] = None
             text = in_one_line(given)
             return Content(name, text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…")
         return Content(name, printable(path.name), self.budget.embedded(path))
 
 
 class Budget:
-    """Embeds images while there is room, each file once, and counts those that are not shown.
+    """Embeds images while there is room, each file once, and knows those that are not shown.
 
     >>> Budget().embedded(Path("no such file.png"))
     ''
@@ -80,6 +90,7 @@ class Budget:
     def __init__(self, characters: int = CHARACTERS) -> None:
         self.room = characters
         self.made: dict[Path, str] = {}
+        self.missing: dict[str, None] = {}
         self.unreadable = self.no_room = 0
 
     def embedded(self, path: Path) -> str:
@@ -124,18 +135,22 @@ def image_path(given: Any) -> Path | None:
     """The path of an image, if it is one: a path, or a text that is the name of a file that is there."""
     if isinstance(given, Path):
         return given
-    if (
-        isinstance(given, str)
-        and len(given) < 4096
-        and "\0" not in given
-        and given[-5:].lower().endswith(tuple(MIME))
-    ):
+    if ends_as_image(given):
         path = Path(given)
         try:
             return path if path.is_file() else None
         except OSError:
             return None
     return None
+
+
+def ends_as_image(given: Any) -> bool:
+    """Whether a text may be the name of an image.
+
+    >>> ends_as_image("cats/one.JPG"), ends_as_image("a cat")
+    (True, False)
+    """
+    return isinstance(given, str) and len(given) < 4096 and "\0" not in given and given.lower().endswith(EXTENSIONS)
 
 
 def thumbnail(path: Path) -> str:
@@ -145,18 +160,34 @@ def thumbnail(path: Path) -> str:
     except ImportError:
         return as_it_is(path)
     try:
-        with Image.open(path) as image:
-            image.thumbnail((SIDE, SIDE))
-            file = io.BytesIO()
-            if max(image.size) <= SIDE // 2 or image.mode not in ("RGB", "L", "CMYK", "YCbCr"):
-                (image if image.mode in ("L", "RGB", "RGBA") else image.convert("RGBA")).save(file, "PNG")
-                kind = "image/png"
-            else:
-                image.convert("RGB").save(file, "JPEG", quality=72)
-                kind = "image/jpeg"
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        if not path.is_file():  # which one might wait for
+            return ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Pillow says of large and of odd images
+            return small_copy(path)
+    except (OSError, ValueError, SyntaxError, TypeError, LookupError, struct.error, Image.DecompressionBombError):
         return ""
-    return address(kind, file.getvalue())
+
+
+def small_copy(path: Path) -> str:
+    """An image as a thumbnail that stands upright."""
+    from PIL import Image, ImageOps
+
+    with Image.open(path, formats=FORMATS) as opened:
+        opened.thumbnail((SIDE, SIDE))
+        image = ImageOps.exif_transpose(opened)
+        if image.mode.startswith("I"):  # 16 bits a pixel
+            image = image.point(lambda value: value / 256).convert("L")
+        file = io.BytesIO()
+        if max(image.size) <= SIDE // 2 or image.mode not in ("RGB", "L", "CMYK", "YCbCr"):
+            if image.mode not in ("L", "RGB"):
+                image = image.convert("RGBA")
+                paper = Image.new("RGBA", image.size, "white")  # a dark drawing is not lost on a dark page
+                image = Image.alpha_composite(paper, image).convert("RGB")
+            image.save(file, "PNG")
+            return address("image/png", file.getvalue())
+        image.convert("RGB").save(file, "JPEG", quality=72)
+        return address("image/jpeg", file.getvalue())
 
 
 def as_it_is(path: Path) -> str:

@@ -34,7 +34,9 @@ class Axis(NamedTuple):
 
     @classmethod
     def around(cls, values: Sequence[float]) -> "Axis":
-        """An axis with room beside all the values, whose ends are round numbers; within 0 and 1 if the values are.
+        """An axis with room beside all the values, whose ends are round numbers.
+
+        It stays within 0 and 1, or within -1 and 1, if the values do.
 
         >>> Axis.around([0.532, 0.612])
         Axis(low=0.5, high=0.65, step=0.05)
@@ -44,6 +46,8 @@ class Axis(NamedTuple):
         bounds = [low - room, high + room]
         if low >= 0 and high <= 1:
             bounds = [max(0.0, bounds[0]), min(1.0, bounds[1])]
+        elif low >= -1 and high <= 1:
+            bounds = [max(-1.0, bounds[0]), min(1.0, bounds[1])]
         rough = (bounds[1] - bounds[0]) / TICKS
         power = math.floor(math.log10(rough))
         step = next(factor * 10.0**power for factor in (1, 2, 5, 10) if factor * 10.0**power >= rough)

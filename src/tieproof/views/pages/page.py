@@ -1,6 +1,7 @@
 """What all pages share: how templates become a file, and the numbers and names in them."""
 
 import os
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,16 @@ def chance(value: float) -> str:
     ('0.2500', '< 0.0001')
     """
     return "< 0.0001" if value < 0.0001 else fixed(value)
+
+
+def isolated(name: object) -> str:
+    """A name made printable, between Unicode's signs of isolation where it is written from right to left.
+
+    Without them two such names would change places around a minus.
+    """
+    shown = printable(name)
+    turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in shown)
+    return f"\u2068{shown}\u2069" if turns else shown
 
 
 def pages(contents: Contents) -> Formats:
@@ -89,7 +100,7 @@ def templates() -> Any:
         "fixed": fixed,
         "signed": signed,
         "whole": lambda number: f"{number:,}",
-        "named": printable,
+        "named": isolated,
         "line": in_one_line,
         "count": count,
     }

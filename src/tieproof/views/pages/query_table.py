@@ -177,4 +177,4 @@ def texts(values: npt.NDArray[Any]) -> list[str]:
     """Numbers as the page shows them."""
     if values.dtype.kind in "iu":
         return [f"{value:,}" for value in values.tolist()]
-    return ["–" if value != value else f"{value:.4f}" for value in values.tolist()]
+    return ["–" if value != value else f"{round(value, 4) + 0.0:.4f}" for value in values.tolist()]

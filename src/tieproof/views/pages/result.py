@@ -16,6 +16,7 @@ from tieproof.views.pages.figures import Axis, Spread, spread
 from tieproof.views.pages.page import write_page
 from tieproof.views.pages.query_table import Choice, QueryTable, query_table
 from tieproof.views.pages.worst import look, worst_first, worst_queries
+from tieproof.views.printable import printable
 from tieproof.views.text.parts import count, distance_meant
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import about_ties, about_zeros
@@ -229,6 +230,14 @@ def named(names: Sequence[Any], most: int = 12) -> str:
 
 def not_shown(budget: Budget) -> Iterator[str]:
     """Which images the page lacks."""
+    if budget.missing:
+        items = count(len(budget.missing), "item")
+        ends, files = ("ends as the name of an image does", "is no such file")
+        if len(budget.missing) > 1:
+            ends, files = ("end as names of images do", "are no such files")
+        them = "it as a text" if len(budget.missing) == 1 else "them as texts"
+        names = named([*map(printable, budget.missing)], 1)
+        yield f"{items} {ends}, and there {files}: {names}; the page shows {them}."
     if budget.unreadable:
         files = count(budget.unreadable, "file")
         yield f"{files} could not be embedded as an image; the page shows the name instead."

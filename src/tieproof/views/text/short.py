@@ -1,0 +1,46 @@
+"""What results look like where Python shows them in one line: their `repr`."""
+
+from tieproof.results.collisions import Collisions
+from tieproof.results.comparison import Comparison
+from tieproof.results.rates import ErrorRates
+from tieproof.results.results import Result
+from tieproof.views.printable import printable
+from tieproof.views.text.parts import count
+
+MOST = 3
+"""Measures of a result, and systems of a comparison, that are shown."""
+
+
+def result_in_short(result: Result) -> str:
+    """The intervals of the first measures."""
+    shown = ", ".join(f"{name} {result[name]:.4f}" for name in result.measures[:MOST])
+    return f"<Result of {count(result.ties.queries, 'query')}: {shown}{more_than(len(result))}>"
+
+
+def collisions_in_short(found: Collisions) -> str:
+    """How many ties there are, and what they cost."""
+    cost = f", {found.ambiguous_ties:,} ambiguous, AP {found.ap_width:.4f} wide" if found.setting.labelled else ""
+    return f"<Collisions of {count(len(found.query_ids), 'query')}: {count(found.ties, 'tie')}{cost}>"
+
+
+def comparison_in_short(found: Comparison) -> str:
+    """What was compared, and how many differences there are of each verdict."""
+    verdicts = [found[a, b, measure].verdict.name for measure in found.measures for a, b in found.pairs]
+    counts = ", ".join(f"{verdicts.count(name):,} {name}" for name in dict.fromkeys(verdicts))
+    systems = ", ".join(map(printable, found.systems[:MOST])) + more_than(len(found.systems))
+    return f"<Comparison of {systems} on {count(found.queries, 'query')}: {counts}>"
+
+
+def rates_in_short(rates: ErrorRates) -> str:
+    """The rates."""
+    shown = ", ".join(f"FNMR {point.fnmr:.4f} at FMR {point.fmr:g}" for point in rates.points)
+    return f"<ErrorRates of {count(rates.relevant_pairs, 'relevant pair')}: {shown}>"
+
+
+def more_than(there: int) -> str:
+    """How many there are beside those that are shown.
+
+    >>> more_than(5), more_than(3)
+    (' and 2 more', '')
+    """
+    return f" and {there - MOST} more" if there > MOST else ""
