@@ -8,6 +8,7 @@ import pytest
 
 import tieproof as tp
 from page_cases import codes
+from tieproof.errors import InputError
 from tieproof.views.pages.figures import Axis
 from tieproof.views.pages.page import isolated
 
@@ -63,6 +64,27 @@ def test_attacks_are_counted_once_whatever_the_measures(tmp_path: Path) -> None:
     report.report(tmp_path / "page.html")
     for text in (str(report), (tmp_path / "page.html").read_text()):
         assert "EXPLOITABLE: 1 of 2 attacks shows" in text
+
+
+def test_why_there_is_no_interval_over_queries(tmp_path: Path) -> None:
+    vectors, labels = codes(20)
+    kinds = ["a", *["b"] * 19]
+    tp.evaluate(vectors, labels, categories=kinds, average="macro").report(tmp_path / "page.html")
+    said = "The category &#39;a&#39; has a single query, which does not say how much queries differ."
+    assert said in (tmp_path / "page.html").read_text()
+
+
+def test_items_are_counted_as_they_are_listed(tmp_path: Path) -> None:
+    """Iterating over a data frame gives the names of its columns."""
+
+    class Frame(list[str]):
+        def __len__(self) -> int:
+            return 20
+
+    vectors, labels = codes(20)
+    result = tp.evaluate(vectors, labels)
+    with pytest.raises(InputError, match="There are 2 items for 20 that were evaluated"):
+        result.report(tmp_path / "page.html", items=Frame(["a", "b"]))
 
 
 def test_verdicts_are_said_once(tmp_path: Path) -> None:
