@@ -9,6 +9,7 @@ import pytest
 import tieproof as tp
 from page_cases import codes
 from tieproof.errors import InputError
+from tieproof.views.pages import query_table
 from tieproof.views.pages.figures import Axis
 from tieproof.views.pages.page import isolated
 
@@ -85,6 +86,16 @@ def test_items_are_counted_as_they_are_listed(tmp_path: Path) -> None:
     result = tp.evaluate(vectors, labels)
     with pytest.raises(InputError, match="There are 2 items for 20 that were evaluated"):
         result.report(tmp_path / "page.html", items=Frame(["a", "b"]))
+
+
+def test_of_many_tables_without_room_the_first_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_table, "CHARACTERS", 100)
+    vectors, labels = codes(20)
+    results = {name: tp.evaluate(vectors, labels, measures=["AP", "P@1"]) for name in "abcd"}
+    tp.compare(results).report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "There is no room for AP: a − c, AP: a − d," in text
+    assert "AP: c − d, P@1: a − b and 5 more of every query in a page" in text
 
 
 def test_verdicts_are_said_once(tmp_path: Path) -> None:
