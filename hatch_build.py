@@ -31,11 +31,11 @@ class KernelsBuildHook(BuildHookInterface):  # type: ignore[misc]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{building.tag_of(target)}"
         if version == "editable":
-            building.compile_kernels(Path(self.root, NATIVE), target)
+            building.compile_kernels(os.path.join(self.root, NATIVE), target)
             return
         self.made = tempfile.TemporaryDirectory()
-        for file in building.compile_kernels(Path(self.made.name), target):
-            build_data["force_include"][str(file)] = f"tieproof/native/{file.name}"
+        for file in building.compile_kernels(self.made.name, target):
+            build_data["force_include"][file] = f"tieproof/native/{os.path.basename(file)}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """The wheel holds the libraries by now."""

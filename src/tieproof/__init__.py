@@ -36,7 +36,8 @@ if TYPE_CHECKING:
         nDCG,
     )
     from tieproof.results.collisions import Collisions
-    from tieproof.results.comparison import Comparison, Difference, QueryDifference
+    from tieproof.results.comparison import Comparison
+    from tieproof.results.differences import Difference, QueryDifference
     from tieproof.results.evaluated import TieSummary
     from tieproof.results.intervals import Interval
     from tieproof.results.rates import ErrorRates, OperatingPoint
@@ -56,7 +57,7 @@ else:
             "Collisions": "tieproof.results.collisions",
             "Comparison": "tieproof.results.comparison",
             "DEFAULT_MEASURES": "tieproof.measures",
-            "Difference": "tieproof.results.comparison",
+            "Difference": "tieproof.results.differences",
             "ErrorRates": "tieproof.results.rates",
             "Estimate": "tieproof.ties",
             "Evaluator": "tieproof.calls.batches",
@@ -68,7 +69,7 @@ else:
             "MissingExtraError": "tieproof.errors",
             "OperatingPoint": "tieproof.results.rates",
             "P": "tieproof.measures",
-            "QueryDifference": "tieproof.results.comparison",
+            "QueryDifference": "tieproof.results.differences",
             "R": "tieproof.measures",
             "RBP": "tieproof.measures",
             "RR": "tieproof.measures",

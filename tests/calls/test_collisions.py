@@ -298,7 +298,7 @@ def test_pictures_and_reports(tmp_path: Path) -> None:
     assert f"{found.ambiguous_ties} ambiguous ties leave AP open by" in first.get_title("left")
     (line,) = (step for step in second.patches if not step.get_fill())
     assert (line.get_data().values * len(found.query_ids)).round().astype(int).tolist() == list(
-        found.by_rank["ambiguous"]
+        found.ambiguous_by_rank
     )
     drawn.savefig(tmp_path / "both.png")
     assert f"{found.ties:,}" in str(found)

@@ -1,9 +1,11 @@
 """Records: every bit comes back, the same bytes for the same result, and nothing else is taken for one."""
 
 import json
+import math
 import struct
 import tracemalloc
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +146,11 @@ def test_every_flipped_byte_is_refused_or_changes_nothing(tmp_path: Path) -> Non
     assert read < len(content) / 13 / 4
 
 
+def test_a_file_of_another_name_is_not_called_damaged(tmp_path: Path) -> None:
+    np.save(tmp_path / "labels.npy", LABELS)
+    refused(tmp_path / "labels.npy", r"labels\.npy is no record; give what Result\.save wrote\.")
+
+
 @pytest.mark.parametrize("kind", ["foreign bytes", "an archive of arrays", "a picture", "nothing", "text"])
 def test_other_files_are_refused(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "run.tieproof"
@@ -235,6 +242,8 @@ def test_facts_that_are_no_json_are_refused(facts: str, tmp_path: Path) -> None:
     refused(packed(tmp_path / "run.tieproof", parts), "damaged or cut short")
 
 
+SETTING = asdict(RESULTS["labels"]().setting)
+
 CHANGED_FACTS: dict[str, dict[str, Any]] = {
     "means": {"measures": {"AP": {"lower": 1.0, "expected": 1.0, "upper": 1.0, "std": 0.0}}},
     "names of measures": {"measures": {"AP": {}, "map": {}}},
@@ -245,7 +254,11 @@ CHANGED_FACTS: dict[str, dict[str, Any]] = {
     "no setting": {"setting": {}},
     "setting of other types": {"setting": dict.fromkeys(["distance", "leave_one_out"], 1)},
     "fingerprint": {"fingerprint": "short"},
+    "letters in the fingerprint": {"fingerprint": "<script>" * 8},
     "vectors of zeros": {"zero_vectors": "0"},
+    "fewer vectors of zeros than none": {"zero_vectors": -1},
+    "an unknown policy": {"setting": SETTING | {"empty": "maybe"}},
+    "fewer queries than none": {"setting": SETTING | {"queries": -1}},
     "left out": {"left_out": 3},
     "version of tieproof": {"tieproof": None},
 }
@@ -305,8 +318,34 @@ def test_what_can_not_be_saved_is_refused(tmp_path: Path) -> None:
     result = RESULTS["strings"]()
     with pytest.raises(tp.InputError, match=r"whose name ends in \.tieproof"):
         result.save(tmp_path / "run.npz")
+    with pytest.raises(tp.InputError, match="written to the path of a file, not to NoneType"):
+        result.save(None)
     with pytest.raises(tp.InputError, match="there is no folder"):
         result.save(tmp_path / "none" / "run.tieproof")
     with pytest.raises(tp.InputError, match="The result of one category has no record of its own"):
         result.category(result.categories[0]).save(tmp_path / "run.tieproof")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "names", [list("abc"), np.array([*"abc"], dtype=object), np.arange(3, dtype=np.int8), (b"a", b"b", b"c")]
+)
+def test_queries_of_any_names_come_back(names: Any, tmp_path: Path) -> None:
+    result = tp.evaluate([[1.0], [2.0], [4.0]], [0, 0, 1], distance="euclidean", measures=["AP"], empty="nan")
+    result.named(names).save(tmp_path / "run.tieproof")
+    assert tp.load(tmp_path / "run.tieproof").query_ids.tolist() == list(names)
+
+
+def test_values_that_are_none_only_where_nothing_is_relevant(tmp_path: Path) -> None:
+    result = tp.evaluate(EMBEDDINGS, [*LABELS[:-1], 99], empty="nan", measures=["AP", "RR"])
+    result.save(tmp_path / "run.tieproof")
+    parts = parts_of(tmp_path / "run.tieproof")
+    facts, values = json.loads(parts["record.json"]), from_npy(parts["values.npy"])
+    values[:, :, 3] = np.nan
+    for name, (lower, expected, upper, variance) in zip(facts["measures"], values, strict=True):
+        counted = ~np.isnan(lower)
+        means = [math.fsum(row[counted].tolist()) / counted.sum() for row in (lower, expected, upper)]
+        std = math.sqrt(math.fsum(variance[counted].tolist())) / counted.sum()
+        facts["measures"][name] = dict(zip(("lower", "expected", "upper", "std"), [*means, std], strict=True))
+    forged = parts | {"record.json": json.dumps(facts).encode(), "values.npy": as_npy(values)}
+    refused(packed(tmp_path / "run.tieproof", forged), "does not fit together")

@@ -133,6 +133,17 @@ def test_forged_zeros_and_queries_left_out_are_found() -> None:
     )
 
 
+@pytest.mark.parametrize("order", [np.arange(24), np.arange(24)[::-1]])
+def test_forged_words_of_what_is_relevant_are_found(order: Any) -> None:
+    found = RESULTS["labels"]().evaluated
+    words = np.roll(found.origin.relevant, 1)
+    forged = Result(found._replace(origin=found.origin._replace(relevant=words)))
+    verified = tp.verify(forged, EMBEDDINGS[order], LABELS[order])
+    assert verified.same_data
+    assert not verified.agrees
+    assert "What is relevant differs for " in str(verified)
+
+
 def test_a_distance_of_ones_own_is_given_again() -> None:
     def far(queries: Any, items: Any) -> Any:
         return np.abs(queries[:, None] - items[None]).max(axis=2)

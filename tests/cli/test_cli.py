@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,12 @@ import tieproof as tp
 from command_line import Outcome, process, the_line
 from tieproof import cli
 from tieproof.calls.runs import MISSING
-from tieproof.calls.scoring import EMPTY, Empty
+from tieproof.calls.scoring import Empty
 from tieproof.cli import exits
 from tieproof.cli.commands import COMMANDS
 from tieproof.distances import DISTANCES
 from tieproof.measures import REGISTRY
+from tieproof.results.evaluated import EMPTY
 from tieproof.views.text import measures as measures_text
 from tieproof.views.text.text import render
 
@@ -60,6 +62,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("qrels.txt").write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("categories.txt").write_text(CATEGORIES)
+    for name in ("base.run", "ours.run", "theirs.run"):
+        Path(name).write_text(RUN)
+    for name in ("ours", "theirs"):
+        np.save(f"{name}.npy", VECTORS)
+        tp.evaluate(VECTORS, LABELS).save(f"{name}.tieproof")
+    tp.evaluate(VECTORS, LABELS).save("embeddings.tieproof")
+    tp.evaluate(VECTORS, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS).save("queries.tieproof")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tp.InputWarning)
+        tp.evaluate_run("qrels.txt", "run.txt").save("run.tieproof")
     Path("texts.txt").write_text("".join(f"text {number}\n" for number in range(40)))
 
     def call(*args: str) -> Outcome:

@@ -78,6 +78,9 @@ def test_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = {name: tp.evaluate(SYSTEMS[name], LABELS, measures=["AP", "RR"]) for name in ("good", "noise")}
     for name, result in results.items():
         result.save(f"{name}.tieproof")
+        result.save(f"{name.upper()}.TIEPROOF")
+    assert run("compare", "GOOD.TIEPROOF", "NOISE.TIEPROOF") == 0
+    capsys.readouterr()
     assert run("compare", "good.tieproof", "noise.tieproof") == 0
     assert capsys.readouterr().out == f"{tp.compare(results)}\n"
     assert run("compare", "good.tieproof", "noise.tieproof", "-m", "RR") == 0

@@ -79,7 +79,7 @@ def test_bad_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, says in (
         (["run.tieproof", "qrels.txt"], "run.tieproof is of a run; give its qrels and the run"),
         (["run.tieproof", "qrels.txt", "run.txt", "--gallery", "e.npy"], "is of a run; give its qrels and the run"),
-        (["e.npy", "e.npy", "l.npy"], "e.npy cannot be read as a record"),
+        (["e.npy", "e.npy", "l.npy"], "e.npy is no record"),
         (["none.tieproof", "e.npy"], "none.tieproof does not exist"),
         (["scores.tieproof", "e.npy"], "is called from Python; there tieproof.verify checks it"),
         (

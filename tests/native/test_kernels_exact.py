@@ -152,23 +152,23 @@ def test_slices_that_are_cut_off(exponent: int, level: str) -> None:
 
 @levels
 @pytest.mark.parametrize("places", [(1, 1, 1), (3, 1, 5), (5, 9, 1), (9, 9, 9)])
-def test_sums_of_pairs(places: tuple[int, int, int], level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_of_pairs(places: tuple[int, int, int], level: str) -> None:
     random = np.random.default_rng(places)
-    monkeypatch.setattr(slices, "add_places", at(level, slices.add_places))
-    pairs_at, of_row, of_column = (random.integers(-(2**60), 2**60, (count, 8)) for count in places)
+    pairs_at, *of_sides = (random.integers(-(2**60), 2**60, (count, 8)) for count in places)
+    for number in (pairs_at, *of_sides):
+        number >>= random.integers(0, 60, number.shape)
+    of_row, of_column = (np.ascontiguousarray(sums.T) for sums in of_sides)
     for factor in (1, -1, -2, 2):
-        for count in (0, 1, 50):
+        for count in (0, 1, 50, 1030):
             where, rows, columns = random.integers(0, 8, (3, count))
-            arguments = (
-                factor,
-                pairs_at,
-                where,
-                np.ascontiguousarray(of_row.T),
-                rows,
-                np.ascontiguousarray(of_column.T),
-                columns,
-            )
-            assert slices.sums_of_pairs(*arguments).tolist() == slices_reference.sums_of_pairs(*arguments)
+            summands = slices.Summands(factor, pairs_at, where, of_row, rows, of_column, columns)
+            expected = slices_reference.sums_of_pairs(*summands)
+            found = np.empty((count, max(places)), dtype=np.int64)
+            at(level, slices.add_places)(summands, found)
+            assert found.tolist() == expected
+            value, size = np.empty((2, count))
+            at(level, slices.round_places)(summands, max(places), 21, value, size)
+            assert (value.tolist(), size.tolist()) == slices_reference.rounded_sums(expected, 21)
 
 
 @levels
@@ -201,19 +201,6 @@ def test_digits_of_sums(places: int, bits: int, length: int, level: str) -> None
     digits_reference.of_sums(sums, bits, expected)
     at(level, digits.of_sums)(sums, bits, found)
     assert same_bits(found, expected)
-
-
-@levels
-@pytest.mark.parametrize(("places", "bits"), [(1, 25), (3, 20), (9, 22), (21, 21)])
-def test_sums_in_float64(places: int, bits: int, level: str) -> None:
-    random = np.random.default_rng(places)
-    sums = random.integers(-(2**62), 2**62, (60, places)) >> random.integers(0, 63, (60, places))
-    sums[0] = 0
-    (value, size), (expected, expected_size) = np.empty((2, 2, 60))
-    digits_reference.rounded_sums(sums, bits, expected, expected_size)
-    at(level, digits.rounded_sums)(sums, bits, value, size)
-    assert same_bits(value, expected)
-    assert same_bits(size, expected_size)
 
 
 @levels

@@ -191,15 +191,15 @@ def gaps_of(random: Random, starts: IntArray, stops: IntArray, ties: IntArray) -
 def test_places_by_intervals(seed: int, level: str) -> None:
     random = np.random.default_rng(seed)
     starts, stops, ties = thresholds(random, 9)
-    items = undecided(random, starts, stops, 200)
+    items = undecided(random, starts, stops, 203)
     width = random.choice([0.0, 0.5, 3.0])
     centre = ties + random.choice([0.0, 0.25])
-    own = -random.integers(0, 60, 200) / 2.0
+    own = -random.integers(0, 60, 203) / 2.0
     own[::5] -= 0.25
     low, high = (
-        np.concatenate([own + sign * random.choice([0.0, 0.5], 200), centre + sign * width]) for sign in (-1, 1)
+        np.concatenate([own + sign * random.choice([0.0, 0.5], 203), centre + sign * width]) for sign in (-1, 1)
     )
-    origin = 200 + starts[items.query]
+    origin = 203 + starts[items.query]
     gap = random.integers(0, 5, len(ties)).astype(np.int32)
     expected = gap.copy()
     left = reference.place_intervals(low, high, origin, items, starts, stops, expected)

@@ -174,6 +174,77 @@ def test_ties_of_lists(level: str, element: str, small_is_near: bool) -> None:
         ]
 
 
+def thresholds_of(random: np.random.Generator, kind: int, count: int, element: np.dtype[Any]) -> Row:
+    """Different numbers: anywhere, side by side, in two heaps, all over their type, around zero."""
+    if element.kind == "i":
+        info = np.iinfo(element)
+        middle, step = [(0, 10**6), (info.max - count, 1), (info.min, 1), (0, info.max // count), (-(count // 2), 1)][
+            kind
+        ]
+        numbers = [middle + step * i for i in range(-count if kind in (0, 3) else 0, count)]
+        return random.choice(np.array(numbers, dtype=element), count, replace=False)
+    limits, ranks = np.finfo(element), np.arange(-count, count)
+    numbers = [
+        np.arange(count) * 0.01,
+        1 + ranks * limits.eps,
+        np.where(ranks % 2 == 0, -1, 1) + ranks * limits.eps,
+        np.arange(-count + 1, count) / (count - 1) * limits.max,
+        ranks * limits.smallest_subnormal,
+    ][kind].astype(element)
+    return random.choice(np.unique(numbers), count, replace=False)
+
+
+def among(random: np.random.Generator, thresholds: Row, count: int) -> Row:
+    """Items at thresholds, beside them, between them, and beyond all of them, down to -0.0 where there is one."""
+    element = thresholds.dtype
+    others = thresholds[random.integers(0, len(thresholds), count)]
+    if element.kind == "i":
+        info = np.iinfo(element)
+        moved = [int(number) + int(step) for number, step in zip(others, random.integers(-2, 3, count), strict=True)]
+        others = np.array([min(max(number, info.min), info.max) for number in moved], dtype=element)
+        ends = np.array([info.min, info.max, 0], dtype=element)
+    else:
+        limits = np.finfo(element)
+        towards = random.choice(np.array([-limits.max, limits.max], dtype=element), count)
+        others = np.where(random.random(count) < 0.5, others, np.nextafter(others, towards))
+        ends = np.array([-limits.max, limits.max, 0, -0.0], dtype=element)
+    far = thresholds[random.integers(0, len(thresholds), count)] // 2
+    found = np.where(random.random(count) < 0.3, others, far)
+    return np.where(random.random(count) < 0.05, random.choice(ends, count), found).astype(element)
+
+
+@pytest.mark.parametrize("element", NUMBERS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_items_close_to_few_thresholds(level: str, element: str) -> None:
+    random = np.random.default_rng(11)
+    for kind in range(5):
+        lists: Lists = []
+        for count in (2, 3, 4, 5, 24, 25, 47, 48, 49):
+            thresholds = thresholds_of(random, kind, count, np.dtype(element))
+            for size in (129, 1000, 2048, 2049, 4200):
+                values = among(random, thresholds, size)
+                relevance = np.where(random.random(size) < random.choice([0.0, 0.3]), -1, 0).astype(np.float64)
+                places = random.choice(size, count, replace=False)
+                values[places], relevance[places] = thresholds, 1
+                lists.append((values, relevance))
+                if size == 1000:  # nothing is at a threshold but the relevant items, most of them alone
+                    apart = np.setdiff1d(values, thresholds)
+                    values = np.concatenate([thresholds, thresholds[:1], random.choice(apart, size)])
+                    lists.append((values, np.repeat([1.0, 0.0], [count + 1, size])))
+        block, _ = judged(level, lists, graded=False)
+        numbers = np.concatenate([values for values, _ in lists])
+        ties = np.empty((5, int(block.pointer[-1])), dtype=np.int64)
+        room = room_of(block, numbers.dtype)
+        counted = at(level, count_lists)(numbers, starts(lists), block, False, room, ties, np.empty(0))
+        expected = [
+            (q, *tie)
+            for q, (values, relevance) in enumerate(lists)
+            for tie in list_counts.ties_of_list(values.tolist(), relevance.tolist(), False)[0]
+        ]
+        assert counted.finite
+        assert list(zip(*ties[:, : counted.ties].tolist(), strict=True)) == expected
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("element", NUMBERS[:2])
 @pytest.mark.parametrize("level", LEVELS)

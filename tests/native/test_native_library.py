@@ -45,7 +45,7 @@ FUSED = re.compile(r"\tv?f(?:n?m(?:add|sub|addsub|subadd)|ml[as]|nml[as])\w*\s")
 def test_no_instruction_multiplies_and_adds_at_once(level: str) -> None:
     if shutil.which("objdump") is None:
         pytest.skip("objdump is not installed")
-    file = str(library_file(level, this_machine().suffix))
+    file = library_file(level, this_machine().suffix)
     code = subprocess.run(["objdump", "-d", file], capture_output=True, text=True, check=True).stdout
     assert len(code.splitlines()) > 500
     assert not FUSED.findall(code)
@@ -139,7 +139,7 @@ def test_an_index_beyond_an_array_ends_a_checked_library() -> None:
 @cache
 def preprocessed() -> str:
     """All kernels, as the compiler sees them."""
-    command = [*compiler(this_machine()), "-E", "-P", *FLAGS[:1], str(SOURCES / "kernels.c")]
+    command = [*compiler(this_machine()), "-E", "-P", *FLAGS[:1], f"{SOURCES}/kernels.c"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return re.sub(r"\s+", " ", text.replace("_Bool", "bool"))
 
@@ -242,9 +242,9 @@ def check_result(hint: Any, returned: str, ending: str) -> None:
         assert [kind for kind, _ in fields_in_c(returned)] == [NUMBERS[part] for part in get_args(hint)]
 
 
-@pytest.mark.parametrize("header", sorted(path.name for path in SOURCES.glob("*.h")))
+@pytest.mark.parametrize("header", sorted(path.name for path in Path(SOURCES).glob("*.h")))
 def test_constants_are_the_same_in_c_and_in_python(header: str) -> None:
-    text = (SOURCES / header).read_text("utf-8")
+    text = Path(SOURCES, header).read_text("utf-8")
     about = re.findall(r"\b([\w/]+)\.py\b", text.partition("*/")[0])
     for module in about:
         names = vars(import_module(f"tieproof.{module.replace('/', '.')}"))

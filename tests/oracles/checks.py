@@ -76,7 +76,7 @@ def assert_found(found: tp.Collisions, expected: list[tuple[int, int, list[Found
     last = [sum(t.k + t.l - t.m <= r < t.k + t.l for t in everything) for r in ranks]
     assert found.by_rank["relevant"].tolist() == last
     mixed = [tie for tie in everything if 0 < tie.m < tie.l]
-    assert found.by_rank["ambiguous"].tolist() == [sum(t.k <= r < t.k + t.l for t in mixed) for r in ranks]
+    assert found.ambiguous_by_rank.tolist() == [sum(t.k <= r < t.k + t.l for t in mixed) for r in ranks]
     for each in found.by_range:
         begun = [tie for tie in everything if each.first <= tie.k + 1 <= each.last]
         assert (each.ties, each.ambiguous_ties) == (len(begun), sum(0 < tie.m < tie.l for tie in begun))

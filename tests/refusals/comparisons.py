@@ -54,6 +54,19 @@ CASES: dict[str, Case] = {
     "a comparison of queries of which two have one name": Case(
         compared(scores().named(np.array([0, 1, 2, 3, 4, 4]))), r"'ours' has 2 queries that are called 4\. Give each"
     ),
+    "too few names of queries": Case(
+        lambda: scores().named(["a", "b"]),
+        r"There are 2 names, and the queries are numbered from 0 to 5\. Pass a name",
+    ),
+    "names of queries in two dimensions": Case(
+        lambda: scores().named(np.zeros((6, 2), dtype=int)), r"must have the shape \(queries,\), and.*\(6, 2\)"
+    ),
+    "names of queries that are fractions": Case(
+        lambda: scores().named(np.arange(6) / 2), r"The names must be integers or strings, and row 1 holds 0\.5"
+    ),
+    "names of queries that have names": Case(
+        lambda: tp.evaluate_run(QRELS, RUN).named(["a", "b", "c"]), r"have names already, such as 'q1'; only numbered"
+    ),
     "a comparison of different labels": Case(
         compared(scores(np.roll(RELEVANCE, 1, axis=1) + RELEVANCE)),
         r"something else is relevant to 6 of 6 queries, the first is query 0\. Evaluate both with the same",
@@ -87,6 +100,10 @@ CASES: dict[str, Case] = {
         lambda: compared()()["base", "theirs", "AP"],  # type: ignore[index]
         r"no system 'theirs'; it has base, ours",
     ),
+    "the difference of systems in a list": Case(
+        lambda: compared()()[["base"], "ours", "AP"],  # type: ignore[index]
+        r"no system \['base'\]; it has base, ours",
+    ),
     "the difference of a system and itself": Case(
         lambda: compared()()["base", "base", "AP"],  # type: ignore[index]
         r"not compared with itself, and 'base' is named twice",
@@ -113,6 +130,10 @@ CASES: dict[str, Case] = {
     "an interval of an unknown bound": Case(
         lambda: ONE.interval("AP", bound="std"),  # type: ignore[arg-type]
         r"Unknown bound='std'. Known: lower, expected, upper",
+    ),
+    "an interval with a confidence that is 1 but for rounding": Case(
+        lambda: ONE.interval("AP", 1 - 2**-53),
+        r"confidence must be a number between 0 and 1.*not 0\.9999999999999999",
     ),
     "an interval with a confidence of 1": Case(lambda: ONE.with_ci(1.0), r"ci must be a number between 0 and 1"),
 }

@@ -153,6 +153,14 @@ def test_turned_round_where_the_sum_is_zero() -> None:
     assert low < 0 < high
 
 
+def test_about_zero_where_values_are_minus_themselves() -> None:
+    both = np.array([[1.0], [-1.0], [0.0], [0.25], [-0.25]])
+    for strata in (one_group(both), Strata(np.array([3, 2]))):
+        ((low, high),) = bca(both, strata, 0.95)
+        assert low == -high < 0
+        assert bca(-both, strata, 0.95) == [(low, high)]
+
+
 def test_a_point_where_nothing_differs() -> None:
     equal = np.full((5, 1), 0.3)
     assert np.allclose(bca(equal, one_group(equal), 0.95), 0.3, rtol=1e-12)
@@ -215,3 +223,11 @@ def test_whole_numbers_have_room_for_their_sums() -> None:
         assert (whole.numbers == np.rint(whole.numbers)).all()
         assert (len(values) * np.abs(whole.numbers).max(axis=0) <= 2**53).all()
         assert (np.abs(whole.numbers * whole.unit - values) <= size * 2**-41).all()
+
+
+def test_more_confidence_never_makes_the_interval_shorter() -> None:
+    one_of_sixty = np.array([[0.2]] * 59 + [[1.0]])
+    ends = [bca(one_of_sixty, one_group(one_of_sixty), 1 - 10.0**-nines)[0] for nines in range(1, 16)]
+    lows, highs = zip(*ends, strict=True)
+    assert list(lows) == sorted(lows, reverse=True)
+    assert list(highs) == sorted(highs)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from itertools import permutations
 from typing import Any
 
@@ -70,6 +71,15 @@ def test_it_is_the_same_the_other_way_round() -> None:
             assert (one.p_value, one.p_lower, one.verdict) == (other.p_value, other.p_lower, other.verdict)
 
 
+def test_the_same_words_whichever_comes_first() -> None:
+    relevance = np.array([[1, 0], [1, 0]])
+    tied = tp.evaluate_scores([[1, 0], [0, 0]], relevance, measures=["P@1"])
+    last = tp.evaluate_scores([[1, 0], [0, 1]], relevance, measures=["P@1"])
+    one = tp.compare({"a": tied, "b": last})["a", "b", "P@1"]
+    assert (one.lower, one.upper) == (0.0, 0.5)
+    assert tp.compare({"b": last, "a": tied})["a", "b", "P@1"] == one
+
+
 def test_queries_that_decide() -> None:
     found = tp.compare(SYSTEMS)
     of_each = found.per_query("ours", "base", "AP")
@@ -100,6 +110,19 @@ def test_as_json_and_as_columns() -> None:
     assert {len(column) for column in table.values()} == {2 * 3 * 30}
     rows = (table["a"] == "theirs") & (table["measure"] == "RR")
     assert table["expected"][rows].tolist() == found.per_query("theirs", "base", "RR").expected.tolist()
+
+
+def test_as_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = tp.compare(SYSTEMS, baseline="base", measures=["AP", "RR"])
+    frame = found.to_frame()
+    assert list(frame) == ["a", "b", "measure", "query", "lower", "expected", "upper", "std"]
+    means = frame.groupby(["a", "b", "measure"])[["lower", "expected", "upper"]].mean()
+    for a, b, measure in [("ours", "base", "AP"), ("theirs", "base", "RR")]:
+        one = found[a, b, measure]
+        assert np.allclose(means.loc[a, b, measure], [one.lower, one.expected, one.upper], atol=1e-12)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(tp.MissingExtraError, match=r"Comparison\.to_frame needs the extra 'pandas'"):
+        found.to_frame()
 
 
 def test_in_short() -> None:

@@ -34,10 +34,10 @@ class Painter:
         self.cells = Cells(
             relevant,
             others,
-            ambiguous_relevant,
-            ambiguous_others,
             np.searchsorted(self.row_of[candidates], np.arange(rows + 1)),
             ranks,
+            ambiguous_relevant,
+            ambiguous_others,
         )
 
     def paint(self, found: "FoundTies") -> None:
@@ -103,8 +103,17 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
     per_query: dict[str, Array] = {name: numbers[query_ids] for name, numbers in totals.items()}
     per_query["ap_width"] = np.array([math.fsum(row) for row in widths[query_ids].tolist()])
     by_rank = {name: np.cumsum(numbers)[:-1] for name, numbers in steps.items()}
+    ambiguous_by_rank = by_rank.pop("ambiguous")
     return Collisions(
-        setting, query_ids, np.flatnonzero(~kept), per_query, by_rank, by_range, widest.ties(), painter.cells
+        setting,
+        query_ids,
+        np.flatnonzero(~kept),
+        per_query,
+        by_rank,
+        by_range,
+        widest.ties(),
+        painter.cells,
+        ambiguous_by_rank,
     )
 
 

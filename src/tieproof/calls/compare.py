@@ -18,7 +18,8 @@ from tieproof.calls.same_queries import aligned, common_measures
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
-from tieproof.results.comparison import Comparison, Difference, Procedure
+from tieproof.results.comparison import Comparison, Procedure
+from tieproof.results.differences import Difference
 from tieproof.results.intervals import check_confidence
 from tieproof.results.results import Result
 from tieproof.results.verdicts import Evidence, verdict_on

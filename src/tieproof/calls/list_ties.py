@@ -15,6 +15,9 @@ from tieproof.ties import Array, IntArray, Parts
 
 Rows = Array | list[Array]
 
+COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
+"""The types of numbers that kernels count."""
+
 
 def list_parts(
     rows: Rows,
@@ -112,7 +115,7 @@ def starts_of(rows: Rows, span: slice) -> IntArray:
 
 def as_counted_type(numbers: Array) -> Array:
     """Numbers of a type that kernels count, in the same order."""
-    if numbers.dtype.name in ("float64", "float32", "int64", "int32"):
+    if numbers.dtype in COUNTED:
         return numbers
     if numbers.dtype.name == "uint64":
         return (numbers ^ np.uint64(2**63)).view(np.int64)

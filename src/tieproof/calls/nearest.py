@@ -18,7 +18,7 @@ from tieproof.inputs.documents import Documents
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.judged_runs import ranked_of, read_qrels
 from tieproof.inputs.list_rows import as_rows, in_float64
-from tieproof.inputs.mapped import watch
+from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_sources import RUN, checked, decoded
 from tieproof.results.evaluated import Origin
@@ -87,7 +87,7 @@ def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> l
             f"{CALLS[kind].__name__} takes no {', '.join(strange)}. Pass again what the evaluation took, by the "
             "names of its arguments."
         )
-    with watch(given.values()):
+    with unchanged({path for value in given.values() for path in paths_of(value)}):
         return list(SOURCES[kind](result, places, given))
 
 

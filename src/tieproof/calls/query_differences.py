@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.results.comparison import ROUNDING, difference, values_in_order
+from tieproof.results.differences import ROUNDING, difference, values_in_order
 from tieproof.results.intervals import BOUNDS, in_groups
 from tieproof.results.results import Result
 from tieproof.statistics.strata import Strata

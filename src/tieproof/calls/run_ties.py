@@ -68,10 +68,10 @@ def run_parts(scores: RelevantScores, names: npt.NDArray[np.str_], truncated: bo
         missing_query=position[scores.missing_query[known]],
         missing_grade=scores.missing_grade[known],
     )
-    ties = ties_of_scores(ranked)
+    ties = ties_of_run(ranked)
     if truncated:
         sizes = None if n_items is None else np.full(len(listed), n_items)
-        ties = cut_off(ties, last_ties(ranked), ties.n_relevant, sizes, names[listed])
+        ties = cut_off(ties, last_ties_of_run(ranked), ties.n_relevant, sizes, names[listed])
     yield listed, ties
     if len(absent):
         yield absent, nothing_retrieved(np.bincount(scores.missing_query, minlength=len(names))[absent])
@@ -83,7 +83,7 @@ def nothing_retrieved(n_relevant: IntArray) -> Ties:
     return Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(n_relevant))
 
 
-def ties_of_scores(scores: RelevantScores) -> Ties:
+def ties_of_run(scores: RelevantScores) -> Ties:
     """The ties that hold a relevant document."""
     count = len(scores.start) - 1
     starts_tie = np.ones(len(scores.query), dtype=np.bool_)
@@ -125,8 +125,12 @@ def count_scores(
     """
 
 
-def last_ties(scores: RelevantScores) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """(k, n, l, m) of the last tie of each list, none of which is empty."""
+def last_ties_of_run(scores: RelevantScores) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """(k, n, l, m) of the last tie of each list, none of which is empty.
+
+    The engine's `last_ties` asks which places of a list are relevant; a run has been joined by scores, and only these
+    are known.
+    """
     smallest = np.minimum.reduceat(scores.score, scores.start[:-1])
     length = np.diff(scores.start)
     is_last = (scores.score == np.repeat(smallest, length)).astype(np.int64)

@@ -13,13 +13,11 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.native.threads import for_each
-from tieproof.results.evaluated import Evaluated, Origin, Setting, count_by_query
+from tieproof.results.evaluated import EMPTY, Evaluated, Origin, Setting, count_by_query
 from tieproof.results.results import Result
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
-EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
-"""What a query with nothing relevant scores."""
 
 
 class Names(NamedTuple):
@@ -136,12 +134,14 @@ def make_result(
     check_evaluated(empty_ids, setting)
     everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
-    values = scores.values
-    if len(empty_ids):
+    values, tie_counts = scores.values, scores.tie_counts
+    if len(empty_ids) and setting.empty == "skip":
+        places = np.flatnonzero(kept)
+        values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
+    elif len(empty_ids):
         values = values.copy()
         values[..., empty_ids] = EMPTY[setting.empty]
         values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-        values = values[..., kept]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Result(
@@ -150,7 +150,7 @@ def make_result(
             origin=origin._replace(relevant=with_counts(origin.relevant, scores.n_relevant)[kept]),
             query_ids=ids[kept],
             per_query=dict(zip(scores.measures, values, strict=True)),
-            tie_counts=scores.tie_counts[:, kept],
+            tie_counts=tie_counts,
             zero_vectors=zero_vectors,
             empty_ids=ids[empty_ids],
             left_out=left_out,

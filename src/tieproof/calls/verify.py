@@ -22,6 +22,9 @@ CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {
 }
 """What evaluates again, and what it may be told: data, and how much of the machine it may take."""
 
+BY_PLACE = ("relevance", "exclude")
+"""What names items of embeddings by their places."""
+
 FUNCTION = "function "
 """How the name of a distance begins that is a function of whoever evaluated."""
 
@@ -85,7 +88,7 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     again = call(*data, **options_of(result, more), **more)
     from tieproof.installed import __version__
 
-    return compared(result, again, __version__)
+    return compared(result, again, __version__, any(more.get(name) is not None for name in BY_PLACE))
 
 
 def options_of(result: Result, more: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import click
 import tieproof
 from tieproof.calls.compare import Correction, Test
 from tieproof.calls.runs import MISSING
-from tieproof.calls.scoring import EMPTY
 from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, from_files
@@ -33,6 +32,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.readers.location import split
 from tieproof.measures import DEFAULT_MEASURES
+from tieproof.results.evaluated import EMPTY
 from tieproof.results.records import EXTENSION
 from tieproof.views.text.comparison import render
 from tieproof.views.text.files import COMPARISONS, MEANS, PER_QUERY
@@ -152,7 +152,7 @@ def kind_of(files: Sequence[str], qrels: Text) -> str:
     """What the files are, refused where they are not of two systems."""
     if qrels is not None:
         kind, systems = RUNS, len(files)
-    elif files[0].endswith(EXTENSION):
+    elif files[0].lower().endswith(EXTENSION):
         kind, systems = RECORDS, len(files)
     else:
         kind, systems = EMBEDDINGS, len(files) - 1

@@ -31,7 +31,7 @@ EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
     "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
     "tieproof evaluate embeddings.npy labels.npy --precision float16",
-    "tieproof evaluate embeddings.npy labels.npy --save run.tieproof",
+    "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
     "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
 )
 

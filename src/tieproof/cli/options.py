@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
-from tieproof.calls.scoring import EMPTY, parse_measures
+from tieproof.calls.scoring import parse_measures
 from tieproof.cli.documented import Argument
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, parse
+from tieproof.results.evaluated import EMPTY
 from tieproof.views.text.files import PER_QUERY, PICTURES, RECORDS
 
 Text = str | None
@@ -53,9 +54,9 @@ def share(text: str) -> float:
 
 
 def between_0_and_1(text: str) -> float:
-    """A number between 0 and 1, and neither."""
+    """A number between 0 and 1, and neither, nor so near to 1 that float64 has nothing between the two."""
     number = share(text)
-    if number in (0.0, 1.0):
+    if number == 0 or (1 + number) / 2 == 1:
         raise click.BadParameter(f"{text!r} is not a number between 0 and 1")
     return number
 

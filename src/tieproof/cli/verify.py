@@ -26,8 +26,8 @@ HELP = (
 )
 
 EXAMPLES = (
-    "tieproof verify run.tieproof embeddings.npy labels.npy",
-    "tieproof verify run.tieproof queries.npz --gallery gallery.npz",
+    "tieproof verify embeddings.tieproof embeddings.npy labels.npy",
+    "tieproof verify queries.tieproof queries.npz --gallery gallery.npz",
     "tieproof verify run.tieproof qrels.txt run.txt",
 )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
-from pkgutil import resolve_name
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +61,8 @@ class Registry(MutableMapping[str, Distance]):
         found = self.known[name]
         if isinstance(found, Distance):
             return found
-        record: Distance = resolve_name(found)
+        module, _, constant = found.partition(":")
+        record: Distance = getattr(import_module(module), constant)
         self.known[name] = record
         return record
 
@@ -102,6 +103,8 @@ def our_name(name: str) -> str:
     >>> our_name("L2"), our_name("inner product"), our_name("hamming")
     ('euclidean', 'dot', 'hamming')
     """
+    if name in DISTANCES:
+        return name
     spelling = re.sub(r"[\s_-]+", "_", name.strip()).casefold()
     if spelling in DISTANCES:
         return spelling

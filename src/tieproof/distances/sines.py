@@ -16,7 +16,12 @@ FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[FLOAT64]
 def squared_norms(exact: ExactRows, rows: slices.Slices) -> digits.Sums:
     """|c + b|^2 = |b|^2 + 2 b.c + c.c."""
     centre = exact.centre_slices
-    return slices.added(slices.squares(rows), 2 * slices.dots_with(rows, centre), slices.dots_with(centre, centre))
+    return squares_about(centre, slices.squares(rows), slices.dots_with(rows, centre))
+
+
+def squares_about(centre: slices.Slices, squared: digits.Sums, with_centre: digits.Sums) -> digits.Sums:
+    """|c + b|^2 of |b|^2 and b.c."""
+    return slices.added(squared, 2 * with_centre, slices.squares(centre))
 
 
 def ratio_length(exact: ExactRows) -> int:
@@ -41,11 +46,15 @@ def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, Flo
     X = |x|^2 and n = |y|^2, each exact before it is rounded (README, 8).
     """
     a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
-    a_with_c, b_with_c = (slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y))
+    centre = exact.centre_slices
+    a_with_c, b_with_c = (slices.dots_with(side, centre) for side in (batch.x, batch.y))
     pairs = slices.dots(*batch)
-    e, e_error = exact.rounded(batch.sums(pairs, -2, a_squared, b_squared))
-    f, f_error = exact.rounded(batch.sums(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c))
-    x_square, y_square = (digits.rounded(exact.digits(squared_norms(exact, side))) for side in (batch.x, batch.y))
+    e, e_error = batch.summands(pairs, -2, a_squared, b_squared).rounded(exact.bits)
+    f, f_error = batch.summands(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c).rounded(exact.bits)
+    x_square, y_square = (
+        digits.rounded(exact.digits(squares_about(centre, squared, with_centre)))
+        for squared, with_centre in ((a_squared, a_with_c), (b_squared, b_with_c))
+    )
     relative = 32 * digits.count(exact.product_bits) * FLOAT64_ROUNDOFF
     combine(e, e_error, f, f_error, x_square[batch.rows], y_square[batch.columns], relative)
     return e, e_error

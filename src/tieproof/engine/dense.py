@@ -15,8 +15,8 @@ from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import Array, FloatArray, IntArray, Ties
 
-FEWEST = 2**18
-"""Numbers that are worth a thread, at least."""
+FEWEST = 2**20
+"""Numbers that are worth a thread, at least (measured)."""
 
 
 class ListRoom(NamedTuple):

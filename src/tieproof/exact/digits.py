@@ -28,11 +28,6 @@ def of_sums(sums: Sums, bits: int, out: Output[Digits]) -> None:
     """Make out[i] the digits of the number that sums[i] stands for, in base 2^bits."""
 
 
-@native
-def rounded_sums(sums: Sums, bits: int, value: Output[FloatArray], size: Output[FloatArray]) -> None:
-    """Sums in float64, and the sums of the magnitudes of their places: what rounding is relative to."""
-
-
 def rounded(numbers: Digits) -> FloatArray:
     """Numbers (m, k) in float64: k roundings, each relative to the number itself.
 

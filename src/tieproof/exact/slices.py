@@ -147,33 +147,46 @@ def added(*summands: Sums) -> Sums:
     return total
 
 
-def sums_of_pairs(
-    factor: int,
-    pairs: PlaceSums,
-    where: IntArray,
-    of_row: Sums,
-    rows: IntArray,
-    of_column: Sums,
-    columns: IntArray,
-) -> Sums:
-    """Add up factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], place by place."""
-    total = np.empty((len(where), max(pairs.shape[0], of_row.shape[1], of_column.shape[1])), dtype=np.int64)
-    add_places(factor, pairs, where, of_row, rows, of_column, columns, total)
-    return total
+class Summands(NamedTuple):
+    """Sums of pairs: factor * pairs[:, where[i]] + of_row[rows[i]] + of_column[columns[i]], place by place."""
+
+    factor: int
+    pairs: PlaceSums
+    where: IntArray
+    of_row: Sums
+    rows: IntArray
+    of_column: Sums
+    columns: IntArray
+
+    @property
+    def places(self) -> int:
+        """As many as the longest has."""
+        return int(max(self.pairs.shape[0], self.of_row.shape[1], self.of_column.shape[1]))
+
+    def sums(self) -> Sums:
+        """The exact sums."""
+        total = np.empty((len(self.where), self.places), dtype=np.int64)
+        add_places(self, total)
+        return total
+
+    def rounded(self, bits: int) -> tuple[FloatArray, FloatArray]:
+        """The sums in float64, with error bounds; a place has so many bits."""
+        value, size = np.empty(len(self.where)), np.empty(len(self.where))
+        round_places(self, self.places, bits, value, size)
+        size *= bounds.gamma(self.places + 2, bounds.UNIT_ROUNDOFF[np.dtype(np.float64)])
+        return value, size
 
 
 @native
-def add_places(
-    factor: int,
-    pairs: PlaceSums,
-    where: IntArray,
-    of_row: Sums,
-    rows: IntArray,
-    of_column: Sums,
-    columns: IntArray,
-    total: Output[Sums],
+def add_places(summands: Summands, total: Output[Sums]) -> None:
+    """Write the exact sums of pairs."""
+
+
+@native
+def round_places(
+    summands: Summands, places: int, bits: int, value: Output[FloatArray], size: Output[FloatArray]
 ) -> None:
-    """Write the sums of `sums_of_pairs`."""
+    """Write the sums in float64, and those of the magnitudes of their places: what rounding is relative to."""
 
 
 def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int) -> Sums:
@@ -202,9 +215,13 @@ class Batch(NamedTuple):
     rows: IntArray
     columns: IntArray
 
+    def summands(self, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums) -> Summands:
+        """Those of factor a.b + of_row + of_column of each pair; `pairs` are from `dots`."""
+        return Summands(factor, *pairs, of_row, self.rows, of_column, self.columns)
+
     def sums(self, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums) -> Sums:
-        """Sums factor a.b + of_row + of_column of each pair; `pairs` are from `dots`."""
-        return sums_of_pairs(factor, *pairs, of_row, self.rows, of_column, self.columns)
+        """The exact sums of `summands`."""
+        return self.summands(pairs, factor, of_row, of_column).sums()
 
 
 class ExactRows:
@@ -252,20 +269,16 @@ class ExactRows:
         while pending:
             span = pending.pop()
             count = span.stop - span.start
-            fits = count * of_pair <= LARGEST_BATCH and (
-                2 * count * of_row <= LARGEST_BATCH
-                or of_row * (present(rows[span], self.queries) + present(columns[span], self.items)) <= LARGEST_BATCH
-            )
-            if fits or count <= 1:
-                yield self.batch(rows[span], columns[span])
-            else:
-                middle = span.start + count // 2
-                pending += [slice(middle, span.stop), slice(span.start, middle)]
+            if count * of_pair <= LARGEST_BATCH or count <= 1:
+                x, y = distinct(rows[span], len(self.queries)), distinct(columns[span], len(self.items))
+                if of_row * (len(x[0]) + len(y[0])) <= LARGEST_BATCH or count <= 1:
+                    yield self.batch(*x, *y)
+                    continue
+            middle = span.start + count // 2
+            pending += [slice(middle, span.stop), slice(span.start, middle)]
 
-    def batch(self, rows: IntArray, columns: IntArray) -> Batch:
-        """The cut rows of some pairs, less the common row."""
-        x_rows, row_places = distinct(rows, len(self.queries))
-        y_rows, column_places = distinct(columns, len(self.items))
+    def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> Batch:
+        """The cut rows of some pairs, less the common row; the places of each pair's rows among the distinct ones."""
         centre = self.centre[0]
         x, y = (
             differences(side.raw(chosen), centre.astype(side.embeddings.dtype), self.halved)
@@ -279,14 +292,3 @@ class ExactRows:
         out = np.empty((len(sums), digits.count(self.product_bits)), dtype=np.int64)
         digits.of_sums(sums, self.bits, out)
         return out
-
-    def rounded(self, sums: Sums) -> tuple[FloatArray, FloatArray]:
-        """Sums in float64, with error bounds."""
-        value, size = np.empty(len(sums)), np.empty(len(sums))
-        digits.rounded_sums(sums, self.bits, value, size)
-        return value, size * bounds.gamma(sums.shape[1] + 2, bounds.UNIT_ROUNDOFF[np.dtype(np.float64)])
-
-
-def present(values: IntArray, rows: Rows) -> int:
-    """How many distinct rows there are among `values`."""
-    return len(distinct(values, len(rows))[0])

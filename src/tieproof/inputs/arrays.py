@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,6 +55,8 @@ def is_masked(values: Any) -> bool:
 
 def check_data_set(data: Any) -> None:
     """Refuse an open data set of h5py that is not whole in its file, as the reader of such files does."""
+    from pathlib import Path
+
     from tieproof.inputs.readers.hdf5_storage import check_stored
     from tieproof.inputs.readers.location import Location
 

@@ -96,9 +96,13 @@ class JudgedLists(NamedTuple):
             grades = np.append(grades, np.empty_like(grades))
 
 
+JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8")))
+"""The types of grades that kernels read."""
+
+
 def as_judged_type(values: Array) -> Array:
     """Grades of a type that kernels read; what float64 does not hold exactly stays beyond what it holds."""
-    if values.dtype.name in ("float64", "float32", "int64", "int32", "int8"):
+    if values.dtype in JUDGED:
         return values
     if values.dtype.kind == "b":
         return values.view(np.int8)

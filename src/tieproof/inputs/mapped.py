@@ -27,7 +27,10 @@ def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments
 
     @wraps(function)
     def watching(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        with watch([*args, *kwargs.values()]):
+        paths = {path for value in (*args, *kwargs.values()) for path in paths_of(value)}
+        if not paths:
+            return function(*args, **kwargs)
+        with unchanged(paths):
             return function(*args, **kwargs)
 
     return watching
@@ -49,13 +52,6 @@ class Watched(NamedTuple):
                 f"The file {self.path} changed while it was evaluated, so that the result would be of neither "
                 "version. Evaluate it again when nothing writes to it, or a copy of it in memory."
             )
-
-
-@contextmanager
-def watch(values: Iterable[Any]) -> Iterator[None]:
-    """Refuse files that the arrays among `values` map, if they change before the end."""
-    with unchanged({path for value in values for path in paths_of(value)}):
-        yield
 
 
 @contextmanager

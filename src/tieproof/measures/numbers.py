@@ -74,7 +74,7 @@ class Pair:
             return cls(hi, (number - hi.astype(np.int64)).astype(np.float64))
         return cls(hi, np.zeros_like(hi))
 
-    def __getitem__(self, index: IntArray | slice) -> Pair:
+    def __getitem__(self, index: IntArray | slice | int) -> Pair:
         return Pair(self.hi[index], self.lo[index])
 
     def __neg__(self) -> Pair:
@@ -207,9 +207,10 @@ def total(columns: FloatArray) -> FloatArray:
 def atanh(z: Pair, terms: int) -> Pair:
     """Return atanh z = z + z^3/3 + z^5/5 + …, so many terms of it."""
     square = z * z
-    result = Pair.of(1.0) / (2 * terms - 1)
+    factors = 1.0 / Pair.of(np.arange(1, 2 * terms, 2))  # in one division: one for each term takes as long
+    result = factors[-1]
     for j in range(terms - 2, -1, -1):
-        result = square * result + Pair.of(1.0) / (2 * j + 1)
+        result = square * result + factors[j]
     return z * result
 
 

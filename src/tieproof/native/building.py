@@ -2,7 +2,8 @@
 
 It needs the standard library alone, for it runs before tieproof is installed: by the hook of the build
 (`hatch_build.py`), and as a script (`make kernels`), which makes the libraries beside this file anew. What loads them
-reads here what they are called, so functions that compile import themselves what they need.
+reads here what they are called, so functions that compile import themselves what they need, and paths are strings:
+`pathlib` takes as long to import as all that is here.
 """
 
 import os
@@ -10,12 +11,10 @@ import platform
 import sys
 from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 
-FOLDER = Path(__file__).parent
-SOURCES = FOLDER / "kernels"
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(FOLDER, "kernels")
 
 FLAGS = (
     "-std=c11",
@@ -82,21 +81,24 @@ def tag_of(target: Target) -> str:
     return target.tag or sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
-def library_file(level: str, suffix: str, folder: Path = FOLDER) -> Path:
+def library_file(level: str, suffix: str, folder: str = FOLDER) -> str:
     """Where the library for a level of processor is."""
-    return folder / f"kernels-{level}{suffix}"
+    return os.path.join(folder, f"kernels-{level}{suffix}")
 
 
 @cache
 def sources_digest() -> str | None:
     """What is to be compiled, in a few letters; None where the sources are not there, as in a wheel."""
-    files = sorted([*SOURCES.glob("*.h"), *SOURCES.glob("*.c")])
-    if not files:
+    if not os.path.isdir(SOURCES):
         return None
     import hashlib
 
-    content = b"".join(file.name.encode() + b"\0" + file.read_bytes() + b"\0" for file in files)
-    return hashlib.sha256(" ".join(FLAGS).encode() + content).hexdigest()[:16]
+    found = hashlib.sha256(" ".join(FLAGS).encode())
+    for name in sorted(os.listdir(SOURCES)):
+        if name.endswith((".h", ".c")):
+            with open(os.path.join(SOURCES, name), "rb") as file:
+                found.update(name.encode() + b"\0" + file.read() + b"\0")
+    return found.hexdigest()[:16]
 
 
 @cache
@@ -118,14 +120,17 @@ def can_compile(command: Sequence[str]) -> bool:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "tried.c"
-        source.write_text("#include <math.h>\n#include <stdint.h>\ndouble tried(double x) { return sqrt(x); }\n")
-        made = [*command, *FLAGS, "-shared", *march(this_machine().levels[-1]), str(source), "-o", f"{folder}/tried"]
+        source = f"{folder}/tried.c"
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <math.h>\n#include <stdint.h>\ndouble tried(double x) { return sqrt(x); }\n")
+        made = [*command, *FLAGS, "-shared", *march(this_machine().levels[-1]), source, "-o", f"{folder}/tried"]
         return subprocess.run(made, capture_output=True, check=False).returncode == 0
 
 
 def compiler(target: Target) -> list[str]:
     """The command that compiles for a target: one of this machine where that serves, else `ziglang` of the index."""
+    from importlib.util import find_spec
+
     own = system_compiler() if target.zig is None else None
     if own is not None:
         return list(own)
@@ -141,7 +146,7 @@ def march(level: str, zig: bool = False) -> list[str]:
     return [f"-march={level}"] if level in X86_64 else []
 
 
-def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> list[Path]:
+def compile_kernels(folder: str, target: Target, more: Sequence[str] = ()) -> list[str]:
     """Make the libraries of a target in `folder`, all at the same time, with `more` flags; return their files."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -149,7 +154,7 @@ def compile_kernels(folder: Path, target: Target, more: Sequence[str] = ()) -> l
         return list(pool.map(lambda level: compile_level(folder, target, level, more), target.levels))
 
 
-def compile_level(folder: Path, target: Target, level: str, more: Sequence[str]) -> Path:
+def compile_level(folder: str, target: Target, level: str, more: Sequence[str]) -> str:
     """Make one library. One that processes run is not written to: a new file takes its place.
 
     It is linked apart: zig makes what it links to, which takes longer than ours, only once for all levels.
@@ -159,9 +164,9 @@ def compile_level(folder: Path, target: Target, level: str, more: Sequence[str])
     command, file = compiler(target), library_file(level, target.suffix, folder)
     flags = [*FLAGS, *march(level, zig="ziglang" in command), *more]
     known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
-    with tempfile.TemporaryDirectory(dir=folder, prefix=file.name) as made:
-        machine_code, new = f"{made}/kernels.o", f"{made}/{file.name}"
-        run([*command, *flags, *known, "-c", str(SOURCES / "kernels.c"), "-o", machine_code])
+    with tempfile.TemporaryDirectory(dir=folder, prefix="kernels-") as made:
+        machine_code, new = f"{made}/kernels.o", f"{made}/{os.path.basename(file)}"
+        run([*command, *flags, *known, "-c", f"{SOURCES}/kernels.c", "-o", machine_code])
         run([*command, *FLAGS, "-shared", *more, machine_code, "-lm", "-o", new])
         os.replace(new, file)
     return file
@@ -179,8 +184,8 @@ def run(command: Sequence[str]) -> None:
 
 def main(sanitized: str = "") -> None:
     """Make the libraries beside this file, or those that sanitizers watch in a folder of their own."""
-    folder = Path(sanitized or FOLDER)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = sanitized or FOLDER
+    os.makedirs(folder, exist_ok=True)
     for file in compile_kernels(folder, this_machine(), [*STRICT, *(SANITIZED if sanitized else ())]):
         print(os.path.relpath(file))
 

@@ -324,6 +324,7 @@ def is_named_tuple(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields")
 
 
+@cache
 def element_of(hint: Any) -> Element | None:
     """The type of the elements of an array; None where that is left open."""
     (scalar,) = typing.get_args(typing.get_args(hint)[1])

@@ -7,7 +7,6 @@ tests compare them. TIEPROOF_KERNELS names another folder with libraries, as tho
 import ctypes
 import os
 from functools import cache
-from pathlib import Path
 
 from tieproof.errors import TieproofError
 from tieproof.native.building import FOLDER, library_file, sources_digest, this_machine
@@ -42,10 +41,10 @@ def levels_of_this_machine() -> tuple[str, ...]:
 @cache
 def load(level: str) -> ctypes.CDLL:
     """The library for a level; refused where it was not made of the sources beside it."""
-    file = library_file(level, this_machine().suffix, Path(os.environ.get(ELSEWHERE) or FOLDER))
-    if not file.exists():
+    file = library_file(level, this_machine().suffix, os.environ.get(ELSEWHERE) or FOLDER)
+    if not os.path.exists(file):
         raise TieproofError(f"There is no {file}. Run `make kernels`, or install tieproof again.")
-    found = ctypes.CDLL(str(file))
+    found = ctypes.CDLL(file)
     found.made_of.restype = found.flags.restype = ctypes.c_char_p
     if sources_digest() not in (None, found.made_of().decode()):
         raise TieproofError(f"{file} was made of other sources than those beside it. Run `make kernels`.")

@@ -59,17 +59,17 @@ class Cells(NamedTuple):
     """A picture of queries x ranks: colliding items in each cell, where the relevant ones of a tie stand last.
 
     relevant, others : (r, c) how many queries and ranks of the cell hold a colliding relevant, or other, item
-    ambiguous_relevant, ambiguous_others : (r, c) how many of these are in an ambiguous tie
     queries : (r + 1,) the first query of each row among those looked at, and the end
     ranks : (c + 1,) the first rank of each column, from 0 on, and the end
+    ambiguous_relevant, ambiguous_others : (r, c) how many of these are in an ambiguous tie
     """
 
     relevant: IntArray
     others: IntArray
-    ambiguous_relevant: IntArray
-    ambiguous_others: IntArray
     queries: IntArray
     ranks: IntArray
+    ambiguous_relevant: IntArray
+    ambiguous_others: IntArray
 
 
 def rank_edges(ranks: int, most: int) -> IntArray:
@@ -97,12 +97,13 @@ class Collisions:
     per_query : arrays (Q,): pairs (neighbours that collide), ties, ambiguous_ties, relevant and others (items in a
         tie), largest_tie, and ap_width (upper - lower AP)
     by_rank : arrays, one entry for each rank from 1 on, of numbers of queries: pairs (the items at this rank and the
-        next one collide), relevant and others (the item at this rank is in a tie, where relevant ones stand last),
-        and ambiguous (the item at this rank is in an ambiguous tie)
+        next one collide), relevant and others (the item at this rank is in a tie, where relevant ones stand last)
     by_range : the ties by the rank at which they begin: 1, 2 to 10, 11 to 100, …
     widest : the ambiguous ties that make the widest intervals, the widest first; equally wide ones (as real numbers)
         by k, n, l and m, and last by query
     cells : the same as a picture
+    ambiguous_by_rank : one entry for each rank from 1 on, of numbers of queries: the item at this rank is in an
+        ambiguous tie
     """
 
     setting: CollisionSetting
@@ -113,6 +114,7 @@ class Collisions:
     by_range: tuple[RankRange, ...]
     widest: tuple[WideTie, ...]
     cells: Cells
+    ambiguous_by_rank: IntArray
 
     @property
     def pairs(self) -> int:

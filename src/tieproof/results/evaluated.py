@@ -8,15 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.digests import Digests
+from tieproof.inputs.labels import as_label_array
+from tieproof.inputs.strings import check_code_points
 from tieproof.measures import Measure
 from tieproof.ties import Estimate, FloatArray, IntArray, Ties
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
 """Why no mean includes a query."""
+
+EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
+"""What a query with nothing relevant scores."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,9 @@ class Evaluated(NamedTuple):
     confidence: npt.NDArray[Any] | None = None
     not_in_run: npt.NDArray[Any] | None = None
 
-    def named(self, names: npt.NDArray[Any]) -> "Evaluated":
+    def named(self, names: Any) -> "Evaluated":
         """The same, with queries that are called names[0], names[1], … instead of 0, 1, …."""
+        names = as_names(names, [self.query_ids, self.empty_ids, *self.left_out.values()])
         left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
         return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
 
@@ -115,6 +121,27 @@ class Evaluated(NamedTuple):
             confidence=None if self.confidence is None else self.confidence[chosen],
             not_in_run=absent,
         )
+
+
+def as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Names for queries that are called by these numbers."""
+    with about("names"):
+        names = as_label_array(values, "names")
+    if names.ndim != 1:
+        raise InputError(f"The names must have the shape (queries,), and arrived with shape {names.shape}.", "names")
+    if names.dtype.kind == "U":
+        check_code_points(names, "The names")
+    if any(ids.dtype.kind != "i" for ids in numbers):
+        first = numbers[0].tolist()[0]
+        raise InputError(f"The queries have names already, such as {first!r}; only numbered ones are named.", "names")
+    ids = np.concatenate(numbers)
+    if ids.min() < 0 or ids.max() >= len(names):
+        raise InputError(
+            f"There are {len(names):,} names, and the queries are numbered from {ids.min()} to {ids.max()}. Pass a "
+            "name for each query that was given to the evaluation.",
+            "names",
+        )
+    return names
 
 
 def mean(values: FloatArray) -> Estimate[float]:

@@ -93,6 +93,6 @@ def lonely(names: Array) -> Any:
 
 
 def check_confidence(name: str, confidence: float) -> None:
-    """Refuse what is no share between 0 and 1."""
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+    """Refuse what is no share between 0 and 1, or so near to 1 that float64 has nothing between the two."""
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1 or (1 + confidence) / 2 == 1:
         raise InputError(f"{name} must be a number between 0 and 1, such as 0.95, not {confidence!r}.", name)

@@ -29,9 +29,13 @@ class Measured(Mapping[str, Estimate[float]]):
         self.setting = evaluated.setting
         self.query_ids = evaluated.query_ids
         self.empty_ids = evaluated.empty_ids
-        self.ties: TieSummary = summarize(evaluated.tie_counts, evaluated.zero_vectors)
         self._per_query = evaluated.per_query
         self._categories = evaluated.categories
+
+    @cached_property
+    def ties(self) -> TieSummary:
+        """The ties among the rankings of the evaluated queries that hold a relevant item."""
+        return summarize(self._found.tie_counts, self._found.zero_vectors)
 
     @cached_property
     def _means(self) -> dict[Measure, Estimate[float]]:
@@ -165,8 +169,18 @@ class Measured(Mapping[str, Estimate[float]]):
             )
         return found
 
-    def named(self, names: npt.NDArray[Any]) -> Self:
-        """This result with queries that are called names[0], names[1], … instead of 0, 1, …."""
+    def named(self, names: Any) -> Self:
+        """This result with queries that are called names[0], names[1], … instead of 0, 1, ….
+
+        names : integers or strings, one for each query that was given, in that order
+
+        Raises InputError for other names, for too few of them, and where the queries have names already, as those of
+        a run.
+
+        >>> import tieproof as tp
+        >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
+        array(['cat.jpg', 'dog.jpg'], dtype='<U7')
+        """
         return type(self)(self._found.named(names))
 
     @property

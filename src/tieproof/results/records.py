@@ -7,17 +7,16 @@ guards each part, and no part can hold more than the file does. The same result 
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from types import NoneType
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.categories import AVERAGES, Categories
+from tieproof.inputs.categories import Categories
 from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.npy import read_header
@@ -25,6 +24,7 @@ from tieproof.inputs.strings import check_code_points
 from tieproof.installed import __version__
 from tieproof.measures import parse
 from tieproof.results.evaluated import Evaluated, Origin, Setting
+from tieproof.results.record_checks import CATEGORIES, fits
 from tieproof.results.results import Result
 from tieproof.ties import Array
 
@@ -38,14 +38,6 @@ BEGINNING = b"PK\x03\x04"
 
 MOST_FACTS = 2**22
 """Bytes of `record.json`, which holds nothing of single queries."""
-
-OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
-    "evaluate": {"bits": (int, NoneType)},
-    "evaluate_scores": {},
-    "evaluate_distances": {},
-    "evaluate_run": {"missing": (str,), "truncated": (bool,), "n_items": (int, NoneType)},
-}
-"""The calls that a record may be of, and the options of each with their types."""
 
 ID = ("int64", "uint64", "str", "bytes")
 NUMBER = (
@@ -71,7 +63,6 @@ TYPES = {
 """Arrays by their names, and NumPy's names for what they may hold; left_out_0, left_out_1, … hold ids, too."""
 
 NEEDED = ("query_ids", "values", "tie_counts", "relevant", "empty_ids")
-CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")
 
 
 class Contents(NamedTuple):
@@ -151,7 +142,10 @@ def load(path: Any) -> Result:
     with reading(place, KIND):
         with place.open("rb") as file:
             if file.read(4) != BEGINNING:
-                raise InputError(broken(place, KIND))
+                named = place.suffix.lower() == EXTENSION
+                raise InputError(
+                    broken(place, KIND) if named else f"{place} is no record; give what Result.save wrote."
+                )
         try:
             with ZipFile(place) as archive:
                 return result_of(read(archive, place), place)
@@ -207,7 +201,8 @@ def refuse_constant(name: str) -> float:
 
 def check_version(facts: Any, path: Path) -> None:
     """Refuse what is no record, and what only a newer tieproof can read."""
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT or type(facts.get("version")) is not int:
+    is_record = isinstance(facts, dict) and facts.get("format") == FORMAT
+    if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
         raise InputError(f"{path} is no record of tieproof; give what Result.save wrote.")
     if facts["version"] > VERSION:
         raise InputError(
@@ -238,71 +233,6 @@ def result_of(contents: Contents, path: Path) -> Result:
             "one result. Ask for the file as Result.save wrote it."
         )
     return result
-
-
-def fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
-    """Whether the arrays belong to each other and to the facts."""
-    count, measures = len(arrays["query_ids"]), len(facts["measures"])
-    shapes = {
-        "query_ids": (count,),
-        "values": (measures, 4, count),
-        "tie_counts": (4, count),
-        "relevant": (count,),
-        "confidence": (count,),
-        "category_of_query": (count,),
-        "category_of_empty": arrays["empty_ids"].shape,
-    }
-    lower, expected_value, upper, variance = np.moveaxis(arrays["values"], 1, 0)
-    open_values = np.isnan(lower)
-    parts = [part for part in CATEGORIES if part in arrays]
-    return bool(
-        count
-        and measures
-        and all(arrays[name].shape == shape for name, shape in shapes.items() if name in arrays)
-        and all(array.ndim == 1 for name, array in arrays.items() if name not in ("values", "tie_counts"))
-        and np.isfinite(arrays["values"][:, :, ~open_values.any(axis=0)]).all()
-        and (((lower <= expected_value) & (expected_value <= upper) & (variance >= 0)) | open_values).all()
-        and (arrays["tie_counts"] >= 0).all()
-        and parts in ([], [*CATEGORIES])
-        and (not parts or categories_fit(arrays))
-        and options_fit(facts["call"], facts["options"])
-        and setting_fits(facts["setting"], bool(parts))
-        and isinstance(facts["fingerprint"], str)
-        and len(facts["fingerprint"]) == 64
-        and type(facts["zero_vectors"]) is int
-        and all(isinstance(each, str) for each in [facts["tieproof"], *facts["left_out"]])
-    )
-
-
-def options_fit(call: str, options: Mapping[str, Any]) -> bool:
-    """Whether a call has these options."""
-    known = OPTIONS[call]
-    return set(options) == set(known) and all(type(value) in known[name] for name, value in options.items())
-
-
-def categories_fit(arrays: Mapping[str, Array]) -> bool:
-    """Whether the categories are sorted, and every query is in one of them."""
-    names, of_query, of_empty, counted = (arrays[part] for part in CATEGORIES)
-    places = np.concatenate([of_query, of_empty])
-    return bool(
-        (names[1:] > names[:-1]).all()
-        and counted.shape == names.shape
-        and len(places)
-        and places.min() >= 0
-        and places.max() < len(names)
-    )
-
-
-def setting_fits(setting: Mapping[str, Any], has_categories: bool) -> bool:
-    """Whether a setting has the fields of `Setting`, in their types."""
-    hints = get_type_hints(Setting)
-    if list(setting) != [field.name for field in fields(Setting)]:
-        return False
-    for name, value in setting.items():
-        kinds = (str,) if name == "average" else get_args(hints[name]) or (hints[name],)
-        if type(value) not in kinds:
-            return False
-    return setting["average"] in AVERAGES and (setting["average"] == "micro" or has_categories)
 
 
 def evaluated_of(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Evaluated:

@@ -125,7 +125,7 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
     rule = rule_of(evidence)
     if mean.expected < 0 or (mean.expected == 0 and a > b):
         a, b = b, a
-        mean = Estimate(-mean.upper, -mean.expected, -mean.lower, mean.std)
+        mean = Estimate(0.0 - mean.upper, 0.0 - mean.expected, 0.0 - mean.lower, mean.std)
     p_value, p_lower = (as_p_value(p) for p in (evidence.p_value, evidence.p_lower))
     ahead = f"'{a}' is ahead of '{b}' by {mean.expected:.4f} of {measure} in expectation"
     spread = f"from {mean.lower:+.4f} to {mean.upper:+.4f} over the orderings of tied items"

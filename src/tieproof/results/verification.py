@@ -57,9 +57,14 @@ class Verification:
         return render(self)
 
 
-def compared(record: Result, again: Result, version: str) -> Verification:
-    """What there is to say of a record, beside the same evaluated again by this version of tieproof."""
+def compared(record: Result, again: Result, version: str, by_place: bool = False) -> Verification:
+    """What there is to say of a record, beside the same evaluated again by this version of tieproof.
+
+    by_place : whether relevant or excluded items were named by their places, which are others in another order
+    """
     old, new = record.evaluated, again.evaluated
+    if by_place:
+        new = new._replace(origin=new.origin._replace(relevant=old.origin.relevant))
     in_order = same(old.query_ids, new.query_ids) and not any(unlike(old, new))
     others = not in_order and old.origin.call != "evaluate_run" and in_another_order(old, new)
     found = list(about_all(old, new))
@@ -143,6 +148,7 @@ def difference(old: Evaluated, new: Evaluated, what: str, place: int) -> str:
 
 
 COUNTED = "What is counted of ties"
+RELEVANT = "What is relevant"
 LABELS = ("Categories", "Confidences")
 
 
@@ -159,6 +165,7 @@ def unlike_parts(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, BoolArra
     for measure, values in old.per_query.items():
         yield str(measure), (bits(values) != bits(new.per_query[measure])).any(axis=0)
     yield COUNTED, (old.tie_counts != new.tie_counts).any(axis=0)
+    yield RELEVANT, old.origin.relevant != new.origin.relevant
     for what, before, now in zip(LABELS, labels_of(old), labels_of(new), strict=True):
         if before is not None and now is not None:
             yield what, np.asarray(before != now)
@@ -174,7 +181,10 @@ def in_another_order(old: Evaluated, new: Evaluated) -> bool:
     """Whether the queries are the same but for their order or their names."""
     if len(old.query_ids) != len(new.query_ids):
         return False
-    tables = [[*map(bits, found.per_query.values()), found.tie_counts.view(np.uint64)] for found in (old, new)]
+    tables = [
+        [*map(bits, found.per_query.values()), found.tie_counts.view(np.uint64), found.origin.relevant[None]]
+        for found in (old, new)
+    ]
     for before, now in zip(labels_of(old), labels_of(new), strict=True):
         if before is not None and now is not None:
             known = np.unique(np.concatenate([before, now]))

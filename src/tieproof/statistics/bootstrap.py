@@ -13,7 +13,7 @@ import numpy as np
 from tieproof.statistics.draws import below, raw
 from tieproof.statistics.strata import Strata
 from tieproof.statistics.whole_numbers import as_whole
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import FloatArray
 
 RESAMPLES = 9_999
 
@@ -29,14 +29,15 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
     """The two ends of the interval of the mean of each column of values, (n, k), in the groups of `strata`.
 
     The values of a group may come in any order, for they are sorted before any is drawn; and the interval of minus
-    the values is minus the interval. Where all values of each group are equal, it is a point.
+    the values is minus the interval: about 0, where the values are minus themselves. Where all values of each group
+    are equal, it is a point.
 
     >>> bca(np.array([[0.0], [0.25], [0.25], [1.0]]), Strata(np.array([4])), 0.95)
     [(0.125, 0.8125)]
     """
     ordered = strata.sorted(values)
-    turned = turned_round(ordered, strata)
-    ordered[:, turned] = -ordered[:, turned]
+    sides = sides_of(ordered, strata)
+    ordered[:, sides < 0] = -ordered[:, sides < 0]
     ordered = strata.sorted(ordered)
     whole = as_whole(ordered * strata.weights[:, None])
     sums = np.sort(resampled_sums(whole.numbers, strata), axis=0)
@@ -47,17 +48,22 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
         levels = bca_levels(sums[:, column], float(found[column]), acceleration, confidence)
         unit = float(whole.unit[column]) / len(values)
         low, high = (quantile(sums[:, column], level) * unit for level in levels)
-        ends.append((0.0 - high, 0.0 - low) if turned[column] else (low, high))
+        if not sides[column]:
+            low, high = (low - high) / 2, (high - low) / 2
+        ends.append((0.0 - high, 0.0 - low) if sides[column] < 0 else (low, high))
     return ends
 
 
-def turned_round(ordered: FloatArray, strata: Strata) -> IntArray:
-    """Which columns are less than minus themselves, (k,): by their sums, else by the first values that differ."""
+def sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
+    """Whether columns are more (1) or less (-1) than minus themselves, or equal (0), (k,).
+
+    By their sums, else by the first values that differ.
+    """
     numbers = as_whole(ordered * strata.weights[:, None]).numbers
     mirrored = np.concatenate([part + part[::-1] for part in strata.parts(ordered)])
     first = mirrored[np.argmax(mirrored != 0, axis=0), range(ordered.shape[1])]
     total = numbers.sum(axis=0)
-    return np.asarray(np.where(total == 0, first, total) < 0)
+    return np.asarray(np.sign(np.where(total == 0, first, total)))
 
 
 def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
@@ -94,6 +100,8 @@ def bca_levels(sums: FloatArray, found: float, acceleration: float, confidence: 
 
     def level(tail: float) -> float:
         shifted = bias + NORMAL.inv_cdf(tail)
+        if acceleration * shifted >= 1:  # the level is 1, or 0, as this comes near to 1, and means nothing beyond
+            return float(shifted > 0)
         return round(NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)), DIGITS)
 
     return level((1 - confidence) / 2), level((1 + confidence) / 2)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
@@ -18,8 +19,10 @@ DATE = (1980, 1, 1, 0, 0, 0)
 """The first that an archive can have: what a record holds does not say when it was written."""
 
 
-def save(result: Result, path: str | os.PathLike[str]) -> None:
+def save(result: Result, path: Any) -> None:
     """Write the record of a result, whole or not at all."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"A record is written to the path of a file, not to {type(path).__name__}.", "path")
     if Path(path).suffix.lower() != EXTENSION:
         raise InputError(f"{os.fspath(path)} is to be a record, whose name ends in {EXTENSION}; give it that ending.")
     with atomic_write(path) as unfinished:

@@ -37,15 +37,6 @@ def of_sums(sums: IntArray, bits: int, out: IntArray) -> None:
         out[i] = digits_of(sum_of(places, bits), out.shape[1])
 
 
-def rounded_sums(sums: IntArray, bits: int, value: FloatArray, size: FloatArray) -> None:
-    """Sums in float64, from the highest place on, and those of the magnitudes."""
-    for i, places in enumerate(sums):
-        value[i] = size[i] = 0.0
-        for entry in places[::-1].tolist():
-            value[i] = value[i] * 2.0**bits + float(entry)
-            size[i] = size[i] * 2.0**bits + abs(float(entry))
-
-
 def ratios(s: IntArray, n: IntArray, columns: IntArray, length: int) -> IntArray:
     """Digits of sign(s) floor(s^2 2^k / n), 0 where n is 0."""
     out = np.zeros((len(s), length), dtype=np.int64)

@@ -51,6 +51,16 @@ def sums_of_pairs(
     ]
 
 
+def rounded_sums(sums: list[list[int]], bits: int) -> tuple[list[float], list[float]]:
+    """Sums in float64, from the highest place on, and those of the magnitudes."""
+    value, size = [0.0] * len(sums), [0.0] * len(sums)
+    for i, places in enumerate(sums):
+        for entry in places[::-1]:
+            value[i] = value[i] * 2.0**bits + float(entry)
+            size[i] = size[i] * 2.0**bits + abs(float(entry))
+    return value, size
+
+
 def distances(x: FloatArray, y: FloatArray, rows: IntArray, columns: IntArray, bits: int) -> IntArray:
     """Sums of |x - y| by places: of each place's differences, with the sign of the whole."""
     total = np.zeros((len(rows), len(x)), dtype=np.int64)

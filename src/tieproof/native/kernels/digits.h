@@ -30,21 +30,6 @@ KERNEL void of_sums(Longs sums, int64_t bits, Longs out)
     }
 }
 
-KERNEL void rounded_sums(Longs sums, int64_t bits, Doubles value, Doubles size)
-{
-    double scale = (double)((int64_t)1 << bits);
-    for (int64_t i = 0; i < sums.length; i++) {
-        double total = 0.0, magnitudes = 0.0;
-        for (int64_t place = sums.columns - 1; place >= 0; place--) {
-            double here = (double)AT2(sums, i, place);
-            total = total * scale + here;
-            magnitudes = magnitudes * scale + fabs(here);
-        }
-        AT(value, i) = total;
-        AT(size, i) = magnitudes;
-    }
-}
-
 /* Make a number minus itself: digits but the first are complements, with a carry. */
 static inline void negate(Longs number)
 {

@@ -140,59 +140,7 @@ static inline int OF(sort_falling)(
     return 1;
 }
 
-/* Add the items above and at each of THRESHOLD_GROUP falling thresholds. It is a function of its own: in the loops of another one
-   it is not made of vectors. */
-#define THRESHOLD_GROUP 4
-static __attribute__((noinline)) void OF(compare_with_group)(
-    const REAL *value, int64_t count, const REAL threshold[THRESHOLD_GROUP], int64_t above[THRESHOLD_GROUP], int64_t equal[THRESHOLD_GROUP])
-{
-    REAL t0 = threshold[0], t1 = threshold[1], t2 = threshold[2], t3 = threshold[3];
-    OF(Tally) a0 = 0, a1 = 0, a2 = 0, a3 = 0, e0 = 0, e1 = 0, e2 = 0, e3 = 0;
-    for (int64_t i = 0; i < count; i++) {
-        REAL v = value[i];
-        a0 += v > t0;
-        a1 += v > t1;
-        a2 += v > t2;
-        a3 += v > t3;
-        e0 += v == t0;
-        e1 += v == t1;
-        e2 += v == t2;
-        e3 += v == t3;
-    }
-    above[0] += a0;
-    above[1] += a1;
-    above[2] += a2;
-    above[3] += a3;
-    equal[0] += e0;
-    equal[1] += e1;
-    equal[2] += e2;
-    equal[3] += e3;
-}
-
-/* Count by comparing all items with all thresholds. */
-static inline void OF(count_by_comparing)(
-    const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal)
-{
-    memset(above, 0, (size_t)count * sizeof *above);
-    memset(equal, 0, (size_t)count * sizeof *equal);
-    for (int64_t first = 0; first < items; first += NEAR_ITEMS) {
-        const REAL *near = value + first;
-        int64_t some = items - first < NEAR_ITEMS ? items - first : NEAR_ITEMS, t = 0;
-        for (; t + THRESHOLD_GROUP <= count; t += THRESHOLD_GROUP)
-            OF(compare_with_group)(near, some, threshold + t, above + t, equal + t);
-        for (; t < count; t++) {
-            REAL only = threshold[t];
-            OF(Tally) a = 0, e = 0;
-            for (int64_t i = 0; i < some; i++) {
-                a += near[i] > only;
-                e += near[i] == only;
-            }
-            above[t] += a;
-            equal[t] += e;
-        }
-    }
-}
-#undef THRESHOLD_GROUP
+#include "list_comparing.h"
 
 /* The first of the falling thresholds `at` … count-1 that is not above a number: mostly one of the next. */
 static inline int64_t OF(first_not_above)(const REAL *threshold, int64_t at, int64_t count, REAL value)
@@ -263,13 +211,17 @@ static inline void OF(count_by_buckets)(
     }
 }
 
-/* Count the items above and at each of `count` distinct falling thresholds. */
+/* Count the items above and at each of `count` distinct falling thresholds. As many as `known`, which may be NULL, are
+   at each for sure. */
 static inline void OF(count_among)(
-    const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal,
-    const CountRoom *room)
+    const REAL *value, int64_t items, const REAL *threshold, const int64_t *known, int64_t count, int64_t *above,
+    int64_t *equal, const CountRoom *room)
 {
-    if (count <= FEW_THRESHOLDS || items <= FEW_ITEMS || count > MOST_IN_BUCKETS)
+    int64_t few = sizeof(REAL) < sizeof(int64_t) ? FEW_THRESHOLDS : 1;
+    if (count <= few || items <= FEW_ITEMS || count > MOST_IN_BUCKETS)
         OF(count_by_comparing)(value, items, threshold, count, above, equal);
+    else if (count <= SEVERAL_THRESHOLDS)
+        OF(count_by_narrow_buckets)(value, items, threshold, known, count, above, equal);
     else
         OF(count_by_buckets)(value, items, threshold, count, above, equal, room);
 }
@@ -350,12 +302,12 @@ KERNEL CountedLists OF(count_lists)(
             }
             size[distinct - 1]++;
         }
-        OF(count_among)(value, items, threshold, distinct, above, equal, &room->buckets);
+        OF(count_among)(value, items, threshold, size, distinct, above, equal, &room->buckets);
         int64_t from = AT(relevant->excluded_pointer, q), to = AT(relevant->excluded_pointer, q + 1);
         if (from < to) {
             for (int64_t i = from; i < to; i++)
                 AT(room->excluded, i - from) = value[AT(relevant->excluded, i)];
-            OF(count_among)(room->excluded.at, to - from, threshold, distinct, counts[2], counts[3], &room->buckets);
+            OF(count_among)(room->excluded.at, to - from, threshold, NULL, distinct, counts[2], counts[3], &room->buckets);
             for (int64_t t = 0; t < distinct; t++) {
                 above[t] -= counts[2][t];
                 equal[t] -= counts[3][t];
@@ -389,7 +341,7 @@ KERNEL void OF(count_scores)(
         int64_t begin = AT(first, q), count = AT(first, q + 1) - begin, items = AT(start, q + 1) - AT(start, q);
         if (count > 0)
             OF(count_among)(
-                &AT(score, AT(start, q)), items, &AT(threshold, begin), count, &AT(above, begin), &AT(equal, begin), room);
+                &AT(score, AT(start, q)), items, &AT(threshold, begin), NULL, count, &AT(above, begin), &AT(equal, begin), room);
     }
 }
 

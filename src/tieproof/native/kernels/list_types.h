@@ -30,9 +30,13 @@ typedef struct {
     Longs slots;
 } CountRoom;
 
-/* Thresholds, and items, of a list up to which every item is compared with every threshold (measured). */
+/* Thresholds, and items, of a list up to which every item is compared with every threshold: numbers of 64 bits only
+   with a single one (measured). */
 #define FEW_THRESHOLDS 24
 #define FEW_ITEMS 128
+
+/* Thresholds up to which narrow buckets are compared (measured). */
+#define SEVERAL_THRESHOLDS 48
 
 /* Numbers up to which buckets have numbers of 32 bits. */
 #define MOST_IN_BUCKETS (1 << 27)

@@ -5,6 +5,7 @@
 
 #include "digits.h"
 #include "intervals.h"
+#include "searching.h"
 #include "structures.h"
 
 KERNEL int64_t place_intervals(
@@ -12,28 +13,33 @@ KERNEL int64_t place_intervals(
 {
     Undecided of = *items;
     int64_t rest = 0;
-    for (int64_t i = 0; i < of.query.length; i++) {
-        int64_t q = AT(of.query, i), shift = AT(origin, i);
-        int64_t start = shift + AT(of.first, i), length = shift + AT(of.last, i) - start, stop = start + length;
-        /* The end of those that are nearer may be anywhere, so there is no branch for a processor to guess. */
-        while (length > 0) {
-            int64_t half = length >> 1, is_nearer = AT(low, start + half) > AT(high, i);
-            start += is_nearer * (half + 1);
-            length = half - is_nearer * (2 * half + 1 - length);
+    for (int64_t here = 0; here < of.query.length; here += TOGETHER) {
+        int64_t count = of.query.length - here < TOGETHER ? of.query.length - here : TOGETHER;
+        double nearest[TOGETHER] = {0.0};
+        int64_t first[TOGETHER] = {0}, end[TOGETHER] = {0};
+        for (int64_t j = 0; j < count; j++) {
+            int64_t shift = AT(origin, here + j);
+            nearest[j] = AT(high, here + j);
+            first[j] = shift + AT(of.first, here + j);
+            end[j] = shift + AT(of.last, here + j);
         }
-        int64_t last = end_of_nearer(high, start, stop, 0.0, AT(low, i), true);
-        if (start == last) {
-            int64_t place = AT(starts, q) + last - shift;
-            if (place < AT(stops, q))
-                AT(gap, place) += (int32_t)AT(of.weight, i);
-            continue;
+        search(low.at, nearest, end, first);
+        for (int64_t j = 0; j < count; j++) {
+            int64_t i = here + j, q = AT(of.query, i), shift = AT(origin, i), start = first[j];
+            int64_t last = end_of_nearer(high, start, end[j], 0.0, AT(low, i), true);
+            if (start == last) {
+                int64_t place = AT(starts, q) + last - shift;
+                if (place < AT(stops, q))
+                    AT(gap, place) += (int32_t)AT(of.weight, i);
+                continue;
+            }
+            AT(of.query, rest) = q;
+            AT(of.item, rest) = AT(of.item, i);
+            AT(of.weight, rest) = AT(of.weight, i);
+            AT(of.first, rest) = start - shift;
+            AT(of.last, rest) = last - shift;
+            rest++;
         }
-        AT(of.query, rest) = q;
-        AT(of.item, rest) = AT(of.item, i);
-        AT(of.weight, rest) = AT(of.weight, i);
-        AT(of.first, rest) = start - shift;
-        AT(of.last, rest) = last - shift;
-        rest++;
     }
     return rest;
 }

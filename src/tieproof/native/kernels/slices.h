@@ -46,6 +46,11 @@ KERNEL void cut_off(Doubles rows, double unit, Doubles piece)
 /* Pairs whose sums are in a cache while one place after the other is added up. */
 #define PAIRS_TOGETHER 1024
 
+typedef struct {
+    int64_t factor;
+    Longs pairs, where, of_row, rows, of_column, columns;
+} Summands;
+
 /* What is added up at a place: numbers, so far apart, times a factor; nothing beyond the last place. */
 typedef struct {
     const int64_t *at;
@@ -58,19 +63,59 @@ static inline Summand summand_at(Longs sums, int64_t place, int64_t factor)
     return (Summand){&AT2(sums, 0, is_there ? place : 0), sums.stride, is_there ? factor : 0};
 }
 
-KERNEL void add_places(
-    int64_t factor, Longs pairs, Longs where, Longs of_row, Longs rows, Longs of_column, Longs columns, Longs total)
+/* The summands of all pairs at a place. */
+typedef struct {
+    Summand pair, row, column;
+} SummandsAt;
+
+static inline SummandsAt place_at(const Summands *summands, int64_t place)
 {
+    Longs pairs = summands->pairs;
+    bool is_there = place < pairs.length;
+    return (SummandsAt){
+        .pair = {&AT2(pairs, is_there ? place : 0, 0), 1, is_there ? summands->factor : 0},
+        .row = summand_at(summands->of_row, place, 1),
+        .column = summand_at(summands->of_column, place, 1),
+    };
+}
+
+static inline int64_t sum_at(const Summands *of, const SummandsAt *at, int64_t i)
+{
+    return at->pair.factor * at->pair.at[AT(of->where, i)]
+           + at->row.factor * at->row.at[AT(of->rows, i) * at->row.apart]
+           + at->column.factor * at->column.at[AT(of->columns, i) * at->column.apart];
+}
+
+KERNEL void add_places(const Summands *summands, Longs total)
+{
+    Summands of = *summands;
     for (int64_t start = 0; start < total.length; start += PAIRS_TOGETHER) {
         int64_t stop = total.length - start < PAIRS_TOGETHER ? total.length : start + PAIRS_TOGETHER;
         for (int64_t place = 0; place < total.columns; place++) {
-            bool is_there = place < pairs.length;
-            const int64_t *restrict pair = &AT2(pairs, is_there ? place : 0, 0);
-            int64_t times = is_there ? factor : 0;
-            Summand a = summand_at(of_row, place, 1), b = summand_at(of_column, place, 1);
+            SummandsAt at = place_at(&of, place);
             for (int64_t i = start; i < stop; i++)
-                AT2(total, i, place) = times * pair[AT(where, i)] + a.factor * a.at[AT(rows, i) * a.apart]
-                                       + b.factor * b.at[AT(columns, i) * b.apart];
+                AT2(total, i, place) = sum_at(&of, &at, i);
+        }
+    }
+}
+
+/* From the highest place on: each is a multiplication and an addition, which round. */
+KERNEL void round_places(const Summands *summands, int64_t places, int64_t bits, Doubles value, Doubles size)
+{
+    Summands of = *summands;
+    double scale = (double)((int64_t)1 << bits);
+    for (int64_t start = 0; start < value.length; start += PAIRS_TOGETHER) {
+        int64_t stop = value.length - start < PAIRS_TOGETHER ? value.length : start + PAIRS_TOGETHER;
+        double *restrict total = value.at, *restrict magnitudes = size.at;
+        for (int64_t i = start; i < stop; i++)
+            total[i] = magnitudes[i] = 0.0;
+        for (int64_t place = places - 1; place >= 0; place--) {
+            SummandsAt at = place_at(&of, place);
+            for (int64_t i = start; i < stop; i++) {
+                double here = (double)sum_at(&of, &at, i);
+                total[i] = total[i] * scale + here;
+                magnitudes[i] = magnitudes[i] * scale + fabs(here);
+            }
         }
     }
 }

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.results.comparison import Comparison, Difference, QueryDifference
+from tieproof.results.comparison import Comparison
+from tieproof.results.differences import Difference, QueryDifference
 from tieproof.results.verdicts import RULES
 from tieproof.views.pages.figures import Axis
 from tieproof.views.pages.page import isolated, write_page

@@ -122,8 +122,8 @@ def plot_ranks(found: Collisions, ax: Any = None) -> Any:
     ax = style.axes_or_new(ax, "Collisions.plot_ranks", height=3.8)
     edges = rank_edges(found.setting.ranks, STEPS)
     relevant, others, ambiguous = (
-        np.add.reduceat(found.by_rank[name], edges[:-1]) / np.diff(edges) / len(found.query_ids)
-        for name in ("relevant", "others", "ambiguous")
+        np.add.reduceat(queries, edges[:-1]) / np.diff(edges) / len(found.query_ids)
+        for queries in (found.by_rank["relevant"], found.by_rank["others"], found.ambiguous_by_rank)
     )
     labelled = found.setting.labelled
     upper = {"fill": True, "facecolor": HARMLESS_OTHER, "edgecolor": style.ink(), "hatch": "///", "alpha": 0.5}

@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tieproof.results.comparison import Comparison, Difference
+from tieproof.results.comparison import Comparison
+from tieproof.results.differences import Difference
 from tieproof.views.pictures import style
 from tieproof.views.pictures.names import families, shortened
 from tieproof.views.text.parts import count as counted

@@ -90,8 +90,8 @@ def bad(report: AuditReport) -> list[Finding]:
 def sentences(report: AuditReport) -> Iterator[str]:
     """What was audited, and what it comes to."""
     yield f"Audited {report.evaluator}, called with {report.takes}."
-    found = {finding.attack for finding in bad(report)}
-    exploits = {finding.attack for finding in bad(report) if finding.verdict is Verdict.EXPLOITABLE}
+    found = bad(report)
+    exploits = {finding.attack for finding in found if finding.verdict is Verdict.EXPLOITABLE}
     attacks = count(len({finding.attack for finding in report.findings}), "attack")
     if exploits:
         verb = "shows" if len(exploits) == 1 else "show"
@@ -100,7 +100,8 @@ def sentences(report: AuditReport) -> Iterator[str]:
             "more than random embeddings do."
         )
     elif found:
-        yield f"Not held: {len(found)} of {attacks} found something, though no blind system gains from it."
+        finders = len({finding.attack for finding in found})
+        yield f"Not held: {finders} of {attacks} found something, though no blind system gains from it."
     else:
         yield f"Held: no blind system gains, and nothing changes that must not, in {attacks}."
 

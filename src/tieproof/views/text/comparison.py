@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from tieproof.results.comparison import Comparison, Difference
+from tieproof.results.comparison import Comparison
+from tieproof.results.differences import Difference
 from tieproof.results.verdicts import RULES
 from tieproof.statistics.bootstrap import RESAMPLES
 from tieproof.statistics.sign_flip import FLIPS, MOST_EXACT
