@@ -8,6 +8,8 @@ import pytest
 
 import tieproof as tp
 from page_cases import codes
+from tieproof.errors import InputError
+from tieproof.views.pages import query_table
 from tieproof.views.pages.figures import Axis
 from tieproof.views.pages.page import isolated
 
@@ -63,6 +65,37 @@ def test_attacks_are_counted_once_whatever_the_measures(tmp_path: Path) -> None:
     report.report(tmp_path / "page.html")
     for text in (str(report), (tmp_path / "page.html").read_text()):
         assert "EXPLOITABLE: 1 of 2 attacks shows" in text
+
+
+def test_why_there_is_no_interval_over_queries(tmp_path: Path) -> None:
+    vectors, labels = codes(20)
+    kinds = ["a", *["b"] * 19]
+    tp.evaluate(vectors, labels, categories=kinds, average="macro").report(tmp_path / "page.html")
+    said = "The category &#39;a&#39; has a single query, which does not say how much queries differ."
+    assert said in (tmp_path / "page.html").read_text()
+
+
+def test_items_are_counted_as_they_are_listed(tmp_path: Path) -> None:
+    """Iterating over a data frame gives the names of its columns."""
+
+    class Frame(list[str]):
+        def __len__(self) -> int:
+            return 20
+
+    vectors, labels = codes(20)
+    result = tp.evaluate(vectors, labels)
+    with pytest.raises(InputError, match="There are 2 items for 20 that were evaluated"):
+        result.report(tmp_path / "page.html", items=Frame(["a", "b"]))
+
+
+def test_of_many_tables_without_room_the_first_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_table, "CHARACTERS", 100)
+    vectors, labels = codes(20)
+    results = {name: tp.evaluate(vectors, labels, measures=["AP", "P@1"]) for name in "abcd"}
+    tp.compare(results).report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "There is no room for AP: a − c, AP: a − d," in text
+    assert "AP: c − d, P@1: a − b and 5 more of every query in a page" in text
 
 
 def test_verdicts_are_said_once(tmp_path: Path) -> None:

@@ -303,7 +303,7 @@ def test_queries_without_a_value_and_left_out_ones(tmp_path: Path) -> None:
 def test_a_single_query_has_no_interval_over_queries(tmp_path: Path) -> None:
     tp.evaluate_scores([[1, 1]], [[1, 0]], measures=["AP"]).report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
-    assert "Too few queries to say how much they differ." in page.text
+    assert "There is a single query, which does not say how much queries differ." in page.text
     assert ["AP", "0.5000", "0.7500", "1.0000", "0.2500", "–", ""] in page.rows
 
 
@@ -498,3 +498,22 @@ def test_nothing_is_left_of_a_page_that_fails(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="in another order"):
         result.report(tmp_path / "page.html", embeddings=vectors[::-1], labels=labels[::-1])
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "an old page")]
+
+
+def test_another_order_within_a_class_is_refused(tmp_path: Path) -> None:
+    vectors, labels = codes(60)
+    order = np.arange(60)
+    order[[0, 1]] = 1, 0  # of one class
+    vectors[0] = ~vectors[1]
+    result = tp.evaluate(vectors, labels, distance="hamming")
+    with pytest.raises(InputError, match="in another order"):
+        result.report(tmp_path / "page.html", embeddings=vectors[order], labels=labels)
+    others = vectors[:, ::-1]
+    gallery = tp.evaluate(vectors, labels, gallery=others, gallery_labels=labels, distance="hamming")
+    given = {"embeddings": vectors, "labels": labels, "gallery_labels": labels}
+    with pytest.raises(InputError, match="in another order"):
+        gallery.report(tmp_path / "page.html", gallery=others[order], **given)
+    scores, relevance = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0], [1.0, 2.0, 3.0]]), np.array([[1, 0, 0]] * 3)
+    with pytest.raises(InputError, match="in another order"):
+        tp.evaluate_scores(scores, relevance).report(tmp_path / "page.html", scores=scores[::-1], relevance=relevance)
+    assert not (tmp_path / "page.html").exists()

@@ -5,7 +5,6 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.fingerprints import origin_of_embeddings, origin_of_run, with_counts
@@ -14,6 +13,7 @@ from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.runs import evaluate_run
 from tieproof.distances import reported
 from tieproof.errors import InputError
+from tieproof.inputs.digests import Digests
 from tieproof.inputs.documents import Documents
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.judged_runs import ranked_of, read_qrels
@@ -21,6 +21,7 @@ from tieproof.inputs.list_rows import as_rows, in_float64
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_sources import RUN, checked, decoded
+from tieproof.results.evaluated import Origin
 from tieproof.results.nearest import Nearest, NearTie
 from tieproof.results.results import Result
 from tieproof.ties import FloatArray, IntArray
@@ -132,9 +133,10 @@ def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) ->
     block = relevance.block(queries)
     origin = origin_of_embeddings(problem, given.get("bits"))
     check_fingerprint(result, origin.fingerprint)
-    check_order(result, places, with_counts(origin.relevant[queries], np.diff(block.pointer)))
-    relevant = np.split(block.items, block.pointer[1:-1])
-    for query, found, items in zip(queries, neighbours_of(problem, queries, LISTED), relevant, strict=True):
+    relevant = with_counts(origin.relevant[queries], np.diff(block.pointer))
+    check_order(result, places, origin._replace(relevant=relevant))
+    own = np.split(block.items, block.pointer[1:-1])
+    for query, found, items in zip(queries, neighbours_of(problem, queries, LISTED), own, strict=True):
         yield listed(int(query), Found(found.item, found.tie, found.distance.tolist(), items))
 
 
@@ -151,7 +153,8 @@ def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iter
     check_numbers(result, places, len(rows), longest)
     again = CALLS[name](**{**given, "measures": ["P@1"]})
     check_fingerprint(result, again.fingerprint)
-    check_order(result, places, again.evaluated.origin.relevant[places])
+    origin = again.evaluated.origin
+    check_order(result, places, origin._replace(relevant=origin.relevant[places]))
     for query in result.query_ids[places].tolist():
         row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
         numbers = in_float64(row[None], name, query)[0]
@@ -221,9 +224,18 @@ def check_fingerprint(result: Result, fingerprint: str) -> None:
     check_same("fingerprint", fingerprint, result.fingerprint)
 
 
-def check_order(result: Result, places: IntArray, relevant: npt.NDArray[np.uint64]) -> None:
-    """Refuse the same data in another order: other queries would be shown under the names of these."""
-    if (result.evaluated.origin.relevant[places] != relevant).any():
+def check_order(result: Result, places: IntArray, origin: Origin) -> None:
+    """Refuse the same data in another order: other queries would be shown under the names of these.
+
+    Of many rows, and in a record, there are no digests of each: there what is relevant to each query tells the order.
+
+    origin : of what is passed again, with the words of the queries at these places
+    """
+    known, arrived = result.evaluated.origin.data, origin.data
+    moved = (result.evaluated.origin.relevant[places] != origin.relevant).any()
+    if isinstance(known, Digests) and isinstance(arrived, Digests):
+        moved |= any((one != other).any() for one, other in zip(known.sides, arrived.sides, strict=True))
+    if moved:
         raise InputError(
             "What is passed again is what was evaluated, in another order: other items would be shown than those of "
             "each query. Pass the data in the order of the evaluation."

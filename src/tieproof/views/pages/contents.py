@@ -123,12 +123,13 @@ def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Map
             f"nothing. Pass {argument} as a dictionary {{name: text or path}}.",
             argument,
         )
+    given = list(given)  # of a data frame these are the names of its columns
     if len(given) != count:
         raise InputError(
             f"There are {len(given):,} {argument} for {count:,} that were evaluated. Pass exactly one for each.",
             argument,
         )
-    return list(given)
+    return given
 
 
 def image_path(given: Any) -> Path | None:

@@ -72,7 +72,7 @@ def contents(
 ) -> tuple[str, dict[str, Any]]:
     """The template, and all that it shows."""
     measure = result.measures[0]
-    intervals = over_queries(result)
+    intervals, no_interval = over_queries(result)
     rows = [MeasureRow(name, result[name], intervals.get(name)) for name in result.measures]
     headline = rows[0]
     ends = [headline.estimate.lower, headline.estimate.upper]
@@ -83,6 +83,7 @@ def contents(
         "title": f"{measure} {headline.estimate.lower:.4f} over {count(result.ties.queries, 'query')}",
         "subject": evaluated_in_words(result),
         "headline": headline,
+        "no_interval": no_interval,
         "percent": f"{100 * (result.ci or CONFIDENCE):g} %",
         "axis": Axis.around(ends),
         "said": [
@@ -107,12 +108,12 @@ def contents(
     }
 
 
-def over_queries(result: Result) -> dict[str, Interval]:
-    """The interval of each measure over the queries, of the value to report; none where queries are too few."""
+def over_queries(result: Result) -> tuple[dict[str, Interval], str]:
+    """The interval of each measure over the queries, of the value to report; or none, and why."""
     try:
-        return result.intervals(result.ci or CONFIDENCE)
-    except InputError:
-        return {}
+        return result.intervals(result.ci or CONFIDENCE), ""
+    except InputError as error:
+        return {}, str(error)
 
 
 def spread_of(result: Result, measure: str) -> Spread | None:

@@ -3,8 +3,9 @@
 >>> from tieproof.views.tables.table import Table
 >>> print(html(Table("", ["name", "AP"], [[["<b>", "0.5"]]], [], ["AP"])))
 <div class="tieproof"><table><thead><tr><th scope="col" style="text-align: left">name</th>\
-<th scope="col" style="text-align: right">AP</th></tr></thead><tbody><tr>\
-<td style="text-align: left">&lt;b&gt;</td><td style="text-align: right">0.5</td></tr></tbody></table></div>
+<th scope="col" style="text-align: right; white-space: nowrap">AP</th></tr></thead><tbody><tr>\
+<td style="text-align: left">&lt;b&gt;</td><td style="text-align: right; white-space: nowrap">0.5</td></tr></tbody>\
+</table></div>
 """
 
 from html import escape
@@ -34,7 +35,8 @@ def one(table: Table) -> str:
 def line(table: Table, row: Row, tag: str) -> str:
     """A row of the table."""
     cells = (
-        f'<{tag} style="text-align: {"right" if table.is_number(column) else "left"}">{written(as_cell(cell))}'
+        f'<{tag} style="text-align: {"right; white-space: nowrap" if table.is_number(column) else "left"}">'
+        f"{written(as_cell(cell))}"
         f"</{tag.partition(' ')[0]}>"
         for column, cell in enumerate(row)
     )
