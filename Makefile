@@ -78,7 +78,8 @@ wheels: $(VENV)/installed-wheels  ## build the sdist and a wheel for each platfo
 # In an environment of its own, where no test can reach src; its examples are run as they are installed.
 WHEEL = $(VENV)/of-wheel/bin/python
 # These read and compile the sources of kernels, which no wheel holds.
-OF_SOURCES = tests/native/test_native_library.py tests/native/test_native_calls.py tests/native/test_other_machines.py
+OF_SOURCES = tests/native/test_native_library.py tests/native/test_native_calls.py \
+	tests/native/test_other_machines.py tests/project/test_building.py
 
 test-wheel: wheels  ## install the wheel for this machine, and run the tests and examples on it
 	$(PYTHON) -m venv --clear $(VENV)/of-wheel

@@ -118,7 +118,7 @@ def comparison(count: int, names: list[str], baseline: str | None = None) -> tp.
         name: scores(np.round(4 * (relevance * (0.2 + 0.1 * place) + noise)), relevance, "AP", "P@1", "nDCG@10")
         for place, name in enumerate(names)
     }
-    return tp.compare(systems, baseline=baseline, test="t")
+    return tp.compare(systems, baseline=baseline)
 
 
 def the_same() -> tp.Comparison:
