@@ -1,0 +1,159 @@
+"""What fitted estimators say of samples, as rankings: which method is asked, and what its numbers rank."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from tieproof.calls.embeddings import evaluate
+from tieproof.distances import DistanceFunction
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.labels import as_label_array, check_types
+from tieproof.integrations.sklearn.rankings import (
+    Measures,
+    as_target,
+    dense,
+    positive_label,
+    rank_classes,
+    rank_graded,
+    rank_labels,
+    rank_samples,
+    scores_of_columns,
+)
+from tieproof.results.results import Result
+from tieproof.ties import Array
+
+RESPONSES = ("auto", "transform", "decision_function", "predict_proba", "predict")
+
+
+class Asked(NamedTuple):
+    """What is asked of an estimator; scorers and displays take it as arguments.
+
+    measures : their names
+    response_method : one of `RESPONSES`
+    distance : between embeddings
+    pos_label : the positive class of two; None: the second one
+    """
+
+    measures: Measures
+    response_method: str
+    distance: str | DistanceFunction
+    pos_label: Any
+
+
+def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
+    """The result of a fitted estimator on samples X with the labels y."""
+    method = method_of(estimator, asked.response_method)
+    if y is None:
+        raise InputError("y is missing: pass the label of each sample, which says what is relevant.", "y")
+    response = getattr(estimator, method)(X)
+    if method == "transform":
+        return evaluate(dense(response), as_target(y), distance=asked.distance, measures=asked.measures)
+    if is_regressor(estimator) and asked.pos_label is None:
+        return evaluate_regressor(y, response, asked)
+    target = as_target(y)
+    if is_classifier(estimator):
+        return evaluate_classifier(estimator.classes_, target, response, asked)
+    return evaluate_values(target, response, asked)
+
+
+def method_of(estimator: Any, asked: str) -> str:
+    """The method that is asked for, or for "auto" the first one that there is.
+
+    A classifier is asked for scores of classes, a regressor for its predictions, anything else for embeddings, and
+    where it has none for scores, as detectors of outliers.
+    """
+    name = type(estimator).__name__
+    if asked != "auto":
+        methods: tuple[str, ...] = (asked,)
+    elif is_classifier(estimator):
+        methods = ("decision_function", "predict_proba")
+    elif is_regressor(estimator):
+        methods = ("predict",)
+    else:
+        methods = ("transform", "decision_function")
+    if methods == ("predict",) and is_classifier(estimator):
+        raise InputError(
+            f"predict of the classifier {name} gives classes, which rank nothing. Let response_method be "
+            "'decision_function', 'predict_proba' or 'auto'.",
+            "response_method",
+        )
+    for method in methods:
+        if hasattr(estimator, method):
+            return method
+    raise InputError(
+        f"{name} has no {' and no '.join(methods)}, so there is nothing to rank. Pass an estimator with one of them, "
+        "or another response_method.",
+        "response_method",
+    )
+
+
+def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> Result:
+    """The result of a classifier by what it says of its classes; they are a list, one for each column, for labels."""
+    if y.ndim == 2:
+        return rank_labels(y, scores_of_labels(classes, response), asked.measures)
+    if isinstance(classes, list):
+        raise InputError(
+            f"The classifier has {len(classes)} outputs, and y only one column. Pass one for each output."
+        )
+    known = as_label_array(classes, "classes_ of the classifier")
+    if len(known) < 2:
+        raise InputError(f"The classifier knows only the class {known.tolist()[0]!r}, so its scores rank nothing.")
+    if len(known) > 2:
+        return rank_classes(y, response, known, asked.measures)
+    check_types(y, known, "labels in y", "classes of the classifier")
+    unknown = np.setdiff1d(y, known)
+    if len(unknown):
+        raise InputError(
+            f"y holds {unknown.tolist()[0]!r}, which the classifier of {known.tolist()} was not fitted with. Choose "
+            "the folds so that every class is in each, for example with StratifiedKFold."
+        )
+    positive = known[1] if asked.pos_label is None else asked.pos_label
+    if positive not in known.tolist():
+        raise InputError(f"pos_label={positive!r} is none of the classes {known.tolist()}.", "pos_label")
+    return rank_samples(
+        y, scores_of_class(np.asarray(response), int(np.argmax(known == positive))), positive, asked.measures
+    )
+
+
+def scores_of_class(response: Array, place: int) -> Array:
+    """Of two classes the scores of the one at this place; a single column is that of the second."""
+    if response.ndim == 2:
+        return scores_of_columns(response, (len(response), 2), "classes")[:, place]
+    return response if place else -response
+
+
+def scores_of_labels(classes: Any, response: Any) -> Array:
+    """The scores of every label as columns; some classifiers give a table of probabilities for each label.
+
+    A label that no sample of the training had has the probability 0.
+    """
+    if not isinstance(response, list):
+        return np.asarray(response)
+    columns = [
+        table[:, list(known).index(1)] if 1 in known else np.zeros(len(table))
+        for known, table in zip(classes, response, strict=True)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def evaluate_values(y: Array, values: Any, asked: Asked) -> Result:
+    """The result of one value for each sample, where y is two classes."""
+    if y.ndim == 2:
+        raise InputError(
+            f"One value for each sample ranks by one column of y, and it arrived with the shape {y.shape}."
+        )
+    return rank_samples(y, values, positive_label(y, asked.pos_label), asked.measures)
+
+
+def evaluate_regressor(y: Any, values: Any, asked: Asked) -> Result:
+    """The result of a regressor's predictions, where y is the grade of each sample."""
+    grades = as_numbers(dense(y), "grades in y")
+    if grades.size and grades.min() < 0:
+        raise InputError(
+            f"The predictions of a regressor rank samples by their grades in y, which must be at least 0, and hold "
+            f"{grades.min()}. Pass grades, or classes and pos_label=.",
+            "y",
+        )
+    return rank_graded(grades, dense(values), asked.measures)

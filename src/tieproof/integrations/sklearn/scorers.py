@@ -1,0 +1,106 @@
+"""Scorers: what `scoring=` of scikit-learn takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tieproof.calls.scoring import parse_measures
+from tieproof.distances import DistanceFunction, reported
+from tieproof.inputs.options import check_choice
+from tieproof.integrations.sklearn.estimators import RESPONSES, Asked, evaluate_estimator
+from tieproof.measures import Measure
+from tieproof.results.results import Result
+
+BOUNDS = ("lower", "expected", "upper", "interval")
+
+
+def tieproof_scorer(
+    measures: str | Measure | Sequence[str | Measure] = "AP",
+    *,
+    bound: str = "lower",
+    response_method: str = "auto",
+    distance: str | DistanceFunction = "cosine",
+    pos_label: Any = None,
+) -> "TieproofScorer":
+    """A scorer for `cross_validate`, `GridSearchCV` and whatever else takes `scoring=`.
+
+    Parameters
+    ----------
+    measures : a name such as "P@1", or several of them
+    bound : "lower", "expected", "upper" or "interval"
+        Which value over all orderings of tied items is the score; "lower" is the one that ties never pay in. With one
+        measure and one bound the scorer returns a float. With "interval" or several measures it returns a dictionary
+        of floats with the names of `Result.to_flat_dict`, such as "p_at_1_lower"; a search then needs
+        `refit="p_at_1_lower"`.
+    response_method : "auto", "transform", "decision_function", "predict_proba" or "predict"
+        What the estimator is asked for. "auto": a classifier for `decision_function`, or else `predict_proba`; a
+        regressor for `predict`; anything else for `transform`, or else `decision_function`.
+    distance :
+        Of the embeddings that `transform` returns: as in `tieproof.evaluate`.
+    pos_label :
+        The positive class of two; by default the second of `classes_`, or 1.
+
+    What is ranked follows from the response and from y. Embeddings: every sample queries all the others, and those
+    with its label are relevant. Scores of two classes: one ranking of all samples, those of the positive class are
+    relevant. Scores of more classes, or of labels (y in columns of 0 and 1): for each sample a ranking of the
+    classes, of which its own are relevant; a class that the classifier was not fitted with is never found, and the
+    sample scores 0. One value for each sample: one ranking of all samples, relevant by y, which holds two classes or
+    the samples' grades.
+
+    Raises InputError at once for unknown names; and when called, where what arrived ranks nothing.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    >>> cross_val_score(tree, X, y, scoring=tieproof_scorer("Success@1"))
+    array([0.33333333, 0.33333333, 0.33333333, 0.33333333, 0.33333333])
+    >>> cross_val_score(tree, X, y, scoring=tieproof_scorer("Success@1", bound="upper"))
+    array([1., 1., 1., 1., 1.])
+
+    """
+    names = tuple(map(str, parse_measures([measures] if isinstance(measures, str | Measure) else measures)))
+    check_choice("bound", bound, BOUNDS)
+    check_choice("response_method", response_method, RESPONSES)
+    reported(distance)  # refuses an unknown name now, and not in every fold
+    return TieproofScorer(Asked(names, response_method, distance, pos_label), bound)
+
+
+@dataclass(frozen=True, repr=False)
+class TieproofScorer:
+    """What `tieproof_scorer` makes: it is called with a fitted estimator, X and y.
+
+    Scorers that are told the same are equal; they can be pickled and copied, so they travel to other processes.
+
+    asked : what is asked of the estimator
+    bound : which value is the score
+    """
+
+    asked: Asked
+    bound: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
+        """The score, larger is better; or several by their names."""
+        result = self.evaluate(estimator, X, y)
+        if self.bound == "interval":
+            return result.to_flat_dict()
+        if len(result) > 1:
+            return {name: value for name, value in result.to_flat_dict().items() if name.endswith(f"_{self.bound}")}
+        (estimate,) = result.values()
+        return float(getattr(estimate, self.bound))
+
+    def evaluate(self, estimator: Any, X: Any, y: Any) -> Result:
+        """All that there is to know of this estimator: the `Result` that the score is taken from."""
+        return evaluate_estimator(estimator, X, y, self.asked)
+
+    def __repr__(self) -> str:
+        """The call that makes it, without what is as by default."""
+        measures = self.asked.measures[0] if len(self.asked.measures) == 1 else list(self.asked.measures)
+        told: dict[str, tuple[Any, Any]] = {
+            "bound": (self.bound, "lower"),
+            "response_method": (self.asked.response_method, "auto"),
+        }
+        told |= {"distance": (self.asked.distance, "cosine"), "pos_label": (self.asked.pos_label, None)}
+        options = [f", {name}={value!r}" for name, (value, default) in told.items() if value != default]
+        return f"tieproof_scorer({measures!r}{''.join(options)})"
