@@ -1,0 +1,121 @@
+"""The examples of training loops, on their page as in their files: each keeps the epoch with the best lower bound."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tieproof as tp
+
+torch = pytest.importorskip("torch")
+
+pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
+
+PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "training_loops.md"
+EXAMPLES = PAGE.parent / "examples"
+LOOPS = {
+    "Plain PyTorch": "pytorch_loop",
+    "Lightning": "lightning_loop",
+    "Hugging Face Trainer": "hugging_face_trainer",
+    "torchmetrics": "torchmetrics_collection",
+    "MLflow and TensorBoard": "loggers",
+}
+NEEDED = {
+    "lightning_loop": ["lightning"],
+    "hugging_face_trainer": ["transformers", "accelerate"],
+    "torchmetrics_collection": ["torchmetrics"],
+    "loggers": ["mlflow", "tensorboard"],
+}
+
+
+def sections() -> dict[str, list[str]]:
+    """The blocks of Python of the page, by the heading that they stand under; the first one has none."""
+    parts = re.split(r"^## (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    named = zip(["", *parts[1::2]], parts[::2], strict=True)
+    return {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in named}
+
+
+def as_pasted(example: str) -> str:
+    """An example without its docstring and without the import of what the page shows first."""
+    code = (EXAMPLES / f"{example}.py").read_text(encoding="utf-8")
+    code = re.sub(r'\A""".*?"""\n\n', "", code, flags=re.DOTALL)
+    return re.sub(r"^from toy import .*\n", "", code, flags=re.MULTILINE)
+
+
+def run(example: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What is there after the example ran in an empty folder."""
+    for library in NEEDED.get(example, []):
+        pytest.importorskip(library)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"file:{folder / 'mlruns'}")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # others need a database
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.delitem(sys.modules, "toy", raising=False)
+    return runpy.run_path(str(EXAMPLES / f"{example}.py"))
+
+
+def lower_of(names: dict[str, Any], state: Any, measure: str) -> float:
+    """The lower bound of the model with these weights."""
+    model = names["Model"]()
+    model.load_state_dict(state)
+    codes, labels = model.codes(names["pixels"][names["test"]]), names["labels"][names["test"]]
+    return tp.evaluate(codes, labels, distance="hamming", measures=[measure])[measure].lower
+
+
+def test_the_page_shows_the_examples() -> None:
+    found = sections()
+    assert found.pop("") == [as_pasted("toy")]
+    assert {name: blocks[0] for name, blocks in found.items()} == {n: as_pasted(loop) for n, loop in LOOPS.items()}
+
+
+def test_plain_pytorch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    names = run("pytorch_loop", tmp_path, monkeypatch)
+    exec(sections()["Plain PyTorch"][1], names)
+    printed = "".join(re.findall(r"```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL))
+    said = capsys.readouterr().out
+    number = r"\d\.\d{4}"
+    assert re.sub(number, "", said) == re.sub(number, "", printed)
+    numbers, shown = ([float(each) for each in re.findall(number, text)] for text in (said, printed))
+    assert numbers == pytest.approx(shown, abs=0.05)  # processors differ in the last bits of what is trained
+    lowers = [float(each) for each in re.findall(rf"P@1 ({number}) ", said)]
+    assert round(names["best"], 4) == max(lowers)
+    assert lower_of(names, torch.load("best.pt"), "P@1") == names["best"]
+
+
+def test_lightning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run("lightning_loop", tmp_path, monkeypatch)
+    best = names["best"]
+    kept = names["Digits"].load_from_checkpoint(best.best_model_path)
+    assert lower_of(names, kept.model.state_dict(), "AP") == pytest.approx(float(best.best_model_score), rel=1e-6)
+    assert names["trainer"].callback_metrics["ap_lower"] <= best.best_model_score
+
+
+def test_hugging_face_trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run("hugging_face_trainer", tmp_path, monkeypatch)
+    state = names["trainer"].state
+    lowers = [logged["eval_ap_lower"] for logged in state.log_history if "eval_ap_lower" in logged]
+    assert len(lowers) == 5
+    assert state.best_metric == max(lowers)
+    assert lower_of(names, names["trainer"].model.state_dict(), "AP") == state.best_metric
+
+
+def test_torchmetrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run("torchmetrics_collection", tmp_path, monkeypatch)
+    assert {"ap_lower", "ap_expected", "ap_upper", "p_at_1_lower"} <= names["found"].keys()
+    assert lower_of(names, torch.load("best.pt"), "AP") == pytest.approx(float(names["best"]), rel=1e-6)
+
+
+def test_loggers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run("loggers", tmp_path, monkeypatch)
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    lowers = [metric.value for metric in names["history"]]
+    assert names["best"].value == max(lowers)
+    assert lowers[-1] == names["result"]["AP"].lower
+    events = EventAccumulator("tensorboard").Reload()
+    assert set(events.Tags()["scalars"]) == names["result"].to_flat_dict().keys()
+    assert [event.value for event in events.Scalars("ap_lower")] == pytest.approx(lowers, rel=1e-6)
