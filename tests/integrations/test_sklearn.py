@@ -40,7 +40,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tieproof.integrations.sklearn import TieIntervalDisplay, TieproofScorer, tieproof_scorer
 
+PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "scikit_learn.md"
+
 pytestmark = pytest.mark.heavy
+needs_page = pytest.mark.skipif(not PAGE.exists(), reason="no docs beside the tests")
 
 Score = Callable[[Any, Any], float]
 
@@ -306,6 +309,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no sample of the positive class": (lambda: tieproof_scorer()(LOGISTIC, X, Y * 0), "No query has anything rel"),
     "negative grades": (lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y - 1), "at least 0, and hold -1"),
+    "columns for one value": (
+        lambda: tieproof_scorer()(IsolationForest().fit(X), X, np.stack([Y, Y], 1)),
+        r"needs one column of y, and it arrived with the shape \(6, 2\)",
+    ),
     "names of outliers": (
         lambda: tieproof_scorer()(IsolationForest().fit(X), X, list("ababab")),
         "y holds 'a', 'b', and which of them is positive is not known",
@@ -370,7 +377,6 @@ def test_display_of_predictions() -> None:
     assert TieIntervalDisplay(of_labels).plot().figure_ is not None
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "scikit_learn.md"
 WITH_TIES: dict[str, tuple[str, Score]] = {
     "average_precision_score": ("AP", metrics.average_precision_score),
     "label_ranking_average_precision_score": (
@@ -387,6 +393,7 @@ WITH_TIES: dict[str, tuple[str, Score]] = {
 }
 
 
+@needs_page
 def test_the_page_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = PAGE.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -398,6 +405,7 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path, monke
     assert [path.name for path in tmp_path.iterdir()] == ["intervals.png"]
 
 
+@needs_page
 def test_the_table_of_ties() -> None:
     rows = re.findall(
         r"^\| `(.*?)` \| .*? \| (0\.\d{4}) \| (.*?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE

@@ -12,10 +12,15 @@ import tieproof as tp
 
 torch = pytest.importorskip("torch")
 
-pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
-
 PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "training_loops.md"
 EXAMPLES = PAGE.parent / "examples"
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(not PAGE.exists(), reason="no docs beside the tests"),
+]
+
 LOOPS = {
     "Plain PyTorch": "pytorch_loop",
     "Lightning": "lightning_loop",
@@ -109,10 +114,22 @@ def test_torchmetrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lower_of(names, torch.load("best.pt"), "AP") == pytest.approx(float(names["best"]), rel=1e-6)
 
 
+def test_names_of_a_single_metric() -> None:
+    collection = pytest.importorskip("torchmetrics").MetricCollection
+    from tieproof.compat.torchmetrics import RetrievalMAP
+
+    items = {"preds": torch.tensor([0.5]), "target": torch.tensor([1]), "indexes": torch.tensor([0])}
+    for prefix in ("", "ap_"):
+        found = collection({"ap": RetrievalMAP(ties="interval")}, prefix=prefix)(**items)
+        assert list(found) == [f"{prefix}{name}" for name in ("lower", "expected", "upper", "std")]
+
+
 def test_loggers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = run("loggers", tmp_path, monkeypatch)
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+    with names["mlflow"].start_run(), pytest.raises(names["mlflow"].exceptions.MlflowException, match="P@10"):
+        names["mlflow"].log_metrics({"P@10": 0.5})
     lowers = [metric.value for metric in names["history"]]
     assert names["best"].value == max(lowers)
     assert lowers[-1] == names["result"]["AP"].lower

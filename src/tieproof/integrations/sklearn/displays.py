@@ -54,7 +54,7 @@ class TieIntervalDisplay:
         X: Any,
         y: Any,
         *,
-        measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+        measures: Sequence[str | Measure] = DEFAULT_MEASURES,
         response_method: str = "auto",
         distance: str | DistanceFunction = "cosine",
         pos_label: Any = None,
@@ -70,7 +70,7 @@ class TieIntervalDisplay:
         y_true: Any,
         y_score: Any,
         *,
-        measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+        measures: Sequence[str | Measure] = DEFAULT_MEASURES,
         labels: Any = None,
         pos_label: Any = None,
         ax: Any = None,
@@ -83,7 +83,7 @@ class TieIntervalDisplay:
         labels : (c,) the classes of the columns of `y_score`; by default those in `y_true`, sorted
         pos_label : the positive class; by default 1, where the others are 0 or -1
         """
-        names = list(map(str, parse_measures([measures] if isinstance(measures, str | Measure) else measures)))
+        names = list(map(str, parse_measures(measures)))
         return cls(evaluate_predictions(y_true, y_score, names, labels, pos_label)).plot(ax)
 
 

@@ -55,7 +55,7 @@ def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
     target = as_target(y)
     if is_classifier(estimator):
         return evaluate_classifier(estimator.classes_, target, response, asked)
-    return evaluate_values(target, response, asked)
+    return rank_samples(target, dense(response), positive_label(target, asked.pos_label), asked.measures)
 
 
 def method_of(estimator: Any, asked: str) -> str:
@@ -136,15 +136,6 @@ def scores_of_labels(classes: Any, response: Any) -> Array:
         for known, table in zip(classes, response, strict=True)
     ]
     return np.stack(columns, axis=1)
-
-
-def evaluate_values(y: Array, values: Any, asked: Asked) -> Result:
-    """The result of one value for each sample, where y is two classes."""
-    if y.ndim == 2:
-        raise InputError(
-            f"One value for each sample ranks by one column of y, and it arrived with the shape {y.shape}."
-        )
-    return rank_samples(y, values, positive_label(y, asked.pos_label), asked.measures)
 
 
 def evaluate_regressor(y: Any, values: Any, asked: Asked) -> Result:

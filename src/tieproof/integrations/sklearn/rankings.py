@@ -43,7 +43,9 @@ def rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
             f"{numbers.shape}. Of the probabilities of two classes pass those of the positive one, y_score[:, 1]."
         )
     if grades.ndim != 1:
-        raise InputError(f"One ranking of all samples needs one column of y, and it arrived with {grades.shape}.")
+        raise InputError(
+            f"One ranking of all samples needs one column of y, and it arrived with the shape {grades.shape}."
+        )
     check_count(len(numbers), "scores", len(grades), "samples")
     return evaluate_scores(numbers[None], grades[None], measures=measures)
 

@@ -15,7 +15,7 @@ BOUNDS = ("lower", "expected", "upper", "interval")
 
 
 def tieproof_scorer(
-    measures: str | Measure | Sequence[str | Measure] = "AP",
+    measures: Sequence[str | Measure] = "AP",
     *,
     bound: str = "lower",
     response_method: str = "auto",
@@ -60,7 +60,7 @@ def tieproof_scorer(
     array([1., 1., 1., 1., 1.])
 
     """
-    names = tuple(map(str, parse_measures([measures] if isinstance(measures, str | Measure) else measures)))
+    names = tuple(map(str, parse_measures(measures)))
     check_choice("bound", bound, BOUNDS)
     check_choice("response_method", response_method, RESPONSES)
     reported(distance)  # refuses an unknown name now, and not in every fold
