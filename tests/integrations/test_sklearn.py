@@ -335,6 +335,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: TieIntervalDisplay.from_predictions([0, 1, 2], np.zeros((3, 2))),
         r"shape \(3, 2\), and there are 3 classes",
     ),
+    "a class that has no column": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1, 7], np.zeros((3, 3)), labels=[0, 1, 2]),
+        "y_true holds 7, which is none of",
+    ),
     "too few scores": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5]), "1 scores for 6 samples"),
     "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "nan"),
 }

@@ -9,7 +9,7 @@ from tieproof.calls.scoring import parse_measures
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.labels import as_label_array
+from tieproof.inputs.labels import as_label_array, check_types
 from tieproof.integrations.sklearn.rankings import (
     as_target,
     dense,
@@ -104,5 +104,11 @@ def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels:
         raise InputError(
             "Two classes have two columns of scores, of which one says all. Pass that of the positive class, "
             "y_score[:, 1]."
+        )
+    check_types(y, classes, "labels in y_true", "labels of the scores")
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise InputError(
+            f"y_true holds {unknown.tolist()[0]!r}, which is none of labels={classes.tolist()}.", "labels"
         )
     return rank_classes(y, scores, classes, measures)
