@@ -1,0 +1,15 @@
+"""An evaluator for sentence-transformers and its trainer, with ties that never pay (extra `sentence-transformers`).
+
+>>> from tieproof.integrations.sentence_transformers import TieproofEvaluator
+>>> evaluator = TieproofEvaluator(sentences=["a cat", "the cat", "a dog", "the dog"], labels=[0, 0, 1, 1])
+>>> evaluator.greater_is_better
+True
+"""
+
+from tieproof.compat import extras
+
+extras.need("sentence_transformers", "tieproof.integrations.sentence_transformers", "sentence-transformers")
+
+from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator  # noqa: E402
+
+__all__ = ["TieproofEvaluator"]
