@@ -13,7 +13,7 @@ from tqdm import trange
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_whole
 from tieproof.integrations.sentence_transformers import table
-from tieproof.integrations.sentence_transformers.metrics import columns, metrics_at, values
+from tieproof.integrations.sentence_transformers.metrics import columns, measures_of, metrics_at, values
 from tieproof.integrations.sentence_transformers.scoring import (
     Precision,
     ScoreFunction,
@@ -175,7 +175,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         if path is not None:
             table.check_columns(path, headers)
         encoded, options = quantized(self.task.encoded(lambda *texts: self.encode(model, *texts)), self.precision)
-        options |= {"measures": [metric.measure for metric in self.metrics], "progress": self.show_progress_bar}
+        options |= {"measures": measures_of(self.metrics), "progress": self.show_progress_bar}
         self.results = {
             name: self.task.evaluate(encoded, distance=distance, **options) for name, distance in distances.items()
         }
@@ -215,6 +215,11 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
             disable=not self.show_progress_bar or len(texts) <= self.corpus_chunk_size,
         )
         return np.concatenate([encode(texts[at : at + self.corpus_chunk_size], **options) for at in starts])
+
+    @property
+    def description(self) -> str:
+        """What the card of a model calls the evaluation."""
+        return "Information Retrieval with Ties"
 
     def get_config_dict(self) -> dict[str, Any]:
         """What the card of a model shows of the evaluation."""

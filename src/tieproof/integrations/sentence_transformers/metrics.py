@@ -67,6 +67,18 @@ def checked_cutoffs(name: str, values: Any) -> list[int]:
     return list(dict.fromkeys(values))
 
 
+def measures_of(metrics: Sequence[Metric]) -> list[str]:
+    """The measures of metrics, and Success@k beside every R@k.
+
+    Without it, tieproof warns that papers on metric learning call it R@k; here both have names of their own.
+
+    >>> measures_of([Metric.of("recall", 3), Metric.of("mrr", 10)])
+    ['R@3', 'RR@10', 'Success@3']
+    """
+    measures = [metric.measure for metric in metrics]
+    return measures + [f"Success{name[1:]}" for name in measures if name.startswith("R@")]
+
+
 def columns(metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
     """The columns of a table: each metric of each score function, and its bounds.
 
