@@ -49,13 +49,12 @@ class Encoder:
 
         self.queries, self.documents, self.similarity = queries, documents, cos_sim
 
-    def encode(self, texts: Sequence[int], **options: Any) -> Any:
-        raise NotImplementedError("There are queries and documents only.")
-
     def encode_query(self, texts: Sequence[int], **options: Any) -> Any:
+        """The embeddings of some queries."""
         return as_asked(self.queries[np.asarray(texts)], options)
 
     def encode_document(self, texts: Sequence[int], **options: Any) -> Any:
+        """The embeddings of consecutive documents."""
         return as_asked(self.documents[texts[0] : texts[-1] + 1], options)
 
 
@@ -87,6 +86,7 @@ def make_data(queries: int, documents: int, dimensions: int) -> Data:
 def retrieval(data: Data, codes: bool) -> tuple[Call, Call]:
     """Both evaluators, on floats, or on codes of signs, which theirs knows as vectors of ±1."""
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+
     from tieproof.integrations.sentence_transformers import TieproofEvaluator
 
     task = (

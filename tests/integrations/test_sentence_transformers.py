@@ -358,9 +358,9 @@ def test_a_table_with_other_columns_is_refused_before_anything_is_encoded(tmp_pa
         tp.InputError, match=r"other columns .*column 63 is missing, and 'cosine-MAP@10'.*Move it away"
     ):
         ours(*data, map_at_k=[100, 10])(numbered_model(untied(14)), str(tmp_path))
+    evaluator = ours(*data)
+    del evaluator.metrics[-1]
     with pytest.raises(tp.InputError, match=r"column 59 is 'cosine-MAP@100', and no more are expected"):
-        evaluator = ours(*data)
-        del evaluator.metrics[-1]
         evaluator(numbered_model(untied(14)), str(tmp_path))
     assert path.read_bytes() == before
 
@@ -508,6 +508,26 @@ def test_their_predictions_are_read(tmp_path: Path) -> None:
     assert result["nDCG@10"].upper <= of_cut["nDCG@10"].upper
 
 
+# The page
+
+PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sentence_transformers.md"
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_page_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not PAGE.exists():
+        pytest.skip("no docs beside the tests")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    blocks = r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?"
+    for code, printed in re.findall(blocks, PAGE.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(code, names)
+        said = capsys.readouterr().out
+        assert said == printed or not printed, code
+
+
 # Refusals
 
 QUERIES, CORPUS, RELEVANT = {"q": "w0"}, {"d": "w1", "e": "w2"}, {"q": {"d"}}
@@ -540,6 +560,17 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {},
         r"relevant_docs names document 'f' for query 'q', and the corpus has none of this id",
     ),
+    "ids that are tuples": (
+        ({("q", 1): "w0"}, CORPUS, {("q", 1): {"d"}}),
+        {},
+        r"The ids of the queries",
+    ),
+    "ids of two kinds": (
+        ({"q": "w0", 1: "w0"}, CORPUS, {"q": {"d"}, 1: {"d"}}),
+        {},
+        r"The ids of the queries",
+    ),
+    "no sentence": ((), {"sentences": [], "labels": []}, r"There are no sentences\. At least two with one label"),
     "labels alone": ((), {"labels": [0]}, r"labels were passed without sentences\. Pass sentences=, too"),
     "sentences alone": ((), {"sentences": ["w0"]}, r"sentences were passed without labels\. Pass labels=, too"),
     "fewer labels": ((), {"sentences": ["w0", "w1"], "labels": [0]}, r"There are 1 labels for 2 sentences"),
@@ -598,7 +629,7 @@ def test_what_is_known_with_the_model_is_refused() -> None:
 
 def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "tieproof.integrations.sentence_transformers"
-    monkeypatch.setattr("tieproof.compat.extras.find_spec", lambda library: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda library: None)
     monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(tp.MissingExtraError, match=rf"{name} .*pip install 'tieproof\[sentence-transformers\]'"):
         import_module(name)

@@ -1,4 +1,4 @@
-"""tieproof inside the programs where people evaluate already; each is imported by name, for it needs its library.
+"""Where people evaluate already: a file or package for each library, imported by name, since each needs its library.
 
-sentence_transformers : an evaluator for sentence-transformers and its trainer
+`docs/integrations` has a page for each.
 """

@@ -6,10 +6,13 @@
 True
 """
 
-from tieproof.compat import extras
+from importlib.util import find_spec
 
-extras.need("sentence_transformers", "tieproof.integrations.sentence_transformers", "sentence-transformers")
+from tieproof import errors
 
-from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator  # noqa: E402
+if find_spec("sentence_transformers") is None:
+    raise errors.MissingExtraError("tieproof.integrations.sentence_transformers", "sentence-transformers")
+
+from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator
 
 __all__ = ["TieproofEvaluator"]

@@ -27,6 +27,9 @@ from tieproof.ties import Array
 
 logger = logging.getLogger(__name__)
 
+ENCODES = {"query": "encode_query", "document": "encode_document", "sentence": "encode"}
+"""The method of a model for each kind of text."""
+
 CONFIGURATION = (
     "truncate_dim",
     "query_prompt",
@@ -44,7 +47,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     Takes what that evaluator takes, in the same order; or `sentences` and `labels`, where each sentence is a query
     for the others of its label. Under the name of each metric, such as `cosine_ndcg@10`, is the lower bound over all
     orderings of tied documents, which is what models are chosen by: ties never pay. `_lower`, `_expected` and
-    `_upper` behind the name are the whole interval. Without ties all four are the number of `InformationRetrievalEvaluator`.
+    `_upper` behind the name are the whole interval. Without ties all four are the number of that evaluator.
 
     Parameters
     ----------
@@ -197,7 +200,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
 
         kind : query, document or sentence
         """
-        encode = {"query": model.encode_query, "document": model.encode_document, "sentence": model.encode}[kind]
+        encode = getattr(model, ENCODES[kind])
         side = "corpus" if kind == "document" else "query"
         options = {
             "prompt": getattr(self, f"{side}_prompt"),
@@ -214,7 +217,13 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
             desc="Corpus Chunks",
             disable=not self.show_progress_bar or len(texts) <= self.corpus_chunk_size,
         )
-        return np.concatenate([encode(texts[at : at + self.corpus_chunk_size], **options) for at in starts])
+        found = np.empty(0)
+        for at in starts:
+            chunk = encode(texts[at : at + self.corpus_chunk_size], **options)
+            if not at:
+                found = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
+            found[at : at + len(chunk)] = chunk
+        return found
 
     @property
     def description(self) -> str:

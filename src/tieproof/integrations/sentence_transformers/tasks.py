@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import tieproof
-from tieproof.errors import InputError
+from tieproof.calls.embeddings import evaluate
+from tieproof.errors import InputError, about
+from tieproof.inputs.labels import as_label_array
 from tieproof.results.results import Result
 from tieproof.ties import Array, IntArray
 
@@ -39,6 +40,8 @@ class Labelled(Task):
             given, missing = ("sentences", "labels") if labels is None else ("labels", "sentences")
             raise InputError(f"{given} were passed without {missing}. Pass {missing}=, too, one for each.", missing)
         self.sentences, self.labels = list(sentences), labels
+        if not self.sentences:
+            raise InputError("There are no sentences. At least two with one label are needed.", "sentences")
         if len(self.sentences) != len(labels):
             raise InputError(
                 f"There are {len(labels)} labels for {len(self.sentences)} sentences. Pass exactly one for each, in "
@@ -52,7 +55,7 @@ class Labelled(Task):
 
     def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
         """Leave-one-out by labels."""
-        return tieproof.evaluate(embeddings.queries, self.labels, **options)
+        return evaluate(embeddings.queries, self.labels, **options)
 
 
 class Retrieval(Task):
@@ -70,16 +73,18 @@ class Retrieval(Task):
                     name,
                 )
         judged = {query: relevant_ids(query, relevant_docs[query]) for query in queries if query in relevant_docs}
-        self.query_ids = [query for query, documents in judged.items() if documents]
-        if not self.query_ids:
+        evaluated = [query for query, documents in judged.items() if documents]
+        if not evaluated:
             raise InputError(
                 f"None of {len(queries)} queries has a relevant document in relevant_docs. Check that their ids "
                 "belong together.",
                 ("queries", "relevant_docs"),
             )
-        self.queries = [queries[query] for query in self.query_ids]
+        with about("queries"):
+            self.query_ids = as_label_array(evaluated, "ids of the queries")
+        self.queries = [queries[query] for query in evaluated]
         self.corpus = list(corpus.values())
-        self.relevance = relevance_of([judged[query] for query in self.query_ids], self.query_ids, list(corpus))
+        self.relevance = relevance_of([judged[query] for query in evaluated], evaluated, list(corpus))
 
     def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
         """The embeddings of the queries and of the corpus."""
@@ -87,7 +92,7 @@ class Retrieval(Task):
 
     def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
         """The queries against the corpus; the result knows their ids."""
-        found = tieproof.evaluate(embeddings.queries, gallery=embeddings.corpus, relevance=self.relevance, **options)
+        found = evaluate(embeddings.queries, gallery=embeddings.corpus, relevance=self.relevance, **options)
         return found.named(self.query_ids)
 
 
