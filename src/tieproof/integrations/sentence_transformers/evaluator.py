@@ -15,11 +15,13 @@ from tieproof.inputs.options import check_whole
 from tieproof.integrations.sentence_transformers import table
 from tieproof.integrations.sentence_transformers.metrics import columns, measures_of, metrics_at, values
 from tieproof.integrations.sentence_transformers.scoring import (
+    BINARY,
     Precision,
     ScoreFunction,
+    calibrated,
     check_precision,
     distances_for,
-    quantized,
+    packed,
 )
 from tieproof.integrations.sentence_transformers.tasks import Labelled, Retrieval, Task
 from tieproof.results.results import Result
@@ -75,7 +77,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     sentences, labels : sequences of equal length, instead of queries, corpus and relevant_docs
     precision : "float32", "int8", "uint8", "binary" or "ubinary"
         Embeddings become what `quantize_embeddings` makes of them. Both kinds of bits are codes under Hamming
-        distance, and their score function is called `hamming`.
+        distance, packed chunk by chunk, and their score function is called `hamming`.
 
     Attributes
     ----------
@@ -177,8 +179,12 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         path = Path(output_path, self.csv_file) if output_path is not None and self.write_csv else None
         if path is not None:
             table.check_columns(path, headers)
-        encoded, options = quantized(self.task.encoded(lambda *texts: self.encode(model, *texts)), self.precision)
-        options |= {"measures": measures_of(self.metrics), "progress": self.show_progress_bar}
+        encoded = calibrated(self.task.encoded(lambda *texts: self.encode(model, *texts)), self.precision)
+        options = {
+            "measures": measures_of(self.metrics),
+            "progress": self.show_progress_bar,
+            "bits": 8 * encoded.queries.shape[1] if self.precision in BINARY else None,
+        }
         self.results = {
             name: self.task.evaluate(encoded, distance=distance, **options) for name, distance in distances.items()
         }
@@ -196,7 +202,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         return metrics
 
     def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Array:
-        """The embeddings of texts, chunk by chunk.
+        """The embeddings of texts, or their codes, chunk by chunk.
 
         kind : query, document or sentence
         """
@@ -219,7 +225,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         )
         found = np.empty(0)
         for at in starts:
-            chunk = encode(texts[at : at + self.corpus_chunk_size], **options)
+            chunk = packed(encode(texts[at : at + self.corpus_chunk_size], **options), self.precision)
             if not at:
                 found = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
             found[at : at + len(chunk)] = chunk

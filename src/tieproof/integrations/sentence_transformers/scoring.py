@@ -73,18 +73,25 @@ def as_tensor(embeddings: Array) -> torch.Tensor:
     return torch.tensor(floats)
 
 
-def quantized(embeddings: Encoded, precision: str | None) -> tuple[Encoded, dict[str, Any]]:
-    """The embeddings in this precision, and what `tieproof.evaluate` has to know of them.
+def packed(embeddings: Array, precision: str | None) -> Array:
+    """The signs of embeddings as packed bits, where such codes are asked for; else the embeddings as they are.
 
-    The ranges of int8 and uint8 are those of the corpus, or of the sentences.
+    Codes of "binary" are those of "ubinary" with 128 subtracted from each byte, which changes no distance.
     """
-    if precision is None:
-        return embeddings, {}
+    if precision not in BINARY:
+        return embeddings
+    codes: Array = quantize_embeddings(embeddings, "ubinary")
+    return codes
+
+
+def calibrated(embeddings: Encoded, precision: str | None) -> Encoded:
+    """The embeddings in this precision; the ranges of 8 bits are those of the corpus, or of the sentences."""
+    if precision is None or precision in BINARY:
+        return embeddings
     queries, corpus = embeddings
     items = queries if corpus is None else corpus
-    ranges = np.array([items.min(axis=0), items.max(axis=0)]) if precision not in BINARY else None
-    # Codes of "binary" are those of "ubinary" with 128 subtracted from each byte.
-    kept = "ubinary" if precision in BINARY else precision
-    codes = quantize_embeddings(items, kept, ranges=ranges)
-    found = Encoded(codes, None) if corpus is None else Encoded(quantize_embeddings(queries, kept, ranges), codes)
-    return found, {"bits": items.shape[1]} if precision in BINARY else {}
+    ranges = np.array([items.min(axis=0), items.max(axis=0)])
+    stored = quantize_embeddings(items, precision, ranges)
+    if corpus is None:
+        return Encoded(stored, None)
+    return Encoded(quantize_embeddings(queries, precision, ranges), stored)
