@@ -365,6 +365,22 @@ def test_a_table_with_other_columns_is_refused_before_anything_is_encoded(tmp_pa
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("content", [b"", b"\n"])
+def test_an_empty_table_is_begun_anew(content: bytes, tmp_path: Path) -> None:
+    evaluator = ours(*task(10, 50, 8))
+    path = tmp_path / evaluator.csv_file
+    path.write_bytes(content)
+    evaluator(numbered_model(untied(14)), str(tmp_path))
+    assert [row["epoch"] for row in rows_of(path)] == ["-1"]
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    evaluator = ours(*task(10, 50, 8))
+    (tmp_path / evaluator.csv_file).write_bytes(b"\x89PNG\xff\n")
+    with pytest.raises(tp.InputError, match=r"has other columns than this evaluation: column 1 is"):
+        evaluator(numbered_model(untied(14)), str(tmp_path))
+
+
 def test_a_table_without_a_line_end_goes_on(tmp_path: Path) -> None:
     model, evaluator = numbered_model(untied(14)), ours(*task(10, 50, 8))
     evaluator(model, str(tmp_path))
@@ -599,6 +615,11 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         (QUERIES, CORPUS, RELEVANT),
         {"precision": "int4"},
         r"Known: float32, int8, uint8, binary, ubinar",
+    ),
+    "no score function": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"score_functions": {}},
+        r"score_functions is empty\. Name at least one function, or leave it out",
     ),
     "a similarity of codes": (
         (QUERIES, CORPUS, RELEVANT),

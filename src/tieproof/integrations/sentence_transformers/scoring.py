@@ -25,7 +25,13 @@ HAMMING = "hamming"
 
 
 def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFunction] | None) -> None:
-    """Refuse an unknown precision, and score functions of codes."""
+    """Refuse an unknown precision, score functions of codes, and none at all."""
+    if score_functions is not None and not score_functions:
+        raise InputError(
+            "score_functions is empty. Name at least one function, or leave it out: then the similarity of the model "
+            "is taken.",
+            "score_functions",
+        )
     if precision is not None:
         check_choice("precision", precision, get_args(Precision))
     if precision in BINARY and score_functions is not None:

@@ -14,9 +14,9 @@ def check_columns(path: Path, columns: Sequence[str]) -> None:
     """Refuse a table with other columns, whose rows would get the wrong names."""
     if not path.exists():
         return
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
         there = next(csv.reader(file), [])
-    if there != list(columns):
+    if there and there != list(columns):
         raise InputError(
             f"{path} has other columns than this evaluation: {difference(there, columns)}. Move it away, or give the "
             "evaluator another name=."
@@ -43,7 +43,8 @@ def add_row(path: Path, columns: Sequence[str], row: Sequence[Any]) -> None:
     writer = csv.writer(added, lineterminator="\n")
     path.parent.mkdir(parents=True, exist_ok=True)
     before = path.read_bytes() if path.exists() else b""
-    if not before:
+    if not before.strip():
+        before = b""
         writer.writerow(columns)
     elif not before.endswith(b"\n"):
         added.write("\n")
