@@ -313,6 +313,20 @@ def test_results_have_every_query() -> None:
     assert ours(*integers, judged, accuracy_at_k=[1])(model) == found
 
 
+def test_results_are_compared_and_kept(tmp_path: Path) -> None:
+    model, data = numbered_model(untied(12)), task(10, 50, 8)
+    floats, codes = ours(*data), ours(*data, precision="ubinary")
+    floats(model)
+    codes(model)
+    found = tp.compare({"floats": floats.results["cosine"], "codes": codes.results["hamming"]})
+    difference = found["floats", "codes", "nDCG@10"]
+    assert difference.upper == pytest.approx(
+        floats.results["cosine"]["nDCG@10"].upper - codes.results["hamming"]["nDCG@10"].lower, rel=1e-12
+    )
+    floats.results["cosine"].save(tmp_path / "floats.tieproof")
+    assert tp.load(tmp_path / "floats.tieproof").to_json() == floats.results["cosine"].to_json()
+
+
 # CSV and card
 
 

@@ -68,12 +68,23 @@ def add(rows: PredictedRows, path: Path, number: int, line: bytes) -> None:
     results = of_field(found, "results", path, number)
     if not isinstance(results, list):
         raise InputError(f"{path} has results that are no list on line {number}. {EXPECTED}")
-    documents = [of_field(result, "corpus_id", path, number) for result in results]
-    scores = [of_field(result, "score", path, number) for result in results]
+    documents, scores = (of_each(results, name, path, number) for name in ("corpus_id", "score"))
+    if set(map(type, documents)) != {str}:
+        documents = [as_id(name, "corpus_id", path, number) for name in documents]
+    if set(map(type, scores)) != {float}:
+        scores = [as_score(score, path, number) for score in scores]
     rows.query.extend([as_id(query, "query_id", path, number)] * len(results))
-    rows.document.extend(as_id(name, "corpus_id", path, number) for name in documents)
-    rows.score.extend(as_score(score, path, number) for score in scores)
+    rows.document.extend(documents)
+    rows.score.extend(scores)
     rows.line.extend([number] * len(results))
+
+
+def of_each(results: list[Any], name: str, path: Path, number: int) -> list[Any]:
+    """What a field of each result holds."""
+    try:
+        return [result[name] for result in results]
+    except (TypeError, KeyError):
+        return [of_field(result, name, path, number) for result in results]
 
 
 def of_field(found: Any, name: str, path: Path, number: int) -> Any:
