@@ -12,6 +12,7 @@ NEEDED = {
     SOURCE / "compat" / "oml": "torch",
     SOURCE / "compat" / "distributed.py": "torch",
     SOURCE / "compat" / "torchmetrics": "torchmetrics",
+    SOURCE / "integrations" / "sentence_transformers": "sentence_transformers",
     SOURCE / "confidence" / "gaussian.py": "scipy",
     SOURCE / "confidence" / "von_mises_fisher.py": "scipy",
     SOURCE / "confidence" / "regions.py": "arviz_stats",

@@ -61,6 +61,15 @@ Threads take tiles; each runs a product of one thread. There is nothing to gain 
 N = {fewest:,} to N = {most:,} items the time per pair changes by a factor of {growth:.2f} (64 dimensions, 100 relevant
 items).
 
+## Inside other programs
+
+On the same data, from what the first column says to all metrics, ours with their whole intervals
+(`benchmarks/integrations.py`: {queries:,} queries, {documents:,} documents, {of_integrations} dimensions):
+
+| from | beside | theirs | ours |
+|---|---|---|---|
+{integrations}
+
 ## A million queries against a hundred million items
 
 {pairs:.0e} pairs of {many_dimensions} dimensions, one thread per core, about 5 relevant items per query: the product
@@ -88,6 +97,7 @@ def render() -> str:
     of_pair = reference * cores / product["count"] ** 2 * 1e9
     codes = [case["nanoseconds"] for case in hamming["cases"]]
     items = growth["families"]["items"]
+    integrations = figures("integrations")
     full = figures("memory-full")["cases"] if (BENCHMARKS / "memory-full.json").exists() else []
     pairs = MANY_QUERIES * MANY_ITEMS
     core_hours = halves * of_pair * 1e-9 * pairs / 3600
@@ -109,6 +119,13 @@ def render() -> str:
             f"| {case['case']}, N = {case['count']:,}, D = {case['dimensions']} | {case['budget'] / 2**20:,.0f} MiB "
             f"| {case['peak'] / 2**20:,.0f} MiB |"
             for case in [*figures("memory")["cases"], *full]
+        ),
+        queries=integrations["setting"]["queries"],
+        documents=integrations["setting"]["documents"],
+        of_integrations=integrations["setting"]["dimensions"],
+        integrations="\n".join(
+            f"| {case['case']} | {case['beside']} | {case['reference']:.2f} s | {case['evaluate']:.2f} s |"
+            for case in integrations["cases"]
         ),
         fewest=items[0]["items"],
         most=items[-1]["items"],

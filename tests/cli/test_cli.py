@@ -42,6 +42,8 @@ QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq2 0 d4 1\nq3 0 d1 0\nq4 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq9 Q0 d9 1 0.5 t\n"
 """A tie, a list without one, a query with nothing relevant, one without documents, one without judgments."""
 
+PREDICTIONS = '{"query_id": "q1", "query": "?", "results": [{"corpus_id": "d1", "score": 0.5}]}\n'
+
 CATEGORIES = "q1 short\nq2 long\nq3 short\nq4 long\n"
 
 Run = Callable[..., Outcome]
@@ -61,6 +63,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     np.savez("data.npz", features=VECTORS, labels=LABELS)
     Path("qrels.txt").write_text(QRELS)
     Path("run.txt").write_text(RUN)
+    Path("predictions.jsonl").write_text(PREDICTIONS)
     Path("categories.txt").write_text(CATEGORIES)
     for name in ("base.run", "ours.run", "theirs.run"):
         Path(name).write_text(RUN)

@@ -142,3 +142,23 @@ def test_peers_on_files_stay_within_the_interval(load: Any, tmp_path: Path) -> N
     for name, peer in peers.installed(peers.RUN_FILES).items():
         if name != "tie-aware-retrieval-metrics":  # relevant items outside the run do not count there
             assert interval.lower - 1e-9 <= peer.score(data) <= interval.upper + 1e-9, name
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_integrations_compute_the_same(load: Any) -> None:
+    for library in ("sentence_transformers", "mteb"):
+        pytest.importorskip(library)
+    script = load("integrations")
+    data = script.make_data(30, 200, 64)
+    for codes in (False, True):
+        theirs, ours = (call() for call in script.retrieval(data, codes))
+        found = {name.replace("hamming", "cosine"): value for name, value in ours.items()}
+        for name, value in theirs.items():
+            assert found[f"{name}_lower"] - 1e-12 <= value <= found[f"{name}_upper"] + 1e-12, name
+            assert codes or value == pytest.approx(found[name], rel=1e-12)
+    theirs, ours = (call() for call in script.predictions(data))
+    for family, name in (("ndcg", "nDCG"), ("map", "AP"), ("recall", "R"), ("precision", "P"), ("mrr", "RR")):
+        for spelt, value in getattr(theirs, family).items():
+            interval = ours[f"{name}@{spelt.partition('@')[2]}"]
+            assert interval.lower - 1e-5 <= value <= interval.upper + 1e-5, spelt  # they are rounded

@@ -27,6 +27,7 @@ DOORS = [
     "tieproof.confidence",
     "tieproof.data",
     "tieproof.integrations.sklearn",
+    "tieproof.integrations.sentence_transformers",
     "tieproof.measures",
 ]
 
@@ -70,8 +71,8 @@ def docstrings() -> dict[str, str]:
 
 
 def pages() -> dict[str, str]:
-    """The documents by their names."""
-    return {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+    """The documents by their paths, those of `docs` within it."""
+    return {str(page.relative_to(ROOT)).removeprefix("docs/"): page.read_text(encoding="utf-8") for page in PAGES}
 
 
 def imported_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -168,4 +168,22 @@ CASES: dict[str, Case] = {
         r"has more than 1,048,576 bytes on line 1: 'xxx",
         in_folder=True,
     ),
+    "predictions of sentence-transformers that were cut short": Case(
+        text(
+            "predictions.jsonl",
+            '{"query_id": "q", "results": [{"corp',
+            lambda path: tp.evaluate_run({"q": {"d": 1}}, path),
+        ),
+        r"has no JSON on line 1: '\{\"query_id\": \"q\", \"results\": \[\{\"corp'",
+        in_folder=True,
+    ),
+    "predictions without scores": Case(
+        text(
+            "predictions.jsonl",
+            '{"query_id": "q", "query": "", "results": [{"corpus_id": "d"}]}',
+            lambda path: tp.evaluate_run({"q": {"d": 1}}, path),
+        ),
+        r"has no field 'score' on line 1 where one is expected",
+        in_folder=True,
+    ),
 }

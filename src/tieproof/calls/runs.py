@@ -1,4 +1,4 @@
-"""`evaluate_run`: judgments and the run of a system, from TREC files, dictionaries or data frames.
+"""`evaluate_run`: judgments and the run of a system, from files, dictionaries or data frames.
 
 qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► choose: which queries count
            ──► run_ties.py: joined by (query, document), their ties ──► scoring.py ──► Result
@@ -62,10 +62,12 @@ def evaluate_run(
         judgment too, are not relevant, and remain in the ranking as in trec_eval (`evaluate_scores` excludes what
         has a negative grade). Relevant documents that the run lacks count in R and were never retrieved.
         A line of a file is `query iteration document grade`, or that of BEIR below its header.
-    run : path of a TREC file, {query: {document: score}}, a data frame, or a Run of ranx
-        A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. Files may be
-        packed by gzip. Frames have a column query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id), and
-        score, or for qrels relevance (label, grade, rel, score).
+    run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
+        A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. A file whose
+        name ends in .jsonl holds predictions of sentence-transformers (`write_predictions=True`), a query on each
+        line, whose lists are cut off: pass truncated=True, too. Files may be packed by gzip. Frames have a column
+        query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id), and score, or for qrels relevance (label,
+        grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or as trec_eval has them: "map", "ndcg_cut.10"
         A string may name several, with commas between them.
     categories : path of a file, {query: category}, or a data frame

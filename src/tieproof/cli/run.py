@@ -29,9 +29,9 @@ Answer = TypeVar("Answer")
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document, grade, or is that of BEIR with its header; RUN of query, Q0, "
-    "document, rank, score, tag, as for trec_eval; both may be packed by gzip. The score alone decides: ranks, the "
-    "order of the lines and the names of documents change nothing. Means are over the queries of QRELS; with --empty "
-    "zero they are those of trec_eval -c."
+    "document, rank, score, tag, as for trec_eval, or holds predictions of sentence-transformers (.jsonl); all may "
+    "be packed by gzip. The score alone decides: ranks, the order of the lines and the names of documents change "
+    "nothing. Means are over the queries of QRELS; with --empty zero they are those of trec_eval -c."
 )
 
 EXAMPLES = (
@@ -40,6 +40,7 @@ EXAMPLES = (
     "tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10",
     "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
     "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
+    "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
     "tieproof run qrels.txt run.txt --save run.tieproof",
 )
 

@@ -1,4 +1,4 @@
-"""What people hand in as qrels or as a run: a TREC file, a dictionary, a data frame or an object of ranx, checked."""
+"""What people hand in as qrels or as a run, checked: a file, a dictionary, a data frame or an object of ranx."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called
 from tieproof.inputs.list_rows import in_float64
-from tieproof.inputs.readers import trec
+from tieproof.inputs.readers import predictions, trec
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.ties import FloatArray, IntArray
 
@@ -70,13 +70,27 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
 
 
 def from_file(path: Any, role: Role, queries: Numbers) -> Source:
-    """A TREC file."""
+    """A TREC file, or a run that sentence-transformers wrote."""
+    if role is RUN and predictions.is_called_so(path):
+        return from_predictions(path, queries)
     documents, value = trec.read(path, role.layout, queries)
 
     def place(rows: Sequence[int]) -> str:
         return located("line", [trec.line_at(documents.text, documents.at[row]) for row in rows])
 
     return Source(documents, value, os.fsdecode(path), place)
+
+
+def from_predictions(path: Any, queries: Numbers) -> Source:
+    """A run as sentence-transformers writes it."""
+    rows = predictions.read(path)
+    query = numbered(rows.query, queries, RUN)
+    name = os.fsdecode(path)
+
+    def place(found: Sequence[int]) -> str:
+        return located("line", sorted({rows.line[row] for row in found}))
+
+    return Source(documents_called(rows.document, query), np.array(rows.score), name, place, rows.document)
 
 
 def from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers) -> Source:

@@ -124,18 +124,23 @@ def joined(array: Array, parts: Sequence[slice]) -> Array:
 
 
 def text_of(path: Path, layout: TrecLayout) -> Bytes:
+    """All of the file, unpacked where it is packed; refused where it holds a NUL, as no text does."""
+    text = unpacked(path)
+    if text.min(initial=1) == 0:
+        raise InputError(broken(path, layout.kind))
+    return text
+
+
+def unpacked(path: Path) -> Bytes:
     """All of the file, unpacked where it is packed."""
     try:
-        text = trec_lines.text_of(path)
+        return trec_lines.text_of(path)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
             f"{path} cannot be unpacked: the gzip file is damaged or cut short; write or copy it again."
         ) from error
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
-    if text.min(initial=1) == 0:
-        raise InputError(broken(path, layout.kind))
-    return text
 
 
 def behind_header(text: Bytes, layout: TrecLayout) -> tuple[TrecLayout, int]:

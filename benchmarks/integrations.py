@@ -1,0 +1,163 @@
+"""What evaluating takes inside other programs: theirs and ours on the same data, in one run.
+
+    python benchmarks/integrations.py
+
+sentence-transformers' InformationRetrievalEvaluator beside our evaluator, on the same embeddings, from these to the
+metrics, as floats and as codes of signs; and MTEB's scores of the same predictions beside ours. Both compute the same
+measures at the same cutoffs; ours with their bounds and expectations, MTEB's with its nAUC. Libraries that are not
+installed are left out. The table is printed, and its numbers are written to integrations.json.
+"""
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from measuring import Array, Call, Case, Measured, clustered, compare, keep, parse, render_ratios, setting, where
+from tieproof.calls.runs import evaluate_run
+
+SIZES = {"queries": 1_000, "documents": 20_000, "dimensions": 384}
+RELEVANT = 5
+"""Documents relevant to each query, about."""
+
+DEPTH = 1_000
+"""Documents of each query that MTEB keeps."""
+
+AT_MOST = 1.0
+
+CUTOFFS = (1, 3, 5, 10, 20, 100, 1000)
+"""Those of MTEB's retrieval tasks."""
+
+BESIDE = {
+    "embeddings": "sentence-transformers",
+    "codes of signs": "sentence-transformers",
+    "predictions, float16": "mteb",
+}
+"""What is evaluated, and the package that does it, too."""
+
+
+class Encoder:
+    """A model of sentence-transformers that knows the embeddings of its texts, which are their numbers."""
+
+    similarity_fn_name = "cosine"
+    model_card_data = SimpleNamespace(set_evaluation_metrics=lambda *arguments: None)
+
+    def __init__(self, queries: Array, documents: Array) -> None:
+        from sentence_transformers.util import cos_sim
+
+        self.queries, self.documents, self.similarity = queries, documents, cos_sim
+
+    def encode_query(self, texts: Sequence[int], **options: Any) -> Any:
+        """The embeddings of some queries."""
+        return as_asked(self.queries[np.asarray(texts)], options)
+
+    def encode_document(self, texts: Sequence[int], **options: Any) -> Any:
+        """The embeddings of consecutive documents."""
+        return as_asked(self.documents[texts[0] : texts[-1] + 1], options)
+
+
+def as_asked(embeddings: Array, options: dict[str, Any]) -> Any:
+    """Embeddings as an evaluator asks for them."""
+    import torch
+
+    return torch.from_numpy(embeddings) if options.get("convert_to_tensor") else embeddings
+
+
+class Data(NamedTuple):
+    """Embeddings of queries and documents, and the documents relevant to each query, by their ids."""
+
+    queries: Array
+    documents: Array
+    relevant: dict[str, set[str]]
+
+
+def make_data(queries: int, documents: int, dimensions: int) -> Data:
+    count = queries + documents
+    vectors, labels = clustered(count, dimensions, count // RELEVANT)
+    of_label: dict[int, set[str]] = {}
+    for document, label in enumerate(labels[queries:].tolist()):
+        of_label.setdefault(label, set()).add(f"d{document}")
+    relevant = {f"q{query}": of_label.get(label, set()) for query, label in enumerate(labels[:queries].tolist())}
+    return Data(vectors[:queries], vectors[queries:], relevant)
+
+
+def retrieval(data: Data, codes: bool) -> tuple[Call, Call]:
+    """Both evaluators, on floats, or on codes of signs, which theirs knows as vectors of ±1."""
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+
+    from tieproof.integrations.sentence_transformers import TieproofEvaluator
+
+    task = (
+        {query: int(query[1:]) for query in data.relevant},
+        {f"d{document}": document for document in range(len(data.documents))},
+        data.relevant,
+    )
+    signs = [np.where(side > 0, 1, -1).astype(np.float32) for side in (data.queries, data.documents)]
+    model, known = Encoder(data.queries, data.documents), Encoder(*signs) if codes else None
+    theirs = InformationRetrievalEvaluator(*task, write_csv=False)
+    ours = TieproofEvaluator(*task, write_csv=False, precision="ubinary" if codes else None)
+    ours(model)  # tables of weights are made once
+    return (lambda: theirs(known or model), lambda: ours(model))
+
+
+def predictions(data: Data) -> tuple[Call, Call]:
+    """Both from dictionaries of the nearest documents, whose scores are those of float16."""
+    from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+
+    depth = min(DEPTH, len(data.documents))
+    scores = normalised(data.queries) @ normalised(data.documents).T
+    nearest = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
+    kept = np.take_along_axis(scores, nearest, axis=1).astype(np.float16).astype(np.float64)
+    run = {
+        query: dict(zip([f"d{document}" for document in found], values, strict=True))
+        for query, found, values in zip(data.relevant, nearest.tolist(), kept.tolist(), strict=True)
+    }
+    judged = {query: dict.fromkeys(documents, 1) for query, documents in data.relevant.items() if documents}
+    run = {query: run[query] for query in judged}
+    measures = [f"{name}@{k}" for name in ("AP", "nDCG", "R", "P", "Success", "RR") for k in CUTOFFS]
+    evaluate_run(judged, run, measures=measures, truncated=True)  # tables of weights are made once
+    return (
+        lambda: calculate_retrieval_scores(run, judged, CUTOFFS),
+        lambda: evaluate_run(judged, run, measures=measures, truncated=True, n_items=len(data.documents)),
+    )
+
+
+def normalised(vectors: Array) -> Array:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def cases(data: Data, names: Sequence[str]) -> Iterator[Case]:
+    """Those asked for of which the library is there."""
+    prepare = {
+        "embeddings": lambda: retrieval(data, codes=False),
+        "codes of signs": lambda: retrieval(data, codes=True),
+        "predictions, float16": lambda: predictions(data),
+    }
+    for name in names:
+        if importlib.util.find_spec(BESIDE[name].replace("-", "_")) is not None:
+            yield Case(name, BESIDE[name], AT_MOST, prepare[name])
+
+
+def render(measured: Measured) -> str:
+    sizes = measured["setting"]
+    title = (
+        f"{sizes['queries']:,} queries, {sizes['documents']:,} documents, D = {sizes['dimensions']}, about "
+        f"{RELEVANT} relevant: to the metrics"
+    )
+    return render_ratios(title, measured["cases"]) + where(measured)
+
+
+def main() -> None:
+    options, whole = parse(__doc__, SIZES, list(BESIDE))
+    sizes = {size: getattr(options, size) for size in SIZES}
+    found = compare(cases(make_data(**sizes), options.only))
+    measured = {"setting": {**sizes, **setting()}, "cases": found}
+    print(render(measured), end="")
+    if whole:
+        keep(__file__, measured)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""`TieproofEvaluator`: sentence-transformers' retrieval metrics, each as an interval over the orderings of ties."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sentence_transformers.sentence_transformer.evaluation import BaseEvaluator
+from sentence_transformers.util import SimilarityFunction
+from tqdm import trange
+
+from tieproof.errors import InputError
+from tieproof.inputs.options import check_whole
+from tieproof.integrations.sentence_transformers import table
+from tieproof.integrations.sentence_transformers.metrics import columns, measures_of, metrics_at, values
+from tieproof.integrations.sentence_transformers.scoring import (
+    BINARY,
+    Precision,
+    ScoreFunction,
+    calibrated,
+    check_precision,
+    distances_for,
+    packed,
+)
+from tieproof.integrations.sentence_transformers.tasks import Labelled, Retrieval, Task
+from tieproof.results.results import Result
+from tieproof.ties import Array
+
+logger = logging.getLogger(__name__)
+
+ENCODES = {"query": "encode_query", "document": "encode_document", "sentence": "encode"}
+"""The method of a model for each kind of text."""
+
+CONFIGURATION = (
+    "truncate_dim",
+    "query_prompt",
+    "query_prompt_name",
+    "corpus_prompt",
+    "corpus_prompt_name",
+    "precision",
+)
+"""What the card of a model shows of an evaluation, where it is not None."""
+
+
+class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
+    """The metrics of `InformationRetrievalEvaluator`, exact, with what ties leave open.
+
+    Takes what that evaluator takes, in the same order; or `sentences` and `labels`, where each sentence is a query
+    for the others of its label. Under the name of each metric, such as `cosine_ndcg@10`, is the lower bound over all
+    orderings of tied documents, which is what models are chosen by: ties never pay. `_lower`, `_expected` and
+    `_upper` behind the name are the whole interval. Without ties all four are the number of that evaluator.
+
+    Parameters
+    ----------
+    queries, corpus : {id: text}
+        Ids of queries are strings or integers.
+    relevant_docs : {id of a query: set of ids of documents}
+        Queries without any are left out. All documents must be in the corpus.
+    corpus_chunk_size : int
+        Texts that are encoded at a time. All are evaluated together.
+    mrr_at_k, ndcg_at_k, accuracy_at_k, precision_recall_at_k, map_at_k : lists of cutoffs
+    show_progress_bar, batch_size, truncate_dim :
+        Of encoding; a bar shows the evaluation, too.
+    name : str
+        Put before the names of metrics, and into that of the CSV file.
+    write_csv : bool
+        Add a row to `Tieproof_evaluation[_name][_precision]_results.csv` in `output_path`.
+    score_functions : {name: function of two tensors}
+        Default: the similarity of the model. The cosine, dot, Euclidean and Manhattan similarity of
+        sentence_transformers.util are compared exactly; what other functions return is ranked as it is.
+    main_score_function : str or SimilarityFunction
+        The score function of the primary metric, nDCG at the largest cutoff. Default: the one with the best value in
+        the first evaluation.
+    query_prompt, query_prompt_name, corpus_prompt, corpus_prompt_name : str
+        Those of queries are of sentences, too.
+    sentences, labels : sequences of equal length, instead of queries, corpus and relevant_docs
+    precision : "float32", "int8", "uint8", "binary" or "ubinary"
+        Embeddings become what `quantize_embeddings` makes of them. Both kinds of bits are codes under Hamming
+        distance, packed chunk by chunk, and their score function is called `hamming`.
+
+    Attributes
+    ----------
+    results : {name of the score function: Result} of the last evaluation
+        With the interval of every query, to compare, to plot and to save.
+    primary_metric : the name of the metric that models are chosen by; None before the first evaluation
+
+    Raises
+    ------
+    InputError
+        Ids, labels or options that do not belong together, and a CSV file with other columns.
+
+    Examples
+    --------
+    >>> from sentence_transformers import SentenceTransformer
+    >>> from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    >>> from tokenizers import Tokenizer, models, pre_tokenizers
+    >>> tokenizer = Tokenizer(models.WordLevel({"cat": 0, "dog": 1, "?": 2}, unk_token="?"))
+    >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    >>> weights = np.array([[1, 0], [0, 1], [0, 0]], dtype=np.float32)
+    >>> model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, weights)], device="cpu")
+    >>> queries, corpus = {"q": "cat"}, {"d1": "a cat", "d2": "the cat", "d3": "a dog"}
+    >>> evaluator = TieproofEvaluator(queries, corpus, {"q": {"d2"}})
+    >>> found = evaluator(model)
+    >>> evaluator.primary_metric, round(found[evaluator.primary_metric], 4)
+    ('cosine_ndcg@10', 0.6309)
+    >>> [found[f"cosine_mrr@10_{bound}"] for bound in ("lower", "expected", "upper")]
+    [0.5, 0.75, 1.0]
+    >>> evaluator.results["cosine"].ties.queries_with_ambiguous_ties
+    1
+
+    """
+
+    def __init__(
+        self,
+        queries: Mapping[Any, Any] | None = None,
+        corpus: Mapping[Any, Any] | None = None,
+        relevant_docs: Mapping[Any, Any] | None = None,
+        corpus_chunk_size: int = 50_000,
+        mrr_at_k: Sequence[int] = (10,),
+        ndcg_at_k: Sequence[int] = (10,),
+        accuracy_at_k: Sequence[int] = (1, 3, 5, 10),
+        precision_recall_at_k: Sequence[int] = (1, 3, 5, 10),
+        map_at_k: Sequence[int] = (100,),
+        show_progress_bar: bool = False,
+        batch_size: int = 32,
+        name: str = "",
+        write_csv: bool = True,
+        truncate_dim: int | None = None,
+        score_functions: Mapping[str, ScoreFunction] | None = None,
+        main_score_function: str | SimilarityFunction | None = None,
+        query_prompt: str | None = None,
+        query_prompt_name: str | None = None,
+        corpus_prompt: str | None = None,
+        corpus_prompt_name: str | None = None,
+        *,
+        sentences: Sequence[Any] | None = None,
+        labels: Any = None,
+        precision: Precision | None = None,
+    ) -> None:
+        super().__init__()
+        self.task = as_task(queries, corpus, relevant_docs, sentences, labels)
+        check_whole("corpus_chunk_size", corpus_chunk_size, 1)
+        check_precision(precision, score_functions)
+        self.metrics = metrics_at(
+            {
+                "accuracy_at_k": accuracy_at_k,
+                "precision_recall_at_k": precision_recall_at_k,
+                "mrr_at_k": mrr_at_k,
+                "ndcg_at_k": ndcg_at_k,
+                "map_at_k": map_at_k,
+            }
+        )
+        self.main_metric = f"ndcg@{max(ndcg_at_k)}"
+        self.corpus_chunk_size = corpus_chunk_size
+        self.show_progress_bar, self.batch_size = show_progress_bar, batch_size
+        self.name, self.write_csv = name, write_csv
+        self.truncate_dim, self.precision = truncate_dim, precision
+        self.score_functions = score_functions
+        self.main_score_function = getattr(main_score_function, "value", main_score_function)
+        self.query_prompt, self.query_prompt_name = query_prompt, query_prompt_name
+        self.corpus_prompt, self.corpus_prompt_name = corpus_prompt, corpus_prompt_name
+        self.csv_file = "_".join(filter(None, ["Tieproof_evaluation", name, precision, "results.csv"]))
+        self.chosen: str | None = None
+        self.results: dict[str, Result] = {}
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Encode, evaluate, write a row; the metrics by name, after `name` where there is one."""
+        distances = distances_for(model, self.score_functions, self.precision)
+        if self.main_score_function not in (None, *distances):
+            raise InputError(
+                f"main_score_function is '{self.main_score_function}', and the evaluation has "
+                f"{', '.join(distances)}. Name one of them, or leave it out.",
+                "main_score_function",
+            )
+        headers = ["epoch", "steps", *columns(self.metrics, list(distances))]
+        path = Path(output_path, self.csv_file) if output_path is not None and self.write_csv else None
+        if path is not None:
+            table.check_columns(path, headers)
+        encoded = calibrated(self.task.encoded(lambda *texts: self.encode(model, *texts)), self.precision)
+        options = {
+            "measures": measures_of(self.metrics),
+            "progress": self.show_progress_bar,
+            "bits": 8 * encoded.queries.shape[1] if self.precision in BINARY else None,
+        }
+        self.results = {
+            name: self.task.evaluate(encoded, distance=distance, **options) for name, distance in distances.items()
+        }
+        found = values(self.metrics, self.results)
+        if self.chosen not in distances:
+            best = max(distances, key=lambda name: found[f"{name}_{self.main_metric}"])
+            self.chosen = self.main_score_function or best
+            self.primary_metric = "_".join(filter(None, [self.name, self.chosen, self.main_metric]))
+        for name, result in self.results.items():
+            logger.info("Tieproof evaluation of %s, epoch %s, step %s:\n%s", self.name or name, epoch, steps, result)
+        if path is not None:
+            table.add_row(path, headers, [epoch, steps, *found.values()])
+        metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
+
+    def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Array:
+        """The embeddings of texts, or their codes, chunk by chunk.
+
+        kind : query, document or sentence
+        """
+        encode = getattr(model, ENCODES[kind])
+        side = "corpus" if kind == "document" else "query"
+        options = {
+            "prompt": getattr(self, f"{side}_prompt"),
+            "prompt_name": getattr(self, f"{side}_prompt_name"),
+            "batch_size": self.batch_size,
+            "show_progress_bar": self.show_progress_bar,
+            "truncate_dim": self.truncate_dim,
+            "convert_to_numpy": True,
+        }
+        starts = trange(
+            0,
+            len(texts),
+            self.corpus_chunk_size,
+            desc="Corpus Chunks",
+            disable=not self.show_progress_bar or len(texts) <= self.corpus_chunk_size,
+        )
+        found = np.empty(0)
+        for at in starts:
+            chunk = packed(encode(texts[at : at + self.corpus_chunk_size], **options), self.precision)
+            if not at:
+                found = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
+            found[at : at + len(chunk)] = chunk
+        return found
+
+    @property
+    def description(self) -> str:
+        """What the card of a model calls the evaluation."""
+        return "Information Retrieval with Ties"
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """What the card of a model shows of the evaluation."""
+        return {key: getattr(self, key) for key in CONFIGURATION if getattr(self, key) is not None}
+
+
+def as_task(queries: Any, corpus: Any, relevant_docs: Any, sentences: Any, labels: Any) -> Task:
+    """What is evaluated on: exactly one of both kinds."""
+    if sentences is None and labels is None:
+        return Retrieval(queries, corpus, relevant_docs)
+    if not (queries is corpus is relevant_docs is None):
+        raise InputError(
+            "Pass either queries, corpus and relevant_docs, or sentences and labels; some of both were passed."
+        )
+    return Labelled(sentences, labels)

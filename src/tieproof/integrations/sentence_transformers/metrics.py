@@ -1,0 +1,104 @@
+"""The metrics of `InformationRetrievalEvaluator`: their names, their columns, and which measure each is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tieproof.errors import InputError
+from tieproof.inputs.options import check_whole
+from tieproof.results.results import Result
+
+BOUNDS = ("lower", "expected", "upper")
+
+FAMILIES = {
+    "accuracy": ("Accuracy", "Success"),
+    "precision": ("Precision", "P"),
+    "recall": ("Recall", "R"),
+    "mrr": ("MRR", "RR"),
+    "ndcg": ("NDCG", "nDCG"),
+    "map": ("MAP", "AP(norm=min)"),
+}
+"""What its metrics are called in dictionaries and in columns, and our measure.
+
+They are those of `compute_metrics` in version 6.2: precision divides by k and recall by the number of relevant
+documents, MRR is that of the first one down to rank k, gains of nDCG are 0 and 1, its ideal has all relevant
+documents, and MAP divides by the smaller of k and their number.
+"""
+
+
+class Metric(NamedTuple):
+    """A metric at a cutoff: its name in dictionaries, in columns, and that of our measure.
+
+    >>> Metric.of("map", 100)
+    Metric(name='map@100', column='MAP@100', measure='AP(norm=min)@100')
+    """
+
+    name: str
+    column: str
+    measure: str
+
+    @classmethod
+    def of(cls, family: str, k: int) -> "Metric":
+        """The metric of a family, at a cutoff."""
+        column, measure = FAMILIES[family]
+        return cls(f"{family}@{k}", f"{column}@{k}", f"{measure}@{k}")
+
+
+def metrics_at(cutoffs: Mapping[str, Sequence[int]]) -> list[Metric]:
+    """The metrics at their cutoffs, in the order of the columns.
+
+    >>> cutoffs = {"accuracy_at_k": [1], "precision_recall_at_k": [1, 3], "mrr_at_k": [10]}
+    >>> [metric.column for metric in metrics_at(cutoffs)]
+    ['Accuracy@1', 'Precision@1', 'Recall@1', 'Precision@3', 'Recall@3', 'MRR@10']
+    """
+    return [
+        Metric.of(family, int(k))
+        for name, values in cutoffs.items()
+        for k in checked_cutoffs(name, values)
+        for family in name.removesuffix("_at_k").split("_")
+    ]
+
+
+def checked_cutoffs(name: str, values: Any) -> list[int]:
+    """Cutoffs, at least one, each once."""
+    if not isinstance(values, Sequence) or isinstance(values, str) or not values:
+        raise InputError(f"{name} must be a list of cutoffs such as [10], not {values!r}.", name)
+    for k in values:
+        check_whole(name, k, 1)
+    return list(dict.fromkeys(values))
+
+
+def measures_of(metrics: Sequence[Metric]) -> list[str]:
+    """The measures of metrics, and Success@k beside every R@k.
+
+    Without it, tieproof warns that papers on metric learning call it R@k; here both have names of their own.
+
+    >>> measures_of([Metric.of("recall", 3), Metric.of("mrr", 10)])
+    ['R@3', 'RR@10', 'Success@3']
+    """
+    measures = [metric.measure for metric in metrics]
+    return measures + [f"Success{name[1:]}" for name in measures if name.startswith("R@")]
+
+
+def columns(metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
+    """The columns of a table: each metric of each score function, and its bounds.
+
+    >>> columns([Metric.of("ndcg", 10)], ["cosine"])
+    ['cosine-NDCG@10', 'cosine-NDCG@10_lower', 'cosine-NDCG@10_expected', 'cosine-NDCG@10_upper']
+    """
+    return [f"{name}-{metric.column}{end}" for name in names for metric in metrics for end in ends()]
+
+
+def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str, float]:
+    """The values in the order of the columns, by their names in dictionaries; the plain name is the lower bound."""
+    return {
+        f"{name}_{metric.name}{end}": getattr(result[metric.measure], end.lstrip("_") or "lower")
+        for name, result in results.items()
+        for metric in metrics
+        for end in ends()
+    }
+
+
+def ends() -> Iterator[str]:
+    """What follows the name of a metric: nothing, and then each bound."""
+    yield ""
+    yield from (f"_{bound}" for bound in BOUNDS)

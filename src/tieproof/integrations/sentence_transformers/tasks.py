@@ -1,0 +1,125 @@
+"""What a model is evaluated on: queries, a corpus and who is relevant, or sentences with labels."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.calls.embeddings import evaluate
+from tieproof.errors import InputError, about
+from tieproof.inputs.labels import as_label_array
+from tieproof.results.results import Result
+from tieproof.ties import Array, IntArray
+
+
+class Encoded(NamedTuple):
+    """Embeddings of the queries and of the corpus, which is None where the queries are searched for one another."""
+
+    queries: Array
+    corpus: Array | None
+
+
+class Task(ABC):
+    """Texts, and who is relevant to whom; `TieproofEvaluator` makes it."""
+
+    @abstractmethod
+    def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
+        """The embeddings of all texts, by a function of texts and what they are: query, document or sentence."""
+
+    @abstractmethod
+    def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
+        """The result, with these options of `tieproof.evaluate`."""
+
+
+class Labelled(Task):
+    """Sentences with labels: each is a query for the others that have its label."""
+
+    def __init__(self, sentences: Any, labels: Any) -> None:
+        if labels is None or sentences is None:
+            given, missing = ("sentences", "labels") if labels is None else ("labels", "sentences")
+            raise InputError(f"{given} were passed without {missing}. Pass {missing}=, too, one for each.", missing)
+        self.sentences, self.labels = list(sentences), labels
+        if not self.sentences:
+            raise InputError("There are no sentences. At least two with one label are needed.", "sentences")
+        if len(self.sentences) != len(labels):
+            raise InputError(
+                f"There are {len(labels)} labels for {len(self.sentences)} sentences. Pass exactly one for each, in "
+                "the same order.",
+                ("labels", "sentences"),
+            )
+
+    def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
+        """The embeddings of the sentences."""
+        return Encoded(encode(self.sentences, "sentence"), None)
+
+    def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
+        """Leave-one-out by labels."""
+        return evaluate(embeddings.queries, self.labels, **options)
+
+
+class Retrieval(Task):
+    """Queries, a corpus, and the documents that are relevant to each query.
+
+    Queries without any are left out, as `InformationRetrievalEvaluator` does.
+    """
+
+    def __init__(self, queries: Any, corpus: Any, relevant_docs: Any) -> None:
+        for name, value in (("queries", queries), ("corpus", corpus), ("relevant_docs", relevant_docs)):
+            if not isinstance(value, Mapping):
+                raise InputError(
+                    f"{name} must be a dictionary from ids to "
+                    f"{'sets of ids' if name == 'relevant_docs' else 'texts'}, not {type(value).__name__}.",
+                    name,
+                )
+        judged = {query: relevant_ids(query, relevant_docs[query]) for query in queries if query in relevant_docs}
+        evaluated = [query for query, documents in judged.items() if documents]
+        if not evaluated:
+            raise InputError(
+                f"None of {len(queries)} queries has a relevant document in relevant_docs. Check that their ids "
+                "belong together.",
+                ("queries", "relevant_docs"),
+            )
+        with about("queries"):
+            self.query_ids = as_label_array(evaluated, "ids of the queries")
+        self.queries = [queries[query] for query in evaluated]
+        self.corpus = list(corpus.values())
+        self.relevance = relevance_of([judged[query] for query in evaluated], evaluated, list(corpus))
+
+    def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
+        """The embeddings of the queries and of the corpus."""
+        return Encoded(encode(self.queries, "query"), encode(self.corpus, "document"))
+
+    def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
+        """The queries against the corpus; the result knows their ids."""
+        found = evaluate(embeddings.queries, gallery=embeddings.corpus, relevance=self.relevance, **options)
+        return found.named(self.query_ids)
+
+
+def relevant_ids(query: Hashable, documents: Any) -> list[Hashable]:
+    """The documents relevant to a query, each once."""
+    if isinstance(documents, str | Mapping) or not isinstance(documents, Iterable):
+        grades = " InformationRetrievalEvaluator knows no grades: pass the ids of those that are relevant."
+        raise InputError(
+            f"relevant_docs must hold a set of ids for each query, and for query {query!r} it holds "
+            f"{type(documents).__name__}.{grades if isinstance(documents, Mapping) else ''}",
+            "relevant_docs",
+        )
+    return list(dict.fromkeys(documents))
+
+
+def relevance_of(
+    judged: Sequence[Sequence[Hashable]], query_ids: Sequence[Hashable], corpus_ids: Sequence[Hashable]
+) -> IntArray:
+    """Rows (query, document) of the places of both."""
+    place = {document: at for at, document in enumerate(corpus_ids)}
+    for query, documents in zip(query_ids, judged, strict=True):
+        missing = next((document for document in documents if document not in place), None)
+        if missing is not None:
+            raise InputError(
+                f"relevant_docs names document {missing!r} for query {query!r}, and the corpus has none of this id, "
+                "so that no model can find it. Add it to the corpus, or take it out of relevant_docs.",
+                ("relevant_docs", "corpus"),
+            )
+    rows = [(at, place[document]) for at, documents in enumerate(judged) for document in documents]
+    return np.array(rows, dtype=np.int64)

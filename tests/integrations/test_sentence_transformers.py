@@ -1,0 +1,670 @@
+"""TieproofEvaluator beside InformationRetrievalEvaluator: its numbers without ties, and all orderings with them."""
+
+import csv
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from itertools import permutations, product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from tieproof.ties import Array
+from toy_encoders import numbered_model, word_model
+
+pytestmark = pytest.mark.heavy
+
+BOUNDS = ("lower", "expected", "upper")
+SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
+CUTOFFS: dict[str, list[int]] = {
+    "accuracy_at_k": [1, 4, 100],
+    "precision_recall_at_k": [1, 3, 100],
+    "mrr_at_k": [2, 10],
+    "ndcg_at_k": [1, 5, 100],
+    "map_at_k": [3, 100],
+}
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sentence_transformers")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def ours(*arguments: Any, **options: Any) -> Any:
+    return import_module("tieproof.integrations.sentence_transformers").TieproofEvaluator(*arguments, **options)
+
+
+def theirs(*arguments: Any, **options: Any) -> Any:
+    module = import_module("sentence_transformers.sentence_transformer.evaluation")
+    return module.InformationRetrievalEvaluator(*arguments, **options)
+
+
+def task(queries: int, documents: int, relevant: int, seed: int = 0) -> tuple[Any, Any, Any]:
+    """Queries w0 …, then documents, of a `numbered_model`; one query has nothing relevant, one stranger is judged."""
+    random = np.random.default_rng(seed)
+    judged = {
+        f"q{at}": {f"d{item}" for item in random.choice(documents, random.integers(1, relevant + 1), replace=False)}
+        for at in range(queries - 1)
+    }
+    texts = {f"q{at}": f"w{at}" for at in range(queries)}
+    corpus = {f"d{at}": f"w{queries + at}" for at in range(documents)}
+    return texts, corpus, {**judged, f"q{queries - 1}": set(), "nobody": {"d0"}}
+
+
+def untied(seed: int = 0, count: int = 60, dimensions: int = 12) -> Array:
+    return np.random.default_rng(seed).normal(size=(count, dimensions)).astype(np.float32)
+
+
+def tied(seed: int = 0, count: int = 60, dimensions: int = 3) -> Array:
+    """Small whole numbers, whose dot products and distances float32 holds."""
+    return np.random.default_rng(seed).integers(-1, 2, size=(count, dimensions)).astype(np.float32)
+
+
+def plain(found: dict[str, float]) -> dict[str, float]:
+    return {name: value for name, value in found.items() if not name.endswith(tuple(f"_{bound}" for bound in BOUNDS))}
+
+
+def assert_inside(value: dict[str, float], found: dict[str, float]) -> None:
+    for name, number in value.items():
+        assert found[f"{name}_lower"] <= number + 1e-12, name
+        assert number <= found[f"{name}_upper"] + 1e-12, name
+
+
+# Parity
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_without_ties_the_numbers_are_theirs(similarity: str) -> None:
+    model = numbered_model(untied(), similarity_fn_name=similarity)
+    data = task(10, 50, 8)
+    expected_by, evaluator = theirs(*data, **CUTOFFS), ours(*data, **CUTOFFS)
+    expected, found = expected_by(model), evaluator(model)
+    assert plain(found) == pytest.approx(expected, rel=1e-12)
+    assert set(found) == {name + end for name in expected for end in ("", *(f"_{bound}" for bound in BOUNDS))}
+    for name, value in plain(found).items():
+        assert value == found[f"{name}_lower"] == found[f"{name}_upper"] == found[f"{name}_expected"]
+    assert evaluator.primary_metric == expected_by.primary_metric == f"{similarity}_ndcg@100"
+    assert evaluator.greater_is_better is expected_by.greater_is_better is True
+
+
+def test_defaults_are_theirs() -> None:
+    model, data = numbered_model(untied(1)), task(10, 50, 8)
+    assert plain(ours(*data)(model)) == pytest.approx(theirs(*data)(model), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": "toy"},
+        {"truncate_dim": 5},
+        {"query_prompt": "w3 "},
+        {"query_prompt_name": "asked", "corpus_prompt_name": "stored"},
+        {"corpus_prompt": "w7 w8 "},
+        {"main_score_function": "cosine", "batch_size": 7},
+    ],
+)
+def test_options_mean_what_they_mean_there(options: dict[str, Any]) -> None:
+    model = numbered_model(untied(2), prompts={"asked": "w1 ", "stored": "w2 "})
+    data = task(10, 50, 8)
+    evaluators = theirs(*data, **options), ours(*data, **options)
+    expected, found = (evaluator(model) for evaluator in evaluators)
+    assert plain(found) == pytest.approx(expected, rel=1e-12)
+    assert evaluators[0].primary_metric == evaluators[1].primary_metric
+    assert evaluators[0].get_config_dict() == evaluators[1].get_config_dict()
+
+
+def test_several_score_functions() -> None:
+    import torch
+    from sentence_transformers import util
+
+    def chebyshev(queries: Any, documents: Any) -> Any:
+        return -torch.cdist(queries, documents, p=torch.inf)
+
+    functions = {"dot": util.dot_score, "angle": util.cos_sim, "chebyshev": chebyshev}
+    model, data = numbered_model(untied(3)), task(10, 50, 8)
+    evaluators = [make(*data, score_functions=functions) for make in (theirs, ours)]
+    expected, found = (evaluator(model) for evaluator in evaluators)
+    assert plain(found) == pytest.approx(expected, rel=1e-12)
+    assert evaluators[0].primary_metric == evaluators[1].primary_metric
+    assert [result.setting.distance for result in evaluators[1].results.values()] == [
+        "cosine",
+        "function chebyshev",
+        "dot",
+    ]
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_with_ties_their_number_is_inside(similarity: str, seed: int) -> None:
+    model = numbered_model(tied(seed), similarity_fn_name=similarity)
+    data = task(10, 50, 8, seed)
+    found = ours(*data, **CUTOFFS)(model)
+    if similarity == "cosine":  # their float32 tells vectors of one direction apart
+        directions = untied(seed, 60, 3)
+        directions[10:] = directions[10 + np.arange(50) % 7]
+        model = numbered_model(directions)
+        found = ours(*data, **CUTOFFS)(model)
+    assert_inside(theirs(*data, **CUTOFFS)(model), found)
+    assert found[f"{similarity}_ndcg@5_lower"] < found[f"{similarity}_ndcg@5_expected"]
+    assert found[f"{similarity}_ndcg@5_expected"] < found[f"{similarity}_ndcg@5_upper"]
+
+
+def orderings(scores: dict[str, float]) -> Iterator[list[str]]:
+    """All orders of documents in which larger scores come first."""
+    levels = [[name for name in scores if scores[name] == level] for level in sorted(set(scores.values()))[::-1]]
+    for parts in product(*map(permutations, levels)):
+        yield [name for part in parts for name in part]
+
+
+def test_interval_is_over_all_orderings_by_their_own_code() -> None:
+    embeddings = tied(5, count=11, dimensions=2)
+    data = task(4, 7, 4, seed=1)
+    model = numbered_model(embeddings, similarity_fn_name="dot")
+    found = ours(*data, **CUTOFFS)(model)
+    scores = embeddings[:3] @ embeddings[4:].T
+    values: list[dict[str, list[float]]] = []
+    for at in range(3):
+        evaluator = theirs({f"q{at}": ""}, data[1], data[2], **CUTOFFS)
+        values.append({})
+        for order in orderings({f"d{item}": float(score) for item, score in enumerate(scores[at])}):
+            hits = [{"corpus_id": name, "score": -rank} for rank, name in enumerate(order)]
+            for family, at_k in evaluator.compute_metrics([hits]).items():
+                for k, value in at_k.items():
+                    values[at].setdefault(f"dot_{family[:-1]}{k}", []).append(float(value))
+    for name in values[0]:
+        ends: dict[str, Callable[[list[float]], float]] = {"lower": min, "expected": mean, "upper": max}
+        for bound, of in ends.items():
+            expected = mean([of(query[name]) for query in values])
+            assert found[f"{name}_{bound}"] == pytest.approx(expected, rel=1e-12), (name, bound)
+        assert found[name] == found[f"{name}_lower"]
+    assert {name.rpartition("_")[0] for name in found if name.endswith("_upper")} == set(values[0])
+
+
+def mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+# Sentences with labels
+
+
+def test_sentences_are_queries_for_the_others_of_their_label() -> None:
+    embeddings, labels = untied(4, count=12), ["cat", "dog", "cat", "owl", "dog", "cat"] * 2
+    labels[3] = "elk"
+    labels[9] = "yak"
+    model = numbered_model(embeddings)
+    evaluator = ours(sentences=[f"w{at}" for at in range(12)], labels=labels, name="toy", **CUTOFFS)
+    found = evaluator(model)
+    expected: dict[str, list[float]] = {}
+    for at in range(12):
+        relevant = {item for item in range(12) if item != at and labels[item] == labels[at]}
+        if relevant:
+            others = {item: f"w{item}" for item in range(12) if item != at}
+            alone = theirs({at: f"w{at}"}, others, {at: relevant}, name="toy", **CUTOFFS)(model)
+            for name, value in alone.items():
+                expected.setdefault(name, []).append(value)
+    assert len(expected["toy_cosine_map@3"]) == 10
+    assert plain(found) == pytest.approx({name: mean(values) for name, values in expected.items()}, rel=1e-12)
+    assert evaluator.primary_metric == "toy_cosine_ndcg@100"
+    assert evaluator.results["cosine"].setting.leave_one_out
+
+
+def test_prompt_of_sentences() -> None:
+    model = numbered_model(untied(5, count=12))
+    sentences, labels = [f"w{at}" for at in range(12)], list(range(6)) * 2
+    found = ours(sentences=sentences, labels=labels, query_prompt="w0 w1 ")(model)
+    assert found == ours(sentences=[f"w0 w1 {text}" for text in sentences], labels=labels)(model)
+    assert found != ours(sentences=sentences, labels=labels)(model)
+
+
+# Embeddings of few bits
+
+
+def test_codes_are_ranked_by_their_hamming_distance() -> None:
+    signs = np.where(untied(6, dimensions=13) > 0, 1, -1).astype(np.float32)
+    data = task(10, 50, 8)
+    # Of vectors of ±1 the dot product falls as more bits differ.
+    expected = ours(*data)(numbered_model(signs, similarity_fn_name="dot"))
+    value = theirs(*data)(numbered_model(signs, similarity_fn_name="dot"))
+    for precision in ("binary", "ubinary"):
+        evaluator = ours(*data, precision=precision)
+        found = evaluator(numbered_model(signs * np.float32(0.3)))
+        assert found == {name.replace("dot", "hamming"): number for name, number in expected.items()}
+        assert_inside({name.replace("dot", "hamming"): number for name, number in value.items()}, found)
+        assert evaluator.primary_metric == "hamming_ndcg@10"
+        assert evaluator.get_config_dict() == {"precision": precision}
+        assert evaluator.results["hamming"].setting.dimensions == 16  # whole bytes
+
+
+@pytest.mark.parametrize("precision", ["int8", "uint8"])
+def test_integers_are_calibrated_by_the_corpus(precision: str) -> None:
+    from sentence_transformers.util import quantize_embeddings
+
+    embeddings, data = untied(7, dimensions=30), task(10, 50, 8)
+    stored = quantize_embeddings(embeddings, precision, calibration_embeddings=embeddings[10:])
+    for similarity in SIMILARITIES:
+        expected = theirs(*data)(numbered_model(stored.astype(np.float32), similarity_fn_name=similarity))
+        found = ours(*data, precision=precision)(numbered_model(embeddings, similarity_fn_name=similarity))
+        assert_inside(expected, found)
+        assert plain(found) == pytest.approx(expected, abs=0.1)
+
+
+def test_score_functions_of_integers_are_given_floats() -> None:
+    from sentence_transformers import util
+
+    def halved(queries: Any, documents: Any) -> Any:
+        return util.cos_sim(queries, documents) / 2
+
+    model, data = numbered_model(untied(8)), task(10, 50, 8)
+    found = ours(*data, precision="int8", score_functions={"halved": halved})(model)
+    exact = ours(*data, precision="int8")(model)
+    expected = {name.replace("cosine", "halved"): value for name, value in plain(exact).items()}
+    assert plain(found) == pytest.approx(expected, abs=0.05)
+
+
+def test_float32_changes_nothing() -> None:
+    model, data = numbered_model(untied(9)), task(10, 50, 8)
+    assert ours(*data, precision="float32")(model) == ours(*data)(model)
+
+
+def test_sentences_as_codes() -> None:
+    embeddings, labels = untied(10, count=24, dimensions=8), np.arange(24) % 4
+    found = ours(sentences=[f"w{at}" for at in range(24)], labels=labels, precision="ubinary")(
+        numbered_model(embeddings)
+    )
+    apart = (embeddings[:, None] > 0) != (embeddings[None] > 0)
+    expected = tp.evaluate_distances(apart.sum(axis=2), labels=labels, measures=["RR@10"])["RR@10"]
+    assert [found[f"hamming_mrr@10_{bound}"] for bound in BOUNDS] == [
+        expected.lower,
+        expected.expected,
+        expected.upper,
+    ]
+
+
+# Same bits
+
+
+@pytest.mark.parametrize("precision", [None, "int8", "ubinary"])
+def test_neither_chunks_nor_order_change_a_bit(precision: Any) -> None:
+    model = numbered_model(tied(11))
+    queries, corpus, relevant = task(10, 50, 8)
+    expected = ours(queries, corpus, relevant, precision=precision)(model)
+    for size in (1, 7, 50):
+        assert ours(queries, corpus, relevant, size, precision=precision)(model) == expected
+    turned = (dict(reversed(queries.items())), dict(reversed(corpus.items())), relevant)
+    assert ours(*turned, precision=precision, show_progress_bar=True)(model) == expected
+
+
+def test_results_have_every_query() -> None:
+    model, data = numbered_model(tied(12)), task(10, 50, 8)
+    evaluator = ours(*data, accuracy_at_k=[1])
+    found = evaluator(model)
+    result = evaluator.results["cosine"]
+    assert result.query_ids.tolist() == [f"q{at}" for at in range(9)]
+    assert result["Success@1"].upper == found["cosine_accuracy@1_upper"]
+    integers = [{int(name[1:]): text for name, text in side.items()} for side in data[:2]]
+    judged = {int(q[1:]): {int(d[1:]) for d in found} for q, found in data[2].items() if q != "nobody"}
+    assert ours(*integers, judged, accuracy_at_k=[1])(model) == found
+
+
+def test_results_are_compared_and_kept(tmp_path: Path) -> None:
+    model, data = numbered_model(untied(12)), task(10, 50, 8)
+    floats, codes = ours(*data), ours(*data, precision="ubinary")
+    floats(model)
+    codes(model)
+    found = tp.compare({"floats": floats.results["cosine"], "codes": codes.results["hamming"]})
+    difference = found["floats", "codes", "nDCG@10"]
+    assert difference.upper == pytest.approx(
+        floats.results["cosine"]["nDCG@10"].upper - codes.results["hamming"]["nDCG@10"].lower, rel=1e-12
+    )
+    floats.results["cosine"].save(tmp_path / "floats.tieproof")
+    assert tp.load(tmp_path / "floats.tieproof").to_json() == floats.results["cosine"].to_json()
+
+
+# CSV and card
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_row_for_each_evaluation(tmp_path: Path) -> None:
+    model, data = numbered_model(tied(13)), task(10, 50, 8)
+    evaluator, original = ours(*data, name="toy"), theirs(*data, name="toy")
+    folder = tmp_path / "new" / "eval"
+    found = evaluator(model, str(folder), 0.5, 10)
+    evaluator(model, str(folder), 1.0, 20)
+    original(model, str(folder), 0.5, 10)
+    path = folder / "Tieproof_evaluation_toy_results.csv"
+    first, second = rows_of(path)
+    (beside,) = rows_of(folder / original.csv_file)
+    columns = [name for name in first if not name.endswith(tuple(BOUNDS))]
+    assert columns == list(beside)
+    assert (first["epoch"], first["steps"], second["epoch"], second["steps"]) == ("0.5", "10", "1.0", "20")
+    for column, value in first.items():
+        if column not in ("epoch", "steps"):
+            assert float(value) == found[f"toy_{column.replace('-', '_').lower()}"]
+            assert second[column] == value
+    assert sorted(path.name for path in folder.iterdir()) == [original.csv_file, evaluator.csv_file]
+
+
+def test_no_table_is_written(tmp_path: Path) -> None:
+    model, data = numbered_model(untied(14)), task(10, 50, 8)
+    ours(*data, write_csv=False)(model, str(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_with_other_columns_is_refused_before_anything_is_encoded(tmp_path: Path) -> None:
+    data = task(10, 50, 8)
+    ours(*data)(numbered_model(untied(14)), str(tmp_path))
+    (path,) = tmp_path.iterdir()
+    before = path.read_bytes()
+    with pytest.raises(tp.InputError, match=r"other columns .*column 3 is 'cosine-Accuracy@1', and 'dot-Accuracy@1'"):
+        ours(*data)(numbered_model(untied(14), similarity_fn_name="dot"), str(tmp_path))
+    with pytest.raises(
+        tp.InputError, match=r"other columns .*column 63 is missing, and 'cosine-MAP@10'.*Move it away"
+    ):
+        ours(*data, map_at_k=[100, 10])(numbered_model(untied(14)), str(tmp_path))
+    evaluator = ours(*data)
+    del evaluator.metrics[-1]
+    with pytest.raises(tp.InputError, match=r"column 59 is 'cosine-MAP@100', and no more are expected"):
+        evaluator(numbered_model(untied(14)), str(tmp_path))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"\n"])
+def test_an_empty_table_is_begun_anew(content: bytes, tmp_path: Path) -> None:
+    evaluator = ours(*task(10, 50, 8))
+    path = tmp_path / evaluator.csv_file
+    path.write_bytes(content)
+    evaluator(numbered_model(untied(14)), str(tmp_path))
+    assert [row["epoch"] for row in rows_of(path)] == ["-1"]
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    evaluator = ours(*task(10, 50, 8))
+    (tmp_path / evaluator.csv_file).write_bytes(b"\x89PNG\xff\n")
+    with pytest.raises(tp.InputError, match=r"has other columns than this evaluation: column 1 is"):
+        evaluator(numbered_model(untied(14)), str(tmp_path))
+
+
+def test_a_table_without_a_line_end_goes_on(tmp_path: Path) -> None:
+    model, evaluator = numbered_model(untied(14)), ours(*task(10, 50, 8))
+    evaluator(model, str(tmp_path))
+    path = tmp_path / evaluator.csv_file
+    path.write_text(path.read_text().rstrip("\n"))
+    evaluator(model, str(tmp_path))
+    assert len(rows_of(path)) == 2
+
+
+def test_card_of_a_model(tmp_path: Path) -> None:
+    model, data = numbered_model(tied(15)), task(10, 50, 8)
+    found = ours(*data, name="toy", precision="ubinary")(model, epoch=1, steps=5)
+    model.save_pretrained(str(tmp_path))
+    card = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "#### Information Retrieval with Ties" in card
+    assert "TieproofEvaluator</code>" in card
+    for name in ("**hamming_ndcg@10**", "hamming_ndcg@10_upper"):
+        (value,) = re.findall(rf"^\| {re.escape(name)} +\| \**([\d.]+)\** +\|$", card, re.MULTILINE)
+        assert float(value) == round(found[f"toy_{name.strip('*')}"], 4)
+    assert '"precision": "ubinary"' in card
+
+
+# Training
+
+
+def trainer_with(evaluator: Any, folder: Path, best: str) -> Any:
+    """Three epochs of pairs of words; all else as small as it can be."""
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    model = numbered_model(tied(16))
+    pairs = Dataset.from_dict(
+        {"anchor": [f"w{at}" for at in range(8)], "positive": [f"w{at + 20}" for at in range(8)]}
+    )
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=3,
+        per_device_train_batch_size=4,
+        learning_rate=0.5,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        logging_strategy="no",
+        report_to="none",
+        load_best_model_at_end=True,
+        metric_for_best_model=best,
+        use_cpu=True,
+        disable_tqdm=True,
+        seed=0,
+    )
+    loss = MultipleNegativesRankingLoss(model)
+    return SentenceTransformerTrainer(
+        model=model, args=arguments, train_dataset=pairs, loss=loss, evaluator=evaluator
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_trainer_chooses_the_best_model_by_it(tmp_path: Path) -> None:
+    data = task(10, 50, 8)
+    evaluator = ours(*data, name="toy")
+    trainer = trainer_with(evaluator, tmp_path, "eval_toy_cosine_ndcg@10")
+    trainer.train()
+    rows = rows_of(tmp_path / "eval" / evaluator.csv_file)
+    assert [row["epoch"] for row in rows] == ["1.0", "2.0", "3.0"]
+    best = max(float(row["cosine-NDCG@10_lower"]) for row in rows)
+    assert trainer.state.best_metric == best
+    assert ours(*data, name="toy")(trainer.model)["toy_cosine_ndcg@10"] == best
+    logged = [entry for entry in trainer.state.log_history if "eval_toy_cosine_ndcg@10_upper" in entry]
+    assert len(logged) == 3
+    card = trainer.model.model_card_data
+    assert [entry["toy_cosine_ndcg@10"] for entry in card.training_logs if "toy_cosine_ndcg@10" in entry][:3] == [
+        float(row["cosine-NDCG@10"]) for row in rows
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_several_evaluators_in_a_trainer(tmp_path: Path) -> None:
+    data = task(10, 50, 8)
+    several = [
+        theirs(*data, name="theirs"),
+        ours(*data, name="floats"),
+        ours(*data, name="codes", precision="ubinary"),
+    ]
+    trainer = trainer_with(several, tmp_path, "eval_sequential_score")
+    trainer.train()
+    rows = rows_of(tmp_path / "eval" / several[-1].csv_file)
+    assert trainer.state.best_metric == max(float(row["hamming-NDCG@10"]) for row in rows)
+
+
+def test_sequential_evaluator() -> None:
+    from sentence_transformers.sentence_transformer.evaluation import SequentialEvaluator
+
+    model, data = numbered_model(tied(17)), task(10, 50, 8)
+    several = [ours(*data, name="floats"), ours(*data, name="codes", precision="ubinary")]
+    found = SequentialEvaluator(several, main_score_function=sum)(model)
+    assert found["sequential_score"] == found["floats_cosine_ndcg@10"] + found["codes_hamming_ndcg@10"]
+    assert found["codes_hamming_map@100_upper"] == several[1].results["hamming"]["AP(norm=min)@100"].upper
+
+
+def test_the_primary_metric_stays_that_of_the_first_evaluation() -> None:
+    from sentence_transformers.util import cos_sim, dot_score
+
+    functions = {"cosine": cos_sim, "dot": dot_score}
+    queries, corpus, relevant = {"q": "w0"}, {"near": "w1", "long": "w2"}, {"q": {"near"}}
+    good_by_cosine = numbered_model([[1.0, 0.0], [1.0, 0.0], [5.0, 5.0]])
+    good_by_both = numbered_model([[1.0, 0.0], [9.0, 0.0], [5.0, 5.0]])
+    evaluator = ours(queries, corpus, relevant, score_functions=functions)
+    evaluator(good_by_cosine)
+    assert evaluator.primary_metric == "cosine_ndcg@10"
+    evaluator(good_by_both)
+    assert evaluator.primary_metric == "cosine_ndcg@10"
+    follows = ours(queries, corpus, relevant)
+    follows(good_by_both)
+    other = numbered_model([[1.0, 0.0], [1.0, 0.0], [5.0, 5.0]], similarity_fn_name="euclidean")
+    follows(other)
+    assert follows.primary_metric == "euclidean_ndcg@10"
+
+
+# Predictions
+
+
+def test_their_predictions_are_read(tmp_path: Path) -> None:
+    model, data = numbered_model(tied(18), similarity_fn_name="dot"), task(10, 50, 8)
+    original = theirs(*data, write_predictions=True, name="toy")
+    value = original(model, str(tmp_path))
+    path = tmp_path / "Information-Retrieval_evaluation_toy_predictions_dot.jsonl"
+    qrels = {query: dict.fromkeys(documents, 1) for query, documents in data[2].items() if documents}
+    del qrels["nobody"]
+    result = tp.evaluate_run(qrels, path, measures=["nDCG@10", "RR@10"], truncated=True, n_items=50)
+    found = ours(*data)(model)
+    for bound in BOUNDS:  # 50 documents, and lists of at most 100: whole
+        assert getattr(result["nDCG@10"], bound) == found[f"dot_ndcg@10_{bound}"]
+        assert getattr(result["RR@10"], bound) == found[f"dot_mrr@10_{bound}"]
+    assert result["nDCG@10"].lower <= value["toy_dot_ndcg@10"] <= result["nDCG@10"].upper
+    short = theirs(*data, write_predictions=True, name="short", map_at_k=[10])
+    short(model, str(tmp_path))
+    cut = tmp_path / "Information-Retrieval_evaluation_short_predictions_dot.jsonl"
+    of_cut = tp.evaluate_run(qrels, cut, measures=["nDCG@10"], truncated=True, n_items=50)
+    assert of_cut.ties.queries_with_open_last_tie > 0
+    assert of_cut["nDCG@10"].lower <= result["nDCG@10"].lower
+    assert result["nDCG@10"].upper <= of_cut["nDCG@10"].upper
+
+
+# The page
+
+PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sentence_transformers.md"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not PAGE.exists():
+        pytest.skip("no docs beside the tests")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    blocks = r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?"
+    for code, printed in re.findall(blocks, PAGE.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(code, names)
+        said = capsys.readouterr().out
+        assert said == printed or not printed, code
+
+
+# Refusals
+
+QUERIES, CORPUS, RELEVANT = {"q": "w0"}, {"d": "w1", "e": "w2"}, {"q": {"d"}}
+
+REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
+    "nothing": ((), {}, r"queries must be a dictionary from ids to texts, not NoneType"),
+    "a list of queries": (
+        (["w0"], CORPUS, RELEVANT),
+        {},
+        r"queries must be a dictionary from ids to texts, not list",
+    ),
+    "no judgments": (
+        (QUERIES, CORPUS),
+        {},
+        r"relevant_docs must be a dictionary from ids to sets of ids, not NoneTyp",
+    ),
+    "one id as a string": (
+        (QUERIES, CORPUS, {"q": "d"}),
+        {},
+        r"a set of ids for each query, and for query 'q' it ho",
+    ),
+    "grades": (
+        (QUERIES, CORPUS, {"q": {"d": 2}}),
+        {},
+        r"holds dict\. InformationRetrievalEvaluator knows no grades: pass the ids of those that are relevant",
+    ),
+    "strangers": ((QUERIES, CORPUS, {"p": {"d"}}), {}, r"None of 1 queries has a relevant document in relevant_docs"),
+    "a document that is not there": (
+        (QUERIES, CORPUS, {"q": {"d", "f"}}),
+        {},
+        r"relevant_docs names document 'f' for query 'q', and the corpus has none of this id",
+    ),
+    "ids that are tuples": (
+        ({("q", 1): "w0"}, CORPUS, {("q", 1): {"d"}}),
+        {},
+        r"The ids of the queries",
+    ),
+    "ids of two kinds": (
+        ({"q": "w0", 1: "w0"}, CORPUS, {"q": {"d"}, 1: {"d"}}),
+        {},
+        r"The ids of the queries",
+    ),
+    "no sentence": ((), {"sentences": [], "labels": []}, r"There are no sentences\. At least two with one label"),
+    "labels alone": ((), {"labels": [0]}, r"labels were passed without sentences\. Pass sentences=, too"),
+    "sentences alone": ((), {"sentences": ["w0"]}, r"sentences were passed without labels\. Pass labels=, too"),
+    "fewer labels": ((), {"sentences": ["w0", "w1"], "labels": [0]}, r"There are 1 labels for 2 sentences"),
+    "both": ((QUERIES, CORPUS, RELEVANT), {"sentences": ["w0"], "labels": [0]}, r"Pass either queries, corpus and"),
+    "no cutoff": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"mrr_at_k": []},
+        r"mrr_at_k must be a list of cutoffs such as \[10\]",
+    ),
+    "a cutoff of 0": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"map_at_k": [0]},
+        r"map_at_k must be a whole number of at least 1",
+    ),
+    "a cutoff alone": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"ndcg_at_k": 10},
+        r"ndcg_at_k must be a list of cutoffs such as",
+    ),
+    "chunks of nothing": (
+        (QUERIES, CORPUS, RELEVANT, 0),
+        {},
+        r"corpus_chunk_size must be a whole number of at least",
+    ),
+    "a precision": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"precision": "int4"},
+        r"Known: float32, int8, uint8, binary, ubinar",
+    ),
+    "no score function": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"score_functions": {}},
+        r"score_functions is empty\. Name at least one function, or leave it out",
+    ),
+    "a similarity of codes": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"precision": "binary", "score_functions": {"dot": min}},
+        r"precision='binary' makes codes, which are compared by their Hamming distance",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    arguments, options, message = REFUSED[name]
+    with pytest.raises(tp.InputError, match=message):
+        ours(*arguments, **options)
+
+
+def test_what_is_known_with_the_model_is_refused() -> None:
+    model = numbered_model([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0]])
+    with pytest.raises(tp.InputError, match=r"main_score_function is 'dot', and the evaluation has cosine"):
+        ours(QUERIES, CORPUS, RELEVANT, main_score_function="dot")(model)
+    late_interaction = SimpleNamespace(similarity_fn_name="maxsim")
+    with pytest.raises(tp.InputError, match=r"The similarity of the model is 'maxsim', and those of single vectors"):
+        ours(QUERIES, CORPUS, RELEVANT)(late_interaction)
+    spoilt = word_model({"w0": [1.0, 0.0], "w1": [float("nan"), 0.0], "w2": [0.0, 1.0]})
+    with pytest.raises(tp.InputError, match=r"The gallery must be finite numbers, and row 0 holds nan"):
+        ours(QUERIES, CORPUS, RELEVANT)(spoilt)
+
+
+def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "tieproof.integrations.sentence_transformers"
+    monkeypatch.setattr("importlib.util.find_spec", lambda library: None)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(tp.MissingExtraError, match=rf"{name} .*pip install 'tieproof\[sentence-transformers\]'"):
+        import_module(name)
