@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tieproof.calls.embeddings import evaluate
     from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
+    from tieproof.calls.neighbor_recall import neighbor_recall
     from tieproof.calls.pcf import pcf
     from tieproof.calls.runs import evaluate_run
     from tieproof.calls.verify import verify
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from tieproof.results.differences import Difference, QueryDifference
     from tieproof.results.evaluated import TieSummary
     from tieproof.results.intervals import Interval
+    from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
     from tieproof.results.rates import ErrorRates, OperatingPoint
     from tieproof.results.records import load
     from tieproof.results.results import Result
@@ -67,12 +69,14 @@ else:
             "InputWarning": "tieproof.errors",
             "Interval": "tieproof.results.intervals",
             "MissingExtraError": "tieproof.errors",
+            "NeighborRecall": "tieproof.results.neighbor_recall",
             "OperatingPoint": "tieproof.results.rates",
             "P": "tieproof.measures",
             "QueryDifference": "tieproof.results.differences",
             "R": "tieproof.measures",
             "RBP": "tieproof.measures",
             "RR": "tieproof.measures",
+            "RecallAtK": "tieproof.results.neighbor_recall",
             "RelP": "tieproof.measures",
             "Result": "tieproof.results.results",
             "Rprec": "tieproof.measures",
@@ -96,6 +100,7 @@ else:
             "load": "tieproof.results.records",
             "measures": None,
             "nDCG": "tieproof.measures",
+            "neighbor_recall": "tieproof.calls.neighbor_recall",
             "pcf": "tieproof.calls.pcf",
             "verify": "tieproof.calls.verify",
         },
@@ -122,10 +127,12 @@ __all__ = [
     "InputWarning",
     "Interval",
     "MissingExtraError",
+    "NeighborRecall",
     "OperatingPoint",
     "P",
     "QueryDifference",
     "R",
+    "RecallAtK",
     "RelP",
     "Result",
     "Rprec",
@@ -149,6 +156,7 @@ __all__ = [
     "load",
     "measures",
     "nDCG",
+    "neighbor_recall",
     "pcf",
     "verify",
 ]
