@@ -1,0 +1,84 @@
+"""Lists of neighbours from files: those of ann-benchmarks and VIBE (.hdf5), of big-ann-benchmarks, .npy and .npz."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers import FILE_FORMATS, big_ann_truth
+from tieproof.inputs.readers.entries import Entry, listed
+from tieproof.inputs.readers.location import Location, check, split
+from tieproof.ties import Array
+
+NEIGHBORS, DISTANCES = "neighbors", "distances"
+"""What the arrays are called in files of ann-benchmarks: data sets and results alike."""
+
+ARCHIVES = (".npz", ".h5", ".hdf5", ".npy")
+"""Files with names in them, or with a single array; all others are those of big-ann-benchmarks."""
+
+
+class NeighborFile(NamedTuple):
+    """Lists of neighbours, (q, n), and their distances where the file has them."""
+
+    ids: Array
+    distances: Array | None
+
+
+def read_neighbors(location: str | os.PathLike[str]) -> NeighborFile:
+    """Read lists of neighbours, and how far they are where the file says it.
+
+    location : a file; of an archive, with a colon and the name of the group that holds `neighbors` and `distances`,
+        or of an array of ids
+
+    A .hdf5 or .npz file holds `neighbors` and perhaps `distances`. What has another extension, or none, is read as
+    big-ann-benchmarks writes it, and is memory-mapped; so is a .npy file, which holds ids.
+
+    Raises InputError where the file cannot be read, or does not hold what its header promises.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/found.npz", neighbors=[[3, 1]], distances=[[0.5, 0.75]])
+    ...     read_neighbors(f"{folder}/found.npz")
+    NeighborFile(ids=array([[3, 1]]), distances=array([[0.5 , 0.75]]))
+    """
+    where = split(location)
+    check(where.path)
+    if where.path.suffix.lower() not in ARCHIVES:
+        return NeighborFile(*big_ann_truth.read_lists(where.path))
+    entries = FILE_FORMATS[where.path.suffix.lower()].entries(where.path, ())
+    ids = chosen(entries, where)
+    beside = f"{ids.name.rpartition('/')[0]}/{DISTANCES}".lstrip("/")
+    far = next((entry for entry in entries if entry.name == beside and entry.shape == ids.shape), None)
+    return NeighborFile(loaded(ids, where.path), None if far is None else np.asarray(far.load()))
+
+
+def chosen(entries: list[Entry], where: Location) -> Entry:
+    """The ids: the entry that is named, or `neighbors` in the group that is named, or the only one of this name."""
+    if where.entry:
+        wanted = (where.entry.strip("/"), f"{where.entry.strip('/')}/{NEIGHBORS}")
+        found = [entry for entry in entries if entry.name in wanted]
+    elif len(entries) == 1 and entries[0].name == "":
+        found = entries
+    else:
+        at_top = [entry for entry in entries if entry.name == NEIGHBORS]
+        found = at_top or [entry for entry in entries if entry.name.endswith(f"/{NEIGHBORS}")]
+    if len(found) == 1:
+        return found[0]
+    what = f"'{NEIGHBORS}' in several groups" if found else f"no lists called '{where.entry or NEIGHBORS}'"
+    raise InputError(
+        f"{where.path} has {what}: it holds {listed(entries)}. Choose one by a colon and its name, such as "
+        f"'{where.path}:{found[0].name.rpartition('/')[0] if found else NEIGHBORS}'."
+    )
+
+
+def loaded(entry: Entry, path: Path) -> Array:
+    """The ids of an entry."""
+    ids = entry.load()
+    if ids.dtype.kind not in "iu" or ids.ndim != 2:
+        raise InputError(
+            f"{Location(path, entry.name)} holds {entry.holds}; lists of neighbours are ids, integers of the shape "
+            "(queries, neighbours): give a file that holds them."
+        )
+    return ids
