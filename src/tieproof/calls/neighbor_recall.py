@@ -10,8 +10,8 @@ from tieproof.calls.problems import Side, as_budget, make_problem, watched
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.neighbor_lists import PADDING, FoundLists, as_cutoffs, as_found, as_truth, check_depths
 from tieproof.inputs.options import check_whole
+from tieproof.inputs.recall_lists import PADDING, FoundLists, as_cutoffs, as_found, as_truth, check_depths
 from tieproof.problem import Problem
 from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
 from tieproof.ties import Estimate

@@ -13,7 +13,7 @@ import numpy as np
 from tieproof.calls.list_ties import list_parts
 from tieproof.calls.other_recalls import other_recalls
 from tieproof.calls.scoring import score
-from tieproof.inputs.neighbor_lists import FoundItems, FoundLists, TrueLists
+from tieproof.inputs.recall_lists import FoundItems, FoundLists, TrueLists
 from tieproof.inputs.triples import Judgments, Triples
 from tieproof.measures import parse
 from tieproof.measures.list_ends import estimate

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.inputs.neighbor_lists import PADDING, FoundLists, TrueLists
+from tieproof.inputs.recall_lists import PADDING, FoundLists, TrueLists
 from tieproof.ties import Array, FloatArray
 
 NEAR = 1e-6
