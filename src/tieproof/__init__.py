@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
     from tieproof.calls.neighbor_recall import neighbor_recall
     from tieproof.calls.pcf import pcf
+    from tieproof.calls.range_recall import range_recall
     from tieproof.calls.runs import evaluate_run
     from tieproof.calls.verify import verify
     from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from tieproof.results.evaluated import TieSummary
     from tieproof.results.intervals import Interval
     from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
+    from tieproof.results.range_recall import RangeRecall
     from tieproof.results.rates import ErrorRates, OperatingPoint
     from tieproof.results.records import load
     from tieproof.results.results import Result
@@ -76,6 +78,7 @@ else:
             "R": "tieproof.measures",
             "RBP": "tieproof.measures",
             "RR": "tieproof.measures",
+            "RangeRecall": "tieproof.results.range_recall",
             "RecallAtK": "tieproof.results.neighbor_recall",
             "RelP": "tieproof.measures",
             "Result": "tieproof.results.results",
@@ -102,6 +105,7 @@ else:
             "nDCG": "tieproof.measures",
             "neighbor_recall": "tieproof.calls.neighbor_recall",
             "pcf": "tieproof.calls.pcf",
+            "range_recall": "tieproof.calls.range_recall",
             "verify": "tieproof.calls.verify",
         },
     )
@@ -132,6 +136,7 @@ __all__ = [
     "P",
     "QueryDifference",
     "R",
+    "RangeRecall",
     "RecallAtK",
     "RelP",
     "Result",
@@ -158,5 +163,6 @@ __all__ = [
     "nDCG",
     "neighbor_recall",
     "pcf",
+    "range_recall",
     "verify",
 ]

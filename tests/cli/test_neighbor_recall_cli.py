@@ -1,4 +1,4 @@
-"""`tieproof neighbor-recall`."""
+"""`tieproof neighbor-recall` and `tieproof range-recall`."""
 
 import csv
 import json
@@ -98,3 +98,19 @@ def test_refused_in_one_line(
     assert out == ""
     assert says in err
     assert err.count("\n") == 1
+
+
+def test_items_within_a_radius(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("found.npz", lims=[0, 2, 3], neighbors=[7, 7, 4])
+    lists = np.array([2, 3, 2, 1, 7, 9, 4], "<i4").tobytes() + np.ones(3, "<f4").tobytes()
+    Path("truth.rangeres").write_bytes(lists)
+    with pytest.raises(SystemExit) as done:
+        main(["range-recall", "found.npz", "truth.rangeres", "--json", "out.json"])
+    assert done.value.code == 0
+    expected = tp.range_recall(([0, 2, 3], [7, 7, 4]), ([0, 2, 3], [7, 9, 4]))
+    assert json.loads(Path("out.json").read_text()) == expected.to_dict()
+    assert capsys.readouterr().out == f"{expected}\n"
+    with pytest.raises(SystemExit) as done:
+        main(["range-recall", "truth.ibin", "found.npz"])
+    assert done.value.code == 2
+    assert "truth.ibin cannot be read as a file of big-ann-benchmarks" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.big_ann_range import read_range
-from tieproof.inputs.readers.neighbors import read_neighbors
+from tieproof.inputs.readers.neighbors import read_neighbors, read_ranges
 
 Array = npt.NDArray[Any]
 
@@ -139,9 +139,18 @@ def test_ranges_of_big_ann(tmp_path: Path) -> None:
     found = read_range(ranges(tmp_path / "truth.rangeres", [2, 0, 3]))
     assert found.lims.tolist() == [0, 2, 2, 5]
     assert found.ids.tolist() == [0, 1, 2, 3, 4]
-    assert found.distances.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
     assert isinstance(found.ids, np.memmap)
     assert read_range(ranges(tmp_path / "none.rangeres", [0, 0])).lims.tolist() == [0, 0, 0]
+
+
+def test_ranges_in_archives(tmp_path: Path) -> None:
+    lims, ids = np.array([0, 2, 3]), np.array([5, 7, 9])
+    path = write_hdf5(tmp_path / "run.hdf5", neighbors=ids, lims=lims, distances=np.ones(3))
+    assert read_ranges(path).ids.tolist() == [5, 7, 9]
+    assert read_ranges(path).lims.tolist() == [0, 2, 3]
+    assert read_ranges(ranges(tmp_path / "truth.bin", [1, 1])).lims.tolist() == [0, 1, 2]
+    np.savez(tmp_path / "run.npz", neighbors=ids)
+    refused(read_ranges, tmp_path / "run.npz", "has no 'lims' beside 'neighbors'")
 
 
 # What does not fit.

@@ -14,6 +14,7 @@ from tieproof.inputs.readers.big_ann_range import read_range
 from tieproof.inputs.readers.neighbors import read_neighbors
 
 TRUTH = [[4, 2, 7]], [[1.0, 2.0, 3.0]]
+RANGES = [0, 2], [4, 2]
 
 
 def recall(found: Any = ((4, 2),), truth: Any = TRUTH, k: Any = 2, **options: Any) -> Callable[[], object]:
@@ -91,6 +92,25 @@ CASES: dict[str, Case] = {
         recall(truth=([[4, 2, 7]], [[1.0, 3.0, 2.0]])), r"rise in the list of query 0 and fall in that of query 0"
     ),
     "a k that was not asked for": Case(lambda: tp.neighbor_recall([[4]], TRUTH, k=1)[2], r"no k = 2; it has 1"),
+    "items within a radius without lims": Case(
+        lambda: tp.range_recall([4, 2, 7], RANGES), r"must be a pair \(lims, ids\), and arrived as list"
+    ),
+    "items within a radius that are floats": Case(
+        lambda: tp.range_recall(([0, 1], [0.5]), RANGES), r"found ids must be integers of one dimension.*float64"
+    ),
+    "items within a radius with padding": Case(
+        lambda: tp.range_recall(([0, 1], [-1]), RANGES), r"found ids hold -1.*without padding"
+    ),
+    "lims that do not fit": Case(
+        lambda: tp.range_recall(RANGES, ([0, 2], [4])),
+        r"truth lims must rise from 0 to the number of ids, which is 1",
+    ),
+    "a true item within a radius twice": Case(
+        lambda: tp.range_recall(RANGES, ([0, 2], [4, 4])), r"true list of query 0 holds an item twice"
+    ),
+    "items within a radius for other queries": Case(
+        lambda: tp.range_recall(([0, 1, 1], [4]), RANGES), r"2 found lists for 1 true lists"
+    ),
     "vectors of big-ann-benchmarks that are cut short": Case(
         in_file("base.fbin", struct.pack("<II", 3, 2) + b"\0" * 20, read_embeddings),
         r"base\.fbin cannot be read as.* cut short.*28 bytes, and its header promises 32, for 3 vectors of 2 fl",

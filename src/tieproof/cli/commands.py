@@ -19,6 +19,7 @@ COMMANDS = (
     "pcf",
     "collisions",
     "neighbor-recall",
+    "range-recall",
     "audit",
     "measures",
     "demo",

@@ -5,25 +5,12 @@ then the ids as int32, and the distances as float32, list after list, all little
 """
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.big_ann import HEADER, check_size, mapped, read_counts
-from tieproof.ties import Array, IntArray
-
-
-class RangeLists(NamedTuple):
-    """Lists of different lengths, one after the other: that of query q is lims[q] … lims[q + 1] - 1.
-
-    lims : (n + 1,)
-    ids, distances : (lims[-1],)
-    """
-
-    lims: IntArray
-    ids: Array
-    distances: Array
+from tieproof.inputs.range_lists import RangeLists
+from tieproof.inputs.readers.big_ann import HEADER, KIND, check_size, mapped, read_counts
 
 
 def read_range(path: Path) -> RangeLists:
@@ -36,8 +23,7 @@ def read_range(path: Path) -> RangeLists:
     lengths = np.asarray(mapped(path, "<i4", HEADER, (n_queries,)), dtype=np.int64)
     if (lengths < 0).any() or lengths.sum() != total:
         raise InputError(
-            f"{path} holds lists of {lengths.sum():,} items by their lengths, the shortest of {lengths.min():,}, and "
-            f"{total:,} by its header; write or copy it again."
+            f"{path} cannot be read as {KIND}: it holds lists of {lengths.sum():,} items by their lengths, the "
+            f"shortest of {lengths.min():,}, and {total:,} by its header; write or copy it again."
         )
-    ids, distances = mapped(path, "<i4", start, (total,)), mapped(path, "<f4", start + 4 * total, (total,))
-    return RangeLists(np.append(0, np.cumsum(lengths)), ids, distances)
+    return RangeLists(np.append(0, np.cumsum(lengths)), mapped(path, "<i4", start, (total,)))

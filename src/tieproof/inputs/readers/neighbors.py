@@ -7,13 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.range_lists import RangeLists
 from tieproof.inputs.readers import FILE_FORMATS, big_ann_truth
+from tieproof.inputs.readers.big_ann_range import read_range
 from tieproof.inputs.readers.entries import Entry, listed
 from tieproof.inputs.readers.location import Location, check, split
 from tieproof.ties import Array
 
-NEIGHBORS, DISTANCES = "neighbors", "distances"
-"""What the arrays are called in files of ann-benchmarks: data sets and results alike."""
+NEIGHBORS, DISTANCES, LIMS = "neighbors", "distances", "lims"
+"""What the arrays are called in files of ann-benchmarks and big-ann-benchmarks: data sets and results alike."""
 
 ARCHIVES = (".npz", ".h5", ".hdf5", ".npy")
 """Files with names in them, or with a single array; all others are those of big-ann-benchmarks."""
@@ -52,6 +54,29 @@ def read_neighbors(location: str | os.PathLike[str]) -> NeighborFile:
     beside = f"{ids.name.rpartition('/')[0]}/{DISTANCES}".lstrip("/")
     far = next((entry for entry in entries if entry.name == beside and entry.shape == ids.shape), None)
     return NeighborFile(loaded(ids, where.path), None if far is None else np.asarray(far.load()))
+
+
+def read_ranges(location: str | os.PathLike[str]) -> RangeLists:
+    """Read lists of the items within a radius: `lims` and `neighbors` of a .hdf5 or .npz file, or a binary file.
+
+    location : a file; of an archive, with a colon and the name of the group that holds both
+
+    Raises InputError where the file cannot be read, or does not hold what its header promises.
+    """
+    where = split(location)
+    check(where.path)
+    if where.path.suffix.lower() not in ARCHIVES:
+        return read_range(where.path)
+    entries = FILE_FORMATS[where.path.suffix.lower()].entries(where.path, ())
+    ids = chosen(entries, where)
+    beside = f"{ids.name.rpartition('/')[0]}/{LIMS}".lstrip("/")
+    lims = next((entry for entry in entries if entry.name == beside), None)
+    if lims is None:
+        raise InputError(
+            f"{where} has no '{LIMS}' beside '{ids.name}', which say where the list of each query begins: it holds "
+            f"{listed(entries)}. Give a file that holds both."
+        )
+    return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
 
 
 def chosen(entries: list[Entry], where: Location) -> Entry:
