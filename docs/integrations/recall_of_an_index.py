@@ -78,8 +78,8 @@ From the command line, with the files of [ann-benchmarks](https://github.com/eri
 too:
 
 ```text
-tieproof neighbor-recall results/index.hdf5 sift-128-euclidean.hdf5 -k 10
-tieproof neighbor-recall results/vibe.hdf5:ef_100 agnews-mxbai-1024-euclidean.hdf5 -k 100
+tieproof neighbor-recall index.hdf5 sift-128-euclidean.hdf5 -k 10
+tieproof neighbor-recall vibe.hdf5:ef_100 agnews-mxbai-1024-euclidean.hdf5 -k 100
 tieproof neighbor-recall found.ibin GT.public.1B.ibin -k 1 -k 10 --json recall.json
 tieproof neighbor-recall found.npy --queries query.u8bin --gallery base.u8bin -d euclidean -k 10
 ```

@@ -199,6 +199,31 @@ def test_similarities_fall() -> None:
     assert list(falling.at(2).others) == ["big-ann k-nn"]
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "uint64", "float16", "float32"])
+def test_distances_of_every_type(dtype: str) -> None:
+    near = np.array([[0, 1, 1, 1]]).astype(dtype)
+    found = tp.neighbor_recall([[4, 7]], ([[4, 2, 7, 9]], near), k=2, n_items=10, distances=near[:, :2])
+    assert found[2].upper == 1.0
+    assert found.at(2).of_others == dict.fromkeys(found.at(2).others, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"queries": [[np.nan]], "gallery": [[1.0]]}, "queries"),
+        ({"queries": [[1.0]], "gallery": [[np.nan]]}, "gallery"),
+        ({"queries": [[1.0]], "gallery": [[1.0, 2.0]]}, ("queries", "gallery")),
+        ({"truth": [[1]]}, "truth"),
+        ({"truth": ([[0]], [[0.5]]), "k": 2}, "found"),
+        ({"truth": ([[0]], [[0.5]]), "distances": [0.5]}, "distances"),
+    ],
+)
+def test_errors_carry_the_arguments_that_they_are_about(options: dict[str, Any], argument: Any) -> None:
+    with pytest.raises(tp.InputError) as caught:
+        tp.neighbor_recall([[0]], **{"k": 1} | options)
+    assert caught.value.argument == argument
+
+
 def test_large_keys() -> None:
     keys = 2**62 + np.array([[5, 6, 7, 8]])
     assert tp.neighbor_recall(keys[:, [0, 2]], (keys, [[1.0, 2.0, 3.0, 4.0]]), k=2)[2].upper == 0.5

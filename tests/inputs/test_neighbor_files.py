@@ -118,7 +118,7 @@ def test_groups_of_vibe(tmp_path: Path) -> None:
     path = write_hdf5(tmp_path / "run.hdf5", "ef_10", neighbors=IDS, distances=DISTANCES)
     assert (read_neighbors(path).ids == IDS).all()
     write_hdf5(path, "ef_20", neighbors=IDS[:, ::-1], distances=DISTANCES)
-    with pytest.raises(InputError, match=r"'neighbors' in several groups: .*Choose one .*:ef_10'"):
+    with pytest.raises(InputError, match=r"lists of neighbours in several groups: .*Choose one .*:ef_10'"):
         read_neighbors(path)
     assert (read_neighbors(f"{path}:ef_20").ids == IDS[:, ::-1]).all()
     assert read_neighbors(f"{path}:ef_20/neighbors").distances is not None
@@ -133,6 +133,8 @@ def test_arrays_of_numpy(tmp_path: Path) -> None:
     np.savez(tmp_path / "found.npz", keys=IDS, neighbors=IDS[:, ::-1], distances=DISTANCES)
     assert (read_neighbors(tmp_path / "found.npz").ids == IDS[:, ::-1]).all()
     assert (read_neighbors(f"{tmp_path}/found.npz:keys").ids == IDS).all()
+    np.savez(tmp_path / "found.npz", ids=IDS, distances=DISTANCES)
+    assert (read_neighbors(tmp_path / "found.npz").ids == IDS).all()
 
 
 def test_ranges_of_big_ann(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_ranges_that_do_not_add_up(tmp_path: Path) -> None:
 
 def test_files_without_neighbours(tmp_path: Path) -> None:
     path = write_hdf5(tmp_path / "data.hdf5", train=np.ones((2, 2)))
-    refused(read_neighbors, path, r"no lists called 'neighbors': it holds 'train'")
+    refused(read_neighbors, path, r"no lists called 'neighbors or ids': it holds 'train'")
     np.save(tmp_path / "x.npy", np.ones((2, 2)))
     refused(read_neighbors, tmp_path / "x.npy", "holds float64, shape .*ids, integers of the shape")
     refused(read_neighbors, tmp_path / "absent.ibin", "does not exist")

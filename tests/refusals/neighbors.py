@@ -138,7 +138,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "an archive without neighbours": Case(
-        archive("data.npz", ids=np.eye(2)), r"no lists called 'neighbors': it holds 'ids'", in_folder=True
+        archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors or ids': it holds 'keys'", in_folder=True
     ),
     "neighbours that are no integers": Case(
         array("found.npy", np.eye(2)), r"found\.npy holds float64.*lists of neighbours are ids", in_folder=True

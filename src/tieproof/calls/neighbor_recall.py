@@ -1,6 +1,7 @@
 """`neighbor_recall`: what share of the true nearest neighbours an index found."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,8 @@ def neighbor_recall(
                 "A gallery takes queries=, one for each found list, and no n_items: it has a length.",
                 "queries" if queries is None else "n_items",
             )
-        problem = as_problem(queries, gallery, distance, memory, threads, bits)
+        with called_queries():
+            problem = as_problem(queries, gallery, distance, memory, threads, bits)
         known = FoundTruth(problem, watched(progress))
     lists = as_found(found, distances, known.n_items)
     check_number(lists, known.n_queries, "queries" if truth is None else "true lists")
@@ -127,12 +129,14 @@ def neighbor_recall(
             "items. Pass as many true neighbours, or a smaller k.",
             "k",
         )
+    with called_queries():
+        found_at = tuple(points(known, lists, cutoffs, among))
     return NeighborRecall(
         truth=known.called,
         queries=known.n_queries,
         n_items=known.n_items,
         listed=None if truth is None else known.listed,
-        points=tuple(points(known, lists, cutoffs, among)),
+        points=found_at,
     )
 
 
@@ -153,24 +157,22 @@ def as_problem(
 ) -> Problem:
     """The problem of ranking a gallery, where nothing is relevant yet."""
     nothing = np.zeros((0, 2), dtype=np.int64)
-    budget = as_budget(memory, threads)
+    return make_problem(
+        Side(queries), Side(gallery), distance, as_budget(memory, threads), relevance=nothing, bits=bits
+    )
+
+
+@contextmanager
+def called_queries() -> Iterator[None]:
+    """Let errors about the embeddings of an evaluation be about what they are called here."""
     try:
-        return make_problem(Side(queries), Side(gallery), distance, budget, relevance=nothing, bits=bits)
+        yield
     except InputError as error:
-        if error.argument is not None:
-            error.argument = renamed(error.argument)
+        if isinstance(error.argument, tuple):
+            error.argument = tuple("queries" if name == "embeddings" else name for name in error.argument)
+        elif error.argument == "embeddings":
+            error.argument = "queries"
         raise
-
-
-def renamed(argument: str | tuple[str, ...]) -> str | tuple[str, ...]:
-    """What an argument of an evaluation is called here.
-
-    >>> renamed(("embeddings", "gallery"))
-    ('queries', 'gallery')
-    """
-    if isinstance(argument, str):
-        return "queries" if argument == "embeddings" else argument
-    return tuple("queries" if name == "embeddings" else name for name in argument)
 
 
 def check_number(lists: FoundLists, count: int, what: str) -> None:

@@ -27,7 +27,7 @@ HELP = (
 )
 
 EXAMPLES = (
-    "tieproof neighbor-recall results/index.hdf5 sift-128-euclidean.hdf5 -k 10",
+    "tieproof neighbor-recall index.hdf5 sift-128-euclidean.hdf5 -k 10",
     "tieproof neighbor-recall found.ibin GT.public.1B.ibin -k 1 -k 10 --json recall.json",
     "tieproof neighbor-recall found.npy --queries query.u8bin --gallery base.u8bin -d euclidean -k 10",
 )

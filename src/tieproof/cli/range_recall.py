@@ -19,7 +19,7 @@ HELP = (
     "big-ann-benchmarks, whatever their extension. An item that a list has twice counts once."
 )
 
-EXAMPLES = ("tieproof range-recall results/index.hdf5 FB_ssnpp_public_queries_1B_GT.rangeres",)
+EXAMPLES = ("tieproof range-recall ranges.hdf5 public.rangeres",)
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)

@@ -106,6 +106,8 @@ def as_truth(truth: Any, n_items: int | None) -> TrueLists:
                 "show which items are tied; pass their distances, too, or queries= and gallery= to find both."
             )
         ids, distances = as_ids(truth[0], "true ids"), as_numbers(truth[1], "true distances")
+        if distances.dtype.kind == "b":
+            distances = distances.astype(np.int8)
         check_beside(distances, ids, "true")
         check_finite(distances, "true distances")
         check_true_ids(ids)

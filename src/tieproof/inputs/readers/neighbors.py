@@ -14,8 +14,8 @@ from tieproof.inputs.readers.entries import Entry, listed
 from tieproof.inputs.readers.location import Location, check, split
 from tieproof.ties import Array
 
-NEIGHBORS, DISTANCES, LIMS = "neighbors", "distances", "lims"
-"""What the arrays are called in files of ann-benchmarks and big-ann-benchmarks: data sets and results alike."""
+IDS, DISTANCES, LIMS = ("neighbors", "ids"), "distances", "lims"
+"""What the arrays are called: `neighbors` in files of ann-benchmarks and big-ann-benchmarks, `ids` in others."""
 
 ARCHIVES = (".npz", ".h5", ".hdf5", ".npy")
 """Files with names in them, or with a single array; all others are those of big-ann-benchmarks."""
@@ -34,8 +34,8 @@ def read_neighbors(location: str | os.PathLike[str]) -> NeighborFile:
     location : a file; of an archive, with a colon and the name of the group that holds `neighbors` and `distances`,
         or of an array of ids
 
-    A .hdf5 or .npz file holds `neighbors` and perhaps `distances`. What has another extension, or none, is read as
-    big-ann-benchmarks writes it, and is memory-mapped; so is a .npy file, which holds ids.
+    A .hdf5 or .npz file holds `neighbors` or `ids`, and perhaps `distances`. What has another extension, or none, is
+    read as big-ann-benchmarks writes it, and is memory-mapped; so is a .npy file, which holds ids.
 
     Raises InputError where the file cannot be read, or does not hold what its header promises.
 
@@ -80,21 +80,22 @@ def read_ranges(location: str | os.PathLike[str]) -> RangeLists:
 
 
 def chosen(entries: list[Entry], where: Location) -> Entry:
-    """The ids: the entry that is named, or `neighbors` in the group that is named, or the only one of this name."""
-    if where.entry:
-        wanted = (where.entry.strip("/"), f"{where.entry.strip('/')}/{NEIGHBORS}")
-        found = [entry for entry in entries if entry.name in wanted]
-    elif len(entries) == 1 and entries[0].name == "":
-        found = entries
-    else:
-        at_top = [entry for entry in entries if entry.name == NEIGHBORS]
-        found = at_top or [entry for entry in entries if entry.name.endswith(f"/{NEIGHBORS}")]
+    """The ids: the entry that is named, or those in the group that is named, or the only ones of a known name."""
+    if len(entries) == 1 and entries[0].name == "" and not where.entry:
+        return entries[0]
+    group = "" if where.entry is None else where.entry.strip("/")
+    found = [entry for entry in entries if group and entry.name == group]
+    for name in IDS:
+        found = found or [entry for entry in entries if entry.name == f"{group}/{name}".lstrip("/")]
+    for name in IDS:
+        found = found or [entry for entry in entries if not group and entry.name.endswith(f"/{name}")]
     if len(found) == 1:
         return found[0]
-    what = f"'{NEIGHBORS}' in several groups" if found else f"no lists called '{where.entry or NEIGHBORS}'"
+    what = "lists of neighbours in several groups" if found else f"no lists called '{group or ' or '.join(IDS)}'"
+    example = found[0].name.rpartition("/")[0] if found else IDS[0]
     raise InputError(
         f"{where.path} has {what}: it holds {listed(entries)}. Choose one by a colon and its name, such as "
-        f"'{where.path}:{found[0].name.rpartition('/')[0] if found else NEIGHBORS}'."
+        f"'{where.path}:{example}'."
     )
 
 
