@@ -224,6 +224,14 @@ def test_errors_carry_the_arguments_that_they_are_about(options: dict[str, Any],
     assert caught.value.argument == argument
 
 
+def test_the_largest_numbers() -> None:
+    largest = np.finfo(np.float32).max
+    near = np.array([[-largest, 0.0, largest, largest]], dtype=np.float32)
+    found = tp.neighbor_recall([[4, 7, 5]], ([[4, 2, 7, 9]], near), k=3, n_items=10, distances=near[:, :3])
+    assert found[3] == Estimate(1 / 3, 0.5, 2 / 3, 1 / 6)
+    assert found.at(3).of_others["ann-benchmarks largeepsilon"] == 1.0
+
+
 def test_large_keys() -> None:
     keys = 2**62 + np.array([[5, 6, 7, 8]])
     assert tp.neighbor_recall(keys[:, [0, 2]], (keys, [[1.0, 2.0, 3.0, 4.0]]), k=2)[2].upper == 0.5

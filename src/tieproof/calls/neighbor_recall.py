@@ -60,8 +60,8 @@ def neighbor_recall(
         end of a list, it may go on: then `lower` and `upper` are over everything that it may hold beyond, and
         `expected` and `std` are those of the list as it is.
     distances : (q, n) numbers
-        Those that the index gave. Where one is NaN, nothing was found, as in usearch. They do not count here; the
-        recall of ann-benchmarks is of them alone.
+        Those that the index gave, in the same terms as those of the truth. Where one is NaN, nothing was found, as
+        in usearch. They do not count here otherwise; the recall of ann-benchmarks is of them alone.
     k : whole number, or several
         How many nearest items are to be found.
     among : whole number
