@@ -67,10 +67,12 @@ An item that a list has twice counts once; padding (-1, the largest number of an
 counts as not found, and the result says how many there were of both. Distances that an index claims do not count.
 
 The true neighbours come from vectors, `queries=` and `gallery=`, ranked exactly, or from a file, `truth=(ids,
-distances)`. A list may end within the tie at the k-th distance: then `lower` and `upper` are over all that it may
-hold beyond the end, `found.at(10).cut_off` says where that is so, and a longer list leaves less open. There `upper` is
-a bound, which no index has earned. `k=(1, 10, 100)` asks for several k, and `k=1, among=100` is what is known as
-recall@100 of a quantizer: whether the nearest is among the first hundred.
+distances)`, whose equal numbers are ties, also where only float32 made them equal. A list may end within the tie at the
+k-th distance: then `lower` and `upper` are over all that it may hold beyond the end, `found.at(10).cut_off` says where
+that is so, and a longer list leaves less open. There `upper` is a bound, which no index has earned.
+
+`k=(1, 10, 100)` asks for several k, and `k=1, among=100` is what is known as recall@100 of a quantizer: whether the
+nearest is among the first hundred.
 
 From the command line, with the files of [ann-benchmarks](https://github.com/erikbern/ann-benchmarks),
 [VIBE](https://github.com/vector-index-bench/vibe) and
