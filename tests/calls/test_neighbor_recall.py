@@ -174,12 +174,13 @@ def test_items_that_a_list_has_twice_count_once() -> None:
         (np.array([[4, 2**32 - 1, 2**32 - 1]], dtype=np.uint32), None),
         (np.array([[4, 0, 0]], dtype=np.uint64), np.array([[1.0, np.nan, np.nan]], dtype=np.float32)),
         (np.array([[4, -1, -1]]), np.array([[1.0, np.inf, np.inf]])),
+        (np.array([[4, 99, -7]]), np.array([[1.0, np.nan, np.nan]])),
     ],
-    ids=["-1", "uint64", "uint32", "NaN of usearch", "inf of ann-benchmarks"],
+    ids=["-1", "uint64", "uint32", "NaN of usearch", "inf of ann-benchmarks", "NaN beside no id"],
 )
 def test_padding_finds_nothing(ids: Any, distances: Any) -> None:
     truth = [[0, 4, 2, 7]], [[0.5, 1.0, 2.0, 3.0]]
-    found = tp.neighbor_recall(ids, truth, k=3, distances=distances).at(3)
+    found = tp.neighbor_recall(ids, truth, k=3, distances=distances, n_items=8).at(3)
     assert found.recall.upper == pytest.approx(1 / 3)
     assert found.padding.tolist() == [2]
     assert found.duplicates.tolist() == [0]

@@ -77,6 +77,13 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
     """
     with about("found"):
         items = as_ids(ids, "found ids")
+    numbers = None
+    if distances is not None:
+        with about("distances"):
+            numbers = as_numbers(distances, "found distances")
+            check_beside(numbers, items, "found")
+        items = np.where(np.isnan(numbers), PADDING, items)
+    with about("found"):
         wrong = items < PADDING
         if wrong.any():
             query, place = np.argwhere(wrong)[0].tolist()
@@ -85,12 +92,7 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
                 "0, and -1 where nothing was found."
             )
         check_within(items, n_items, "found ids")
-    if distances is None:
-        return FoundLists(items, None)
-    with about("distances"):
-        numbers = as_numbers(distances, "found distances")
-        check_beside(numbers, items, "found")
-    return FoundLists(np.where(np.isnan(numbers), PADDING, items), numbers)
+    return FoundLists(items, numbers)
 
 
 def as_truth(truth: Any, n_items: int | None) -> TrueLists:
