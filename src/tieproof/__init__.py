@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from tieproof.calls.embeddings import evaluate
     from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
+    from tieproof.calls.neighbor_recall import neighbor_recall
     from tieproof.calls.pcf import pcf
+    from tieproof.calls.range_recall import range_recall
     from tieproof.calls.runs import evaluate_run
     from tieproof.calls.verify import verify
     from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from tieproof.results.differences import Difference, QueryDifference
     from tieproof.results.evaluated import TieSummary
     from tieproof.results.intervals import Interval
+    from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
+    from tieproof.results.range_recall import RangeRecall
     from tieproof.results.rates import ErrorRates, OperatingPoint
     from tieproof.results.records import load
     from tieproof.results.results import Result
@@ -67,12 +71,15 @@ else:
             "InputWarning": "tieproof.errors",
             "Interval": "tieproof.results.intervals",
             "MissingExtraError": "tieproof.errors",
+            "NeighborRecall": "tieproof.results.neighbor_recall",
             "OperatingPoint": "tieproof.results.rates",
             "P": "tieproof.measures",
             "QueryDifference": "tieproof.results.differences",
             "R": "tieproof.measures",
             "RBP": "tieproof.measures",
             "RR": "tieproof.measures",
+            "RangeRecall": "tieproof.results.range_recall",
+            "RecallAtK": "tieproof.results.neighbor_recall",
             "RelP": "tieproof.measures",
             "Result": "tieproof.results.results",
             "Rprec": "tieproof.measures",
@@ -96,7 +103,9 @@ else:
             "load": "tieproof.results.records",
             "measures": None,
             "nDCG": "tieproof.measures",
+            "neighbor_recall": "tieproof.calls.neighbor_recall",
             "pcf": "tieproof.calls.pcf",
+            "range_recall": "tieproof.calls.range_recall",
             "verify": "tieproof.calls.verify",
         },
     )
@@ -122,10 +131,13 @@ __all__ = [
     "InputWarning",
     "Interval",
     "MissingExtraError",
+    "NeighborRecall",
     "OperatingPoint",
     "P",
     "QueryDifference",
     "R",
+    "RangeRecall",
+    "RecallAtK",
     "RelP",
     "Result",
     "Rprec",
@@ -149,6 +161,8 @@ __all__ = [
     "load",
     "measures",
     "nDCG",
+    "neighbor_recall",
     "pcf",
+    "range_recall",
     "verify",
 ]

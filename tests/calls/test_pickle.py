@@ -98,6 +98,8 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ConfidenceAccuracy": lambda: confidence_vs_recall_at_1([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1]),
     "Collisions": lambda: tp.collisions(DATA, LABELS),
     "ErrorRates": lambda: tp.fnmr_at_fmr(DATA, LABELS, fmr=(0.1, 0.5), method="exact"),
+    "NeighborRecall": lambda: tp.neighbor_recall([[4, 7]], ([[4, 2, 7]], [[0.1, 0.5, 0.5]]), k=2),
+    "RangeRecall": lambda: tp.range_recall(([0, 2], [4, 7]), ([0, 3], [4, 2, 7])),
     "OperatingPoint": lambda: tp.fnmr_at_fmr(DATA, LABELS).points[0],
     "AuditReport": lambda: tp.audit(constant, attacks=["zeros", "duplicates"]),
     "Evaluator": collected,

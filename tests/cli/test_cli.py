@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
 
+import neighbor_files
 import tieproof as tp
 from command_line import Outcome, process, the_line
 from tieproof import cli
@@ -61,6 +62,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name, vectors, labels in (("queries", VECTORS, LABELS), ("gallery", GALLERY, GALLERY_LABELS)):
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)
+    neighbor_files.write_examples()
     Path("qrels.txt").write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("predictions.jsonl").write_text(PREDICTIONS)

@@ -429,12 +429,14 @@ def test_embeddings_are_not_read_from_text(tmp_path: Path, extension: str) -> No
     assert "can only hold labels" in refusal(read_embeddings, tmp_path / f"x{extension}")
 
 
-BINARY = [".npy", *ARCHIVES]
+BINARY = [".npy", ".fbin", *ARCHIVES]
 
 
 def write(path: Path) -> None:
     if path.suffix == ".npy":
         np.save(path, vectors(n=50))
+    elif path.suffix == ".fbin":
+        path.write_bytes(struct.pack("<II", 50, 3) + vectors(n=50).tobytes())
     else:
         ARCHIVES[path.suffix](path, embeddings=vectors(n=50))
 
@@ -570,7 +572,10 @@ def test_bad_labels(tmp_path: Path, stored: Any, expected: str) -> None:
 BROKEN = [b"cat", b"caf\xe9", b"cat"]
 
 
-@pytest.mark.parametrize("extension", sorted({*FILE_FORMATS} - {".safetensors", ".pt", ".pth"}))
+NO_TEXT = {".safetensors", ".pt", ".pth", ".fbin", ".u8bin", ".i8bin", ".ibin"}
+
+
+@pytest.mark.parametrize("extension", sorted({*FILE_FORMATS} - NO_TEXT))
 def test_labels_in_bytes_that_are_no_text(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"labels{extension}"
     if extension == ".npy":

@@ -1,6 +1,6 @@
 """Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
 
-from refusals import comparisons, embeddings, files, labels, pages, rankings, records, warned
+from refusals import comparisons, embeddings, files, labels, neighbors, pages, rankings, records, warned
 from refusals.case import Case
 
 SECTIONS: dict[str, dict[str, Case]] = {
@@ -8,6 +8,7 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Labels, groups and relevance": labels.CASES,
     "Scores, distances and runs": rankings.CASES,
     "Intervals over queries and comparisons": comparisons.CASES,
+    "Lists of neighbours": neighbors.CASES,
     "Files": files.CASES,
     "Records": records.CASES,
     "Pages": pages.CASES,

@@ -187,6 +187,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "collisions": lambda: tp.collisions(EMBEDDINGS, LABELS),
     "collisions without labels": lambda: tp.collisions(EMBEDDINGS),
     "rates": lambda: tp.fnmr_at_fmr(EMBEDDINGS, LABELS, fmr=(0.1, 0.5), method="exact"),
+    "recall of an index": lambda: tp.neighbor_recall([[4, 0]] * 6, queries=EMBEDDINGS, gallery=EMBEDDINGS, k=(1, 2)),
 }
 
 

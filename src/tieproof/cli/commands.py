@@ -10,8 +10,21 @@ from tieproof.cli.documented import Command
 from tieproof.cli.exits import TRACEBACK
 from tieproof.cli.streams import WIDEST, say
 
-COMMANDS = ("evaluate", "run", "compare", "verify", "fnmr", "pcf", "collisions", "audit", "measures", "demo")
-"""Each is a file of this folder, with a `command`."""
+COMMANDS = (
+    "evaluate",
+    "run",
+    "compare",
+    "verify",
+    "fnmr",
+    "pcf",
+    "collisions",
+    "neighbor-recall",
+    "range-recall",
+    "audit",
+    "measures",
+    "demo",
+)
+"""Each is a file of this folder, with a `command`; a hyphen is written as an underscore there."""
 
 HELP = (
     "Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest value "
@@ -37,7 +50,7 @@ class Commands(Command, click.Group):
         collects = gc.isenabled()
         gc.disable()  # an import throws nothing away, and looking for it takes a tenth of the time
         try:
-            command: click.Command = import_module(f"tieproof.cli.{cmd_name}").command
+            command: click.Command = import_module(f"tieproof.cli.{cmd_name.replace('-', '_')}").command
         finally:
             if collects:
                 gc.enable()

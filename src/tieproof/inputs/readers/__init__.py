@@ -78,6 +78,10 @@ FILE_FORMATS = {
     ".parquet": FileFormat(late("parquet", "entries"), late("parquet", "matrix")),
     ".csv": FileFormat(late("delimited", "entries", ","), late("delimited", "matrix", ",")),
     ".tsv": FileFormat(late("delimited", "entries", "\t"), late("delimited", "matrix", "\t")),
+    ".fbin": FileFormat(late("big_ann", "entries", "<f4")),
+    ".u8bin": FileFormat(late("big_ann", "entries", "<u1")),
+    ".i8bin": FileFormat(late("big_ann", "entries", "<i1")),
+    ".ibin": FileFormat(late("big_ann_truth", "entries")),
     ".txt": FileFormat(late("text", "lines"), embeddings=False),
     ".json": FileFormat(late("text", "json_list"), embeddings=False),
 }

@@ -2,13 +2,14 @@
 
 from tieproof.audit.report import AuditReport
 from tieproof.results.collisions import Collisions
+from tieproof.results.neighbor_recall import NeighborRecall
 from tieproof.results.rates import ErrorRates
 from tieproof.results.results import Result
 from tieproof.views.tables.html import html
 from tieproof.views.tables.latex import latex
 from tieproof.views.tables.markdown import markdown
 from tieproof.views.tables.table import Table
-from tieproof.views.text import audit, collisions, rates, text
+from tieproof.views.text import audit, collisions, neighbor_recall, rates, text
 
 
 def of_result(result: Result) -> Table:
@@ -71,6 +72,27 @@ def rates_as_latex(found: ErrorRates) -> str:
 def rates_as_html(found: ErrorRates) -> str:
     """The table in HTML."""
     return html(of_rates(found))
+
+
+def of_neighbor_recall(found: NeighborRecall) -> Table:
+    """A row for each k, and one for what each other definition counts there."""
+    header, sections = neighbor_recall.shown(found)
+    return Table("", header, sections, [*neighbor_recall.sentences(found)], header[1:])
+
+
+def neighbor_recall_as_markdown(found: NeighborRecall) -> str:
+    """The table in Markdown."""
+    return markdown(of_neighbor_recall(found))
+
+
+def neighbor_recall_as_latex(found: NeighborRecall) -> str:
+    """The table in LaTeX."""
+    return latex(of_neighbor_recall(found))
+
+
+def neighbor_recall_as_html(found: NeighborRecall) -> str:
+    """The table in HTML."""
+    return html(of_neighbor_recall(found))
 
 
 def audit_as_html(report: AuditReport) -> str:

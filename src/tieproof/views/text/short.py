@@ -2,6 +2,8 @@
 
 from tieproof.results.collisions import Collisions
 from tieproof.results.comparison import Comparison
+from tieproof.results.neighbor_recall import NeighborRecall
+from tieproof.results.range_recall import RangeRecall
 from tieproof.results.rates import ErrorRates
 from tieproof.results.results import Result
 from tieproof.views.printable import printable
@@ -35,6 +37,18 @@ def rates_in_short(rates: ErrorRates) -> str:
     """The rates."""
     shown = ", ".join(f"FNMR {point.fnmr:.4f} at FMR {point.fmr:g}" for point in rates.points)
     return f"<ErrorRates of {count(rates.relevant_pairs, 'relevant pair')}: {shown}>"
+
+
+def neighbor_recall_in_short(found: NeighborRecall) -> str:
+    """The recalls."""
+    shown = ", ".join(f"{point.recall:.4f} at k = {point.k:,}" for point in found.points[:MOST])
+    return f"<NeighborRecall of {count(found.queries, 'query')}: {shown}{more_than(len(found.points))}>"
+
+
+def range_recall_in_short(found: RangeRecall) -> str:
+    """The recall over all items, and the mean of the queries."""
+    means = f"{found.recall:.4f} overall, {found.mean_recall:.4f} on average"
+    return f"<RangeRecall of {count(len(found.true), 'query')}: {means}>"
 
 
 def more_than(there: int) -> str:

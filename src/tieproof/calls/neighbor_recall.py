@@ -1,0 +1,204 @@
+"""`neighbor_recall`: what share of the true nearest neighbours an index found."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tieproof.calls.neighbor_truth import FoundTruth, ListedTruth, Truth
+from tieproof.calls.problems import Side, as_budget, make_problem, watched
+from tieproof.distances import DistanceFunction
+from tieproof.errors import CountError, InputError
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.options import check_whole
+from tieproof.inputs.recall_lists import PADDING, FoundLists, as_cutoffs, as_found, as_truth, check_depths
+from tieproof.problem import Problem
+from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
+from tieproof.ties import Estimate
+
+
+@unchanged_files
+def neighbor_recall(
+    found: Any,
+    truth: Any = None,
+    *,
+    distances: Any = None,
+    k: int | Iterable[int] = 10,
+    among: int | None = None,
+    n_items: int | None = None,
+    queries: Any = None,
+    gallery: Any = None,
+    distance: str | DistanceFunction = "cosine",
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+) -> NeighborRecall:
+    """The share of the true k nearest items that an index found, over all choices of the k nearest.
+
+    Where several items are at exactly the k-th distance, the set of k nearest items is not unique, and what a file
+    lists is one choice of many. Let s items be nearer than the k-th distance and t at it, of which r = k - s belong
+    to the k nearest; let a of the former and b of the latter be found. Then over all choices, each equally likely,
+
+    - lower = (a + max(0, r - (t - b))) / k
+    - expected = (a + r b / t) / k
+    - upper = (a + min(b, r)) / k
+    - std² = r b (t - b) (t - r) / (t² (t - 1)) / k², that of the hypergeometric distribution.
+
+    `upper` is 1 exactly where the found items hold k items than which no other is nearer: an exact search scores 1.
+    `expected` and `lower` are what a file of ids whose ties were broken arbitrarily says on average, and at worst.
+
+    Parameters
+    ----------
+    found : (q, n) integers
+        What the index found for each query, the nearest first; -1, or the largest number of an unsigned type, where
+        it found nothing. An item that a list has twice counts once.
+    truth : (ids, distances), both (q, m)
+        The m nearest items of each query, the nearest first, by distances that rise or similarities that fall. Equal
+        numbers are ties. Where m is larger than k, the tie at the k-th distance is seen whole. Where it reaches the
+        end of a list, it may go on: then `lower` and `upper` are over everything that it may hold beyond, and
+        `expected` and `std` are those of the list as it is.
+    distances : (q, n) numbers
+        Those that the index gave, in the same terms as those of the truth. Where one is NaN, nothing was found, as
+        in usearch. They do not count here otherwise; the recall of ann-benchmarks is of them alone.
+    k : whole number, or several
+        How many nearest items are to be found.
+    among : whole number
+        How many found items are looked at; default: k. `k=1, among=100` is what quantizers call recall@100.
+    n_items : whole number
+        Items in the gallery, beside `truth`, if that is known; a list of all of them does not go on.
+    queries, gallery : (q, d) and (n, d), instead of `truth`
+        The vectors, among which the nearest are found exactly, as `evaluate` ranks them.
+    distance, bits, memory, threads, progress :
+        As in `evaluate`, beside `gallery`. The gallery is gone through for every k, unless `among` is given.
+
+    Returns
+    -------
+    NeighborRecall
+        `found[10]` is an `Estimate`, `found.per_query(10)` has those of every query, and `found.at(10)` all that is
+        known: with a truth of lists also what ann-benchmarks and big-ann-benchmarks count, under their own names.
+
+    Raises
+    ------
+    InputError
+        Lists shorter than asked for, ids of no item, a truth that is not in order, or without distances.
+
+    Notes
+    -----
+    Definitions of others: https://github.com/erikbern/ann-benchmarks, `ann_benchmarks/plotting/metrics.py`;
+    https://github.com/harsha-simhadri/big-ann-benchmarks, `benchmark/plotting/metrics.py`.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> gallery = [[0.0], [1.0], [-1.0], [1.0], [9.0]]
+    >>> found = tp.neighbor_recall([[0, 3]], queries=[[0.0]], gallery=gallery, distance="euclidean", k=2)
+    >>> found[2]
+    Estimate(lower=0.5, expected=0.6666666666666666, upper=1.0, std=0.23570226039551584)
+    >>> truth = [[0, 1, 2, 3]], [[0.0, 1.0, 1.0, 1.0]]
+    >>> print(tp.neighbor_recall([[0, 3]], truth, k=2)[2], tp.neighbor_recall([[0, 4]], truth, k=2)[2])
+    0.5 ≤ 0.6666666666666666 ≤ 1.0 0.5 ≤ 0.5 ≤ 1.0
+
+    """
+    cutoffs = as_cutoffs(k)
+    if (truth is None) == (gallery is None):
+        raise InputError(
+            "Pass either truth=(ids, distances), or queries= and gallery=, so that the true neighbours are known.",
+            ("truth", "gallery"),
+        )
+    if truth is not None:
+        if queries is not None:
+            raise InputError("queries were passed beside a truth. Pass gallery= in place of the truth.", "queries")
+        known: Truth = in_lists(truth, n_items)
+    else:
+        if queries is None or n_items is not None:
+            raise InputError(
+                "A gallery takes queries=, one for each found list, and no n_items: it has a length.",
+                "queries" if queries is None else "n_items",
+            )
+        with called_queries():
+            problem = as_problem(queries, gallery, distance, memory, threads, bits)
+        known = FoundTruth(problem, watched(progress))
+    lists = as_found(found, distances, known.n_items)
+    check_number(lists, known.n_queries, "queries" if truth is None else "true lists")
+    check_depths(cutoffs, among, lists.ids.shape[1])
+    if max(cutoffs) > known.listed:
+        raise InputError(
+            f"k is {max(cutoffs)}, and {'the gallery' if truth is None else 'each true list'} has {known.listed} "
+            "items. Pass as many true neighbours, or a smaller k.",
+            "k",
+        )
+    with called_queries():
+        found_at = tuple(points(known, lists, cutoffs, among))
+    return NeighborRecall(
+        truth=known.called,
+        queries=known.n_queries,
+        n_items=known.n_items,
+        listed=None if truth is None else known.listed,
+        points=found_at,
+    )
+
+
+def in_lists(truth: Any, n_items: int | None) -> ListedTruth:
+    """The true neighbours that are listed, among so many items."""
+    if n_items is not None:
+        check_whole("n_items", n_items)
+    return ListedTruth(as_truth(truth, n_items), n_items)
+
+
+def as_problem(
+    queries: Any,
+    gallery: Any,
+    distance: str | DistanceFunction,
+    memory: str | int,
+    threads: int | None,
+    bits: int | None,
+) -> Problem:
+    """The problem of ranking a gallery, where nothing is relevant yet."""
+    nothing = np.zeros((0, 2), dtype=np.int64)
+    return make_problem(
+        Side(queries), Side(gallery), distance, as_budget(memory, threads), relevance=nothing, bits=bits
+    )
+
+
+@contextmanager
+def called_queries() -> Iterator[None]:
+    """Let errors about the embeddings of an evaluation be about what they are called here."""
+    try:
+        yield
+    except InputError as error:
+        if isinstance(error.argument, tuple):
+            error.argument = tuple("queries" if name == "embeddings" else name for name in error.argument)
+        elif error.argument == "embeddings":
+            error.argument = "queries"
+        raise
+
+
+def check_number(lists: FoundLists, count: int, what: str) -> None:
+    """Refuse lists that are not one for each query."""
+    if len(lists.ids) != count:
+        raise CountError(
+            f"There are {len(lists.ids)} found lists for {count} {what}. Pass exactly one for each, in the same "
+            "order.",
+            "found",
+        )
+
+
+def points(known: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
+    """What is known of each k; all that look at as many found items are ranked together."""
+    depths = [cutoffs] if among is not None else [[k] for k in cutoffs]
+    for together in depths:
+        depth = together[0] if among is None else among
+        found = lists.first(depth)
+        values = known.recalls(found, together)
+        for k, (lower, expected, upper, variance) in zip(together, values, strict=True):
+            yield RecallAtK(
+                k=k,
+                among=depth,
+                per_query=Estimate(lower, expected, upper, np.sqrt(variance)),
+                others=known.others(lists, k, depth),
+                duplicates=found.repeated.sum(axis=1),
+                padding=(found.ids == PADDING).sum(axis=1),
+                cut_off=known.cut_off(k),
+            )

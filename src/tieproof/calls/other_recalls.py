@@ -1,0 +1,68 @@
+"""What other benchmarks call recall, under their own names: what they count of the same lists, as they count it.
+
+Each is a share of k, a query at a time, in the numbers' own type as NumPy 2 adds and compares them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.inputs.recall_lists import PADDING, FoundLists, TrueLists
+from tieproof.ties import Array, FloatArray
+
+NEAR = 1e-6
+"""Two distances of a truth that differ by less than this are a tie for big-ann-benchmarks."""
+
+
+class Slack(NamedTuple):
+    """How much farther than the k-th nearest a found item may be in ann-benchmarks."""
+
+    added: float
+    factor: float
+
+
+ANN_BENCHMARKS = {
+    "ann-benchmarks k-nn": Slack(1e-3, 1.0),
+    "ann-benchmarks epsilon": Slack(0.0, 1 + 0.01),
+    "ann-benchmarks largeepsilon": Slack(0.0, 1 + 0.1),
+}
+BIG_ANN = "big-ann k-nn"
+
+
+def other_recalls(found: FoundLists, truth: TrueLists, k: int, among: int) -> dict[str, FloatArray]:
+    """Their recalls of each query, by name; those of ann-benchmarks where there are distances, which rise."""
+    counts = {}
+    with np.errstate(over="ignore"):  # what passes the largest number is infinite, and compares as it should
+        if found.distances is not None and truth.small_is_near:
+            last = truth.distances[:, k - 1]
+            for name, slack in ANN_BENCHMARKS.items():
+                limit = last + slack.added if slack.added else last * slack.factor
+                counts[name] = within(found.distances[:, :k], limit)
+        counts[BIG_ANN] = in_extended_truth(found.ids[:, :among], truth, k)
+    return {name: count / k for name, count in counts.items()}
+
+
+def within(distances: Array, limit: Array) -> Array:
+    """How many found items of each query are said to be no farther than a limit, whatever they are.
+
+    This is ann-benchmarks' recall (ann_benchmarks/plotting/metrics.py, 2025), and that of VIBE, which has the first
+    limit only: ids are not looked at.
+    """
+    return np.asarray((distances <= limit[:, None]).sum(axis=1))
+
+
+def in_extended_truth(ids: Array, truth: TrueLists, k: int) -> Array:
+    """How many different found items of each query are among the first k of the truth, or as far as its k-th.
+
+    This is big-ann-benchmarks' recall (benchmark/plotting/metrics.py, 2025; pull requests 59 and 74): the truth goes
+    on behind its k-th item for as long as distances differ from that of the k-th by less than 1e-6.
+    """
+    close = np.abs(truth.distances[:, k - 1 : k] - truth.distances[:, k:]) < NEAR
+    extended = np.ones(truth.ids.shape, dtype=np.bool_)
+    extended[:, k:] = np.logical_and.accumulate(close, axis=1)
+    return np.array(
+        [
+            len(set(true[kept].tolist()) & (set(items.tolist()) - {PADDING}))
+            for items, true, kept in zip(ids, truth.ids, extended, strict=True)
+        ]
+    )

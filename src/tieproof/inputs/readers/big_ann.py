@@ -1,0 +1,81 @@
+"""Vectors in the files of big-ann-benchmarks (.fbin, .u8bin, .i8bin, .ibin), memory-mapped.
+
+A file is two uint32, the number of vectors n and of dimensions d, and then n · d numbers, all little-endian.
+"""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.damage import broken, looks_like, reading
+from tieproof.inputs.readers.entries import Entry
+from tieproof.ties import Array
+
+HEADER = 8
+"""Bytes of two numbers."""
+
+
+KIND = "a file of big-ann-benchmarks"
+
+
+class Counts(NamedTuple):
+    """The two numbers that a file begins with, and its bytes in all."""
+
+    first: int
+    second: int
+    size: int
+
+
+def read_counts(path: Path, what: str) -> Counts:
+    """The two numbers of uint32 that a file begins with.
+
+    what : the two numbers, in words
+    """
+    with reading(path, KIND), path.open("rb") as file:
+        header = file.read(HEADER)
+        size = path.stat().st_size
+    if len(header) < HEADER:
+        raise InputError(
+            f"{path} cannot be read as {KIND}: it has {len(header)} bytes, and begins with {HEADER}, {what} as "
+            "uint32; write or copy it again."
+        )
+    first, second = np.frombuffer(header, dtype="<u4").tolist()
+    if first == 0:
+        raise InputError(
+            f"{path} holds nothing: it begins with {first} and {second} for {what}; give a file with at least one."
+        )
+    return Counts(first, second, size)
+
+
+def check_size(path: Path, counts: Counts, promised: int, holds: str) -> None:
+    """Refuse a file that is not as long as its header promises."""
+    if counts.size == promised:
+        return
+    if looks_like(path):
+        raise InputError(broken(path, KIND))
+    state = "cut short" if counts.size < promised else "too long"
+    raise InputError(
+        f"{path} cannot be read as {KIND}: it is {state}, or another one, for it has {counts.size:,} bytes, and its "
+        f"header promises {promised:,}, {holds}; write or copy it again, or give the right file or extension."
+    )
+
+
+def mapped(path: Path, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
+    """An array at a place of a file, read when it is looked at."""
+    if 0 in shape:  # nothing to map
+        return np.empty(shape, dtype)
+    with reading(path, KIND):
+        return np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+
+
+def entries(dtype: str, path: Path, named: Collection[str] = ()) -> list[Entry]:
+    """Return the vectors as the only, unnamed entry."""
+    counts = read_counts(path, "the number of vectors and of their dimensions")
+    kind, shape = np.dtype(dtype), (counts.first, counts.second)
+    size = HEADER + kind.itemsize * counts.first * counts.second
+    check_size(path, counts, size, f"for {counts.first:,} vectors of {counts.second:,} {kind.name}")
+    return [Entry("", shape, holds(kind, shape), lambda: mapped(path, dtype, HEADER, shape))]

@@ -1,0 +1,218 @@
+"""Lists of nearest neighbours, as indexes return them and as benchmarks keep the true ones: checked."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError, about
+from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
+from tieproof.inputs.options import check_whole
+from tieproof.ties import Array, BoolArray, IntArray
+
+PADDING = -1
+"""What stands for no item at all: in faiss, in files of ann-benchmarks, and here for every other sign of it."""
+
+
+class FoundLists(NamedTuple):
+    """What an index found for each query.
+
+    ids : (q, n) positions or keys, the nearest first; `PADDING` where there is none
+    distances : (q, n) as the index gave them; None where it gave none
+    """
+
+    ids: IntArray
+    distances: Array | None
+
+    def first(self, among: int) -> "FoundItems":
+        """The items among the first ones of each list, each once."""
+        ids = self.ids[:, :among]
+        order = np.argsort(ids, axis=1, kind="stable")
+        ranked = np.take_along_axis(ids, order, axis=1)
+        again = np.zeros(ids.shape, dtype=np.bool_)
+        again[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != PADDING)
+        repeated = np.empty_like(again)
+        np.put_along_axis(repeated, order, again, axis=1)
+        return FoundItems(ids, (ids != PADDING) & ~repeated, repeated)
+
+
+class FoundItems(NamedTuple):
+    """The first items of the lists of each query.
+
+    ids : (q, n)
+    counted : (q, n) where an item stands for the first time
+    repeated : (q, n) where an item stands that the list has already
+    """
+
+    ids: IntArray
+    counted: BoolArray
+    repeated: BoolArray
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """The query and the item of everything that was found."""
+        query, place = np.nonzero(self.counted)
+        return query, self.ids[query, place]
+
+
+class TrueLists(NamedTuple):
+    """The nearest items of each query, the nearest first.
+
+    ids : (q, m) none twice
+    distances : (q, m) in the type in which they arrived
+    small_is_near : False where they are similarities, which fall
+    """
+
+    ids: IntArray
+    distances: Array
+    small_is_near: bool
+
+
+def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
+    """What an index found, as it gave it.
+
+    An item is absent where the id is -1 or the largest number of an unsigned type, and where the distance is NaN.
+
+    >>> as_found([[2, 0, -1]], [[0.5, float("nan"), 9.0]], None).ids.tolist()
+    [[2, -1, -1]]
+    """
+    with about("found"):
+        items = as_ids(ids, "found ids")
+    numbers = None
+    if distances is not None:
+        with about("distances"):
+            numbers = as_numbers(distances, "found distances")
+            check_beside(numbers, items, "found")
+        items = np.where(np.isnan(numbers), PADDING, items)
+    with about("found"):
+        wrong = items < PADDING
+        if wrong.any():
+            query, place = np.argwhere(wrong)[0].tolist()
+            raise InputError(
+                f"The found ids of query {query} hold {items[query, place]} at {place}. Ids are numbers of at least "
+                "0, and -1 where nothing was found."
+            )
+        check_within(items, n_items, "found ids")
+    return FoundLists(items, numbers)
+
+
+def as_truth(truth: Any, n_items: int | None) -> TrueLists:
+    """The true nearest items and how far they are, (ids, distances).
+
+    >>> as_truth(([[4, 7]], [[0.9, 0.8]]), None).small_is_near
+    False
+    """
+    with about("truth"):
+        if not isinstance(truth, tuple | list) or len(truth) != 2:
+            raise InputError(
+                f"The truth must be a pair (ids, distances), and arrived as {type(truth).__name__}. Ids alone do not "
+                "show which items are tied; pass their distances, too, or queries= and gallery= to find both."
+            )
+        ids, distances = as_ids(truth[0], "true ids"), as_numbers(truth[1], "true distances")
+        if distances.dtype.kind == "b":
+            distances = distances.astype(np.int8)
+        check_beside(distances, ids, "true")
+        check_finite(distances, "true distances")
+        check_true_ids(ids)
+        check_within(ids, n_items, "true ids")
+        return TrueLists(ids, distances, is_rising(distances))
+
+
+def as_ids(values: Any, name: str) -> IntArray:
+    """Integers (q, n) as int64; the largest number of an unsigned type is -1."""
+    array = as_array(values, name)
+    if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"The {name} must be integers of the shape (queries, neighbours), and arrived as "
+            f"{type_name(array.dtype)} of the shape {array.shape}. Pass a list of equal length for each query, "
+            "filled up with -1."
+        )
+    if array.dtype.kind == "u":
+        absent = array == np.iinfo(array.dtype).max
+        large = (array > np.iinfo(np.int64).max) & ~absent
+        if large.any():
+            raise InputError(f"The {name} hold {array[large][0]}, and must be below 2^63.")
+        array = np.where(absent, 0, array).astype(np.int64) - absent
+    return np.asarray(array, dtype=np.int64)
+
+
+def check_within(ids: IntArray, n_items: int | None, name: str) -> None:
+    """Refuse ids of items that are not there."""
+    if n_items is not None and (ids >= n_items).any():
+        query, place = np.argwhere(ids >= n_items)[0].tolist()
+        raise InputError(
+            f"The {name} of query {query} hold {ids[query, place]} at {place}, and there are {n_items} items: ids go "
+            f"from 0 to {n_items - 1}. Pass the positions of the items in the gallery."
+        )
+
+
+def check_beside(distances: Array, ids: IntArray, which: str) -> None:
+    """Refuse distances that are not one for each id."""
+    if distances.shape != ids.shape:
+        raise InputError(
+            f"The {which} distances have the shape {distances.shape}, and the {which} ids {ids.shape}. Pass one for "
+            "each."
+        )
+
+
+def check_true_ids(ids: IntArray) -> None:
+    """Refuse a truth that names no item, or one twice."""
+    ranked = np.sort(ids, axis=1)
+    if (ranked[:, 0] < 0).any():
+        query = int(np.argmax(ranked[:, 0] < 0))
+        raise InputError(
+            f"The true ids of query {query} hold {ranked[query, 0]}: every query needs as many true neighbours as "
+            "the others, and they are numbers of at least 0."
+        )
+    twice = ranked[:, 1:] == ranked[:, :-1]
+    if twice.any():
+        query, place = np.argwhere(twice)[0].tolist()
+        raise InputError(
+            f"The true ids of query {query} hold {ranked[query, place]} twice. The nearest items are different ones; "
+            "find out how the truth was made."
+        )
+
+
+def is_rising(distances: Array) -> bool:
+    """Whether distances rise along every list, rather than fall as similarities do."""
+    rises, falls = (distances[:, 1:] > distances[:, :-1]), (distances[:, 1:] < distances[:, :-1])
+    if rises.any() and falls.any():
+        up, down = int(np.argmax(rises.any(axis=1))), int(np.argmax(falls.any(axis=1)))
+        raise InputError(
+            f"The true distances rise in the list of query {up} and fall in that of query {down}. Pass lists from "
+            "the nearest to the farthest: distances that rise, or similarities that fall."
+        )
+    return not falls.any()
+
+
+def as_cutoffs(k: Any) -> tuple[int, ...]:
+    """Numbers of neighbours, one or several, each once.
+
+    >>> as_cutoffs(10), as_cutoffs([1, 10, 1])
+    ((10,), (1, 10))
+    """
+    several = tuple(k) if isinstance(k, Iterable) and not isinstance(k, str | bytes) else (k,)
+    if not several:
+        raise InputError("k is missing: no number of neighbours was asked for. Pass k=10 or k=(1, 10, 100).", "k")
+    for one in several:
+        check_whole("k", one)
+    return tuple(dict.fromkeys(map(int, several)))
+
+
+def check_depths(cutoffs: Iterable[int], among: int | None, width: int) -> None:
+    """Refuse to look at more found items than there are, or at fewer than are to be found."""
+    largest = max(cutoffs)
+    if among is not None:
+        check_whole("among", among, beside=", or None")
+        if among < largest:
+            raise InputError(
+                f"among={among} looks at fewer items than the {largest} nearest that are to be found. Pass a number "
+                "of at least k, or None for k.",
+                "among",
+            )
+    needed = largest if among is None else among
+    if width < needed:
+        raise InputError(
+            f"The found lists have {width} items, and {needed} are looked at. Ask the index for as many; lists that "
+            "came out shorter are filled up with -1.",
+            "found",
+        )

@@ -1,0 +1,184 @@
+"""`NeighborRecall`: what share of the true nearest neighbours an index found, over all choices of the true ones."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.results.evaluated import mean
+from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class RecallAtK:
+    """The share of the k nearest items that an index found.
+
+    k : how many nearest items are to be found
+    among : how many items of each list are looked at
+    per_query : arrays (q,): lower, expected and upper over all choices of the k nearest, and std
+    others : (q,) each, by the name of the definition, what others count of the same lists
+    duplicates : (q,) places that hold an item which the list has already
+    padding : (q,) places that hold no item
+    cut_off : (q,) whether the tie at the k-th distance reaches the end of the list of true neighbours, and may go on
+    """
+
+    k: int
+    among: int
+    per_query: Estimate[FloatArray]
+    others: Mapping[str, FloatArray]
+    duplicates: IntArray
+    padding: IntArray
+    cut_off: BoolArray
+
+    @property
+    def recall(self) -> Estimate[float]:
+        """The mean over the queries."""
+        found = self.per_query
+        return mean(np.array([found.lower, found.expected, found.upper, found.std * found.std]))
+
+    @property
+    def of_others(self) -> dict[str, float]:
+        """The mean over the queries of what others count, by the name of the definition."""
+        return {name: math.fsum(values.tolist()) / len(values) for name, values in self.others.items()}
+
+    @property
+    def left_open(self) -> int:
+        """Queries whose recall depends on the choice of the k nearest."""
+        return int((self.per_query.lower < self.per_query.upper).sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but single queries, as plain numbers, strings and dictionaries."""
+        return {
+            "k": self.k,
+            "among": self.among,
+            "recall": asdict(self.recall),
+            "others": self.of_others,
+            "queries_left_open": self.left_open,
+            "queries_cut_off": int(self.cut_off.sum()),
+            "duplicates": int(self.duplicates.sum()),
+            "padding": int(self.padding.sum()),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborRecall:
+    """The recall of an index at one or several k.
+
+    truth : what the true neighbours are by: "lists", or the distance by which they were found
+    queries : how many
+    n_items : in the gallery; None where nobody said
+    listed : true neighbours of each query that were given; None where they were found in the gallery
+    points : of each k
+
+    >>> import tieproof as tp
+    >>> found = tp.neighbor_recall([[0, 2]], ([[0, 1, 2, 3]], [[1.0, 2.0, 2.0, 5.0]]), k=2)
+    >>> print(found[2])
+    0.5 ≤ 0.75 ≤ 1.0
+    >>> found.at(2).of_others
+    {'big-ann k-nn': 1.0}
+    """
+
+    truth: str
+    queries: int
+    n_items: int | None
+    listed: int | None
+    points: tuple[RecallAtK, ...]
+
+    def at(self, k: int) -> RecallAtK:
+        """All that is known of one k."""
+        for point in self.points:
+            if point.k == k:
+                return point
+        known = ", ".join(str(point.k) for point in self.points)
+        raise InputError(f"This result has no k = {k!r}; it has {known}. Name it in k=(...).")
+
+    def __getitem__(self, k: int) -> Estimate[float]:
+        """The mean recall at one k; its std is over the choices of the k nearest, not over the queries."""
+        return self.at(k).recall
+
+    def per_query(self, k: int) -> Estimate[FloatArray]:
+        """The recall of every query at one k."""
+        return self.at(k).per_query
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but single queries, as plain numbers, strings, lists and dictionaries."""
+        return {
+            "truth": self.truth,
+            "queries": self.queries,
+            "n_items": self.n_items,
+            "listed": self.listed,
+            "points": [point.to_dict() for point in self.points],
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The dictionary as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def to_flat_dict(self) -> dict[str, float]:
+        """The means as numbers by name, for what logs numbers: `recall_at_10_lower` and so on.
+
+        >>> import tieproof as tp
+        >>> tp.neighbor_recall([[0, 2]], ([[0, 1, 2]], [[1.0, 2.0, 3.0]]), k=2).to_flat_dict()["recall_at_2_upper"]
+        0.5
+        """
+        return {
+            f"recall_at_{point.k}_{flat}": getattr(point.recall, name)
+            for point in self.points
+            for flat, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie_std", "std"))
+        }
+
+    def columns(self) -> dict[str, Array]:
+        """A long table of every query and k, as arrays of equal length; what others count has their names."""
+        table: dict[str, Array] = {
+            "query": np.tile(np.arange(self.queries), len(self.points)),
+            "k": np.repeat([point.k for point in self.points], self.queries),
+        }
+        for name in ("lower", "expected", "upper", "std"):
+            table[name] = np.concatenate([getattr(point.per_query, name) for point in self.points])
+        for name in self.points[0].others:
+            table[name] = np.concatenate([point.others[name] for point in self.points])
+        for name in ("duplicates", "padding", "cut_off"):
+            table[name] = np.concatenate([getattr(point, name) for point in self.points])
+        return table
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for every query and k (extra `pandas`)."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("NeighborRecall.to_frame", "pandas") from None
+        return pd.DataFrame(self.columns())
+
+    def to_markdown(self) -> str:
+        """A table to paste into an issue, with what was counted below it."""
+        from tieproof.views.tables.results import neighbor_recall_as_markdown
+
+        return neighbor_recall_as_markdown(self)
+
+    def to_latex(self) -> str:
+        """A table to paste into a paper, with the rules of the package booktabs."""
+        from tieproof.views.tables.results import neighbor_recall_as_latex
+
+        return neighbor_recall_as_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from tieproof.views.tables.results import neighbor_recall_as_html
+
+        return neighbor_recall_as_html(self)
+
+    def __repr__(self) -> str:
+        """The recalls, in short."""
+        from tieproof.views.text.short import neighbor_recall_in_short
+
+        return neighbor_recall_in_short(self)
+
+    def __str__(self) -> str:
+        """The table that the command line shows."""
+        from tieproof.views.text.neighbor_recall import render
+
+        return render(self)

@@ -1,0 +1,96 @@
+"""The recall of an index as text: a table, what others count of the same lists, and what was looked at."""
+
+from collections.abc import Iterator, Sequence
+
+from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
+from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, Row, count, distance_meant, numbers, paragraph, table
+
+HEADER = ("recall", *NUMBERS)
+
+MEANING = (
+    "'upper' is 1 where the found items hold k items than which no other is nearer; 'expected' and 'lower' are what "
+    "a list of ids says whose ties were broken arbitrarily, on average and at worst."
+)
+
+
+def render(found: NeighborRecall, width: int | None = None, color: bool = False) -> str:
+    """The table of all k, and under it what was looked at.
+
+    width : columns to keep to, 80 where it is None
+    color : with the escape sequences of a terminal
+
+    >>> import tieproof as tp
+    >>> truth = [[0, 1, 2, 3]], [[1.0, 2.0, 2.0, 5.0]]
+    >>> print(render(tp.neighbor_recall([[0, 2, 2]], truth, k=(2, 3), distances=[[1.0, 2.0, 2.0]])))
+    recall                        lower  expected   upper  tie std
+    --------------------------------------------------------------
+    2 nearest                    0.5000    0.7500  1.0000   0.2500
+    ann-benchmarks k-nn                    1.0000
+    ann-benchmarks epsilon                 1.0000
+    ann-benchmarks largeepsilon            1.0000
+    big-ann k-nn                           1.0000
+    <BLANKLINE>
+    3 nearest                    0.6667    0.6667  0.6667   0.0000
+    ann-benchmarks k-nn                    1.0000
+    ann-benchmarks epsilon                 1.0000
+    ann-benchmarks largeepsilon            1.0000
+    big-ann k-nn                           0.6667
+    <BLANKLINE>
+    1 query, by lists of 4 true neighbours. 'upper' is 1 where the found items hold
+    k items than which no other is nearer; 'expected' and 'lower' are what a list of
+    ids says whose ties were broken arbitrarily, on average and at worst.
+    2 nearest: ties leave 1 query open.
+    3 nearest: 1 place holds an item that its list has already.
+    """
+    width = max(width or WIDTH, NARROWEST)
+    header, sections = shown(found)
+    paragraphs = [paragraph(text, width) for text in sentences(found)]
+    return "\n".join([table(header, sections, width, color), "", *paragraphs])
+
+
+def shown(found: NeighborRecall) -> tuple[Row, Sequence[Sequence[Row]]]:
+    """The header, and the rows of each k: ours, and one number for each of the others."""
+    return HEADER, [rows(point) for point in found.points]
+
+
+def rows(point: RecallAtK) -> list[Row]:
+    """Our recall, and what others count, which is no interval and stands in the middle."""
+    others = [(name, "", f"{value:.4f}", "", "") for name, value in point.of_others.items()]
+    return [(named(point), *numbers(point.recall)), *others]
+
+
+def named(point: RecallAtK) -> str:
+    """What is found among what.
+
+    >>> import tieproof as tp
+    >>> named(tp.neighbor_recall([[0, 2, 2]], ([[0]], [[1.0]]), k=1, among=3).points[0])
+    '1 nearest among 3'
+    """
+    return f"{point.k:,} nearest" + (f" among {point.among:,}" if point.among > point.k else "")
+
+
+def sentences(found: NeighborRecall) -> Iterator[str]:
+    """What was looked at and what the columns mean, then what was noticed at each k."""
+    by = f"lists of {count(found.listed, 'true neighbour')}" if found.listed else distance_meant(found.truth)
+    among = "" if found.listed or found.n_items is None else f" among {count(found.n_items, 'item')}"
+    yield f"{count(found.queries, 'query')}, by {by}{among}. {MEANING}"
+    for point in found.points:
+        noticed = [*noticed_at(point)]
+        if noticed:
+            yield f"{named(point)}: {'; '.join(noticed)}."
+
+
+def noticed_at(point: RecallAtK) -> Iterator[str]:
+    """What ties leave open, and what the lists hold that is no new item."""
+    if point.left_open:
+        yield f"ties leave {count(point.left_open, 'query')} open"
+    cut_off = int(point.cut_off.sum())
+    if cut_off:
+        yield (
+            f"the tie at the last of the nearest reaches the end of {count(cut_off, 'true list')}, and may go on: "
+            "longer ones leave less open"
+        )
+    for places, what in ((point.duplicates, "an item that its list has already"), (point.padding, "no item")):
+        held = int(places.sum())
+        if held:
+            yield f"{count(held, 'place')} {'holds' if held == 1 else 'hold'} {what}"

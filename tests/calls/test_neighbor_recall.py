@@ -1,0 +1,328 @@
+"""The recall of an index: every choice of the true neighbours in fractions, and what others count of its lists."""
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neighbor_recall_oracle as oracle
+import tieproof as tp
+from tieproof.ties import Estimate
+
+NAMES = ("lower", "expected", "upper")
+RANDOM = np.random.default_rng(5)
+
+
+def close(value: float, expected: Fraction) -> bool:
+    return abs(Fraction(value) - expected) <= abs(expected) * Fraction(1, 10**12)
+
+
+def check(found: Estimate[Any], expected: oracle.Recall, query: int = 0) -> None:
+    for name in NAMES:
+        assert close(getattr(found, name)[query], getattr(expected, name)), name
+    assert close(found.std[query] ** 2, expected.variance) or expected.variance == 0 == found.std[query]
+
+
+@st.composite
+def searches(draw: st.DrawFn, most: int = 6) -> tuple[list[int], list[int], int]:
+    """How far each item of a gallery is, a list of found places (-1 is padding), and k."""
+    distances = draw(st.lists(st.integers(0, 3), min_size=1, max_size=most))
+    k = draw(st.integers(1, len(distances)))
+    found = draw(st.lists(st.integers(-1, len(distances) - 1), min_size=k, max_size=9))
+    return distances, found, k
+
+
+def nearest_first(distances: list[int]) -> list[int]:
+    return sorted(range(len(distances)), key=distances.__getitem__)
+
+
+@given(searches())
+@settings(max_examples=300, deadline=None)
+def test_every_choice_of_the_true_neighbours(search: tuple[list[int], list[int], int]) -> None:
+    """By a list of all items and by their vectors, looking at the first k and at all that was found."""
+    distances, found, k = search
+    order = nearest_first(distances)
+    truth = [order], [[float(distances[item]) for item in order]]
+    vectors: dict[str, Any] = {"queries": [[0.0]], "gallery": [[float(each)] for each in distances]}
+    for among in (None, len(found)):
+        expected = oracle.recall([item for item in found[: among or k] if item >= 0], distances, k)
+        by_list = tp.neighbor_recall([found], truth, k=k, among=among, n_items=len(distances))
+        by_vectors = tp.neighbor_recall([found], k=k, among=among, distance="cityblock", **vectors)
+        for result in (by_list, by_vectors):
+            check(result.per_query(k), expected)
+            assert not result.at(k).cut_off.any()
+
+
+@given(searches(most=4), st.integers(1, 4), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_lists_that_are_cut_off(search: tuple[list[int], list[int], int], length: int, told: bool) -> None:
+    """The bounds are those over every gallery that begins with the list; expected and std are those of the list."""
+    distances, found, k = search
+    listed = nearest_first(distances)[: max(k, length)]
+    near = [distances[item] for item in listed]
+    real = [item for item in dict.fromkeys(found[:k]) if item >= 0]
+    # Without n_items there may be as many items as the worst case needs: the places of the tie, once more.
+    n_items = len(distances) if told else len(distances) + k + 1
+    result = tp.neighbor_recall(
+        [found], ([listed], [[float(each) for each in near]]), k=k, n_items=n_items if told else None
+    )
+    lower, upper = oracle.open_recall(real, listed, near, k, n_items)
+    bounds = result.per_query(k)
+    assert close(bounds.lower[0], lower) or lower == 0 == bounds.lower[0]
+    assert close(bounds.upper[0], upper)
+    inside = oracle.recall([listed.index(item) for item in real if item in listed], near, k)
+    assert close(bounds.expected[0], inside.expected)
+    assert result.at(k).cut_off[0] == (near[k - 1] == near[-1] and len(listed) < n_items)
+
+
+def test_an_exact_search_finds_all_whatever_it_chose() -> None:
+    gallery = np.array([[0], [1], [-1], [1], [-1], [4]])
+    for chosen in ([0, 1, 2], [0, 3, 4], [1, 0, 4]):
+        found = tp.neighbor_recall([chosen], queries=[[0]], gallery=gallery, distance="l2", k=3)
+        assert found[3].upper == 1.0
+        assert found[3].expected == pytest.approx(2 / 3)
+        assert found[3].lower == pytest.approx(1 / 3)
+
+
+def test_several_k_and_queries() -> None:
+    gallery, queries = RANDOM.integers(0, 3, (40, 4)), RANDOM.integers(0, 3, (9, 4))
+    found = np.array([RANDOM.permutation(40)[:12] for _ in queries])
+    result = tp.neighbor_recall(found, queries=queries, gallery=gallery, distance="cityblock", k=(1, 4, 12))
+    among = tp.neighbor_recall(found, queries=queries, gallery=gallery, distance="cityblock", k=(1, 4), among=12)
+    for query, items in enumerate(found.tolist()):
+        distances = np.abs(gallery - queries[query]).sum(axis=1).tolist()
+        for k in (1, 4):
+            reference = direct(items[:k], distances, k)
+            check(result.per_query(k), reference, query)
+            check(among.per_query(k), direct(items, distances, k), query)
+    assert [point.among for point in result.points] == [1, 4, 12]
+    assert result[4].expected == pytest.approx(result.per_query(4).expected.mean())
+    assert result.queries == 9
+    assert result.n_items == 40
+
+
+def direct(found: list[int], distances: list[int], k: int) -> oracle.Recall:
+    """The closed form of the docstring, in fractions: enumeration is too long for 40 items."""
+    last = sorted(distances)[k - 1]
+    s, t = sum(each < last for each in distances), distances.count(last)
+    a = sum(distances[item] < last for item in set(found))
+    b = sum(distances[item] == last for item in set(found))
+    r = k - s
+    spread = Fraction(r * b * (t - b) * (t - r), t * t * max(t - 1, 1) * k * k)
+    values = (Fraction(a + max(0, r - (t - b)), k), Fraction(a * t + r * b, t * k), Fraction(a + min(b, r), k))
+    return oracle.Recall(*values, spread)
+
+
+@given(searches())
+@settings(max_examples=100, deadline=None)
+def test_the_closed_form_of_the_documentation(search: tuple[list[int], list[int], int]) -> None:
+    distances, found, k = search
+    real = [item for item in found if item >= 0]
+    assert direct(real, distances, k) == oracle.recall(real, distances, k)
+
+
+def test_the_same_in_any_order_and_any_number_of_threads() -> None:
+    gallery, queries = RANDOM.random((300, 8)) < 0.5, RANDOM.random((50, 8)) < 0.5
+    found = np.array([RANDOM.permutation(300)[:10] for _ in queries])
+    first = tp.neighbor_recall(found, queries=queries, gallery=gallery, distance="hamming", k=(1, 10))
+    places, order = RANDOM.permutation(300), RANDOM.permutation(50)
+    moved = np.empty_like(places)
+    moved[places] = np.arange(300)
+    again = tp.neighbor_recall(
+        moved[found][order],
+        queries=queries[order],
+        gallery=gallery[places],
+        distance="hamming",
+        k=(1, 10),
+        threads=1,
+        memory="16MiB",
+    )
+    assert first.to_dict() == again.to_dict()
+    for name in (*NAMES, "std"):
+        assert (getattr(first.per_query(10), name)[order] == getattr(again.per_query(10), name)).all()
+
+
+def test_float64_would_see_no_difference() -> None:
+    """Distances that differ beyond float64 are no tie, and equal ones are, whatever their rounding."""
+    queries, gallery = [[0.0, 0.0]], [[1.0, 2.0**-40], [1.0, 0.0], [0.0, 1.0]]
+    found = tp.neighbor_recall([[0]], queries=queries, gallery=gallery, distance="euclidean", k=1)
+    assert found[1] == Estimate(0.0, 0.0, 0.0, 0.0)
+    found = tp.neighbor_recall([[2]], queries=queries, gallery=gallery, distance="euclidean", k=1)
+    assert found[1].lower == 0.0
+    assert found[1].upper == 1.0
+
+
+# What lists hold
+
+
+def test_items_that_a_list_has_twice_count_once() -> None:
+    truth = [[4, 2, 7, 9]], [[1.0, 2.0, 3.0, 4.0]]
+    found = tp.neighbor_recall([[4, 4, 4]], truth, k=3).at(3)
+    assert found.recall.upper == pytest.approx(1 / 3)
+    assert found.duplicates.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("ids", "distances"),
+    [
+        (np.array([[4, -1, -1]]), None),
+        (np.array([[4, 2**64 - 1, 2**64 - 1]], dtype=np.uint64), None),
+        (np.array([[4, 2**32 - 1, 2**32 - 1]], dtype=np.uint32), None),
+        (np.array([[4, 0, 0]], dtype=np.uint64), np.array([[1.0, np.nan, np.nan]], dtype=np.float32)),
+        (np.array([[4, -1, -1]]), np.array([[1.0, np.inf, np.inf]])),
+        (np.array([[4, 99, -7]]), np.array([[1.0, np.nan, np.nan]])),
+    ],
+    ids=["-1", "uint64", "uint32", "NaN of usearch", "inf of ann-benchmarks", "NaN beside no id"],
+)
+def test_padding_finds_nothing(ids: Any, distances: Any) -> None:
+    truth = [[0, 4, 2, 7]], [[0.5, 1.0, 2.0, 3.0]]
+    found = tp.neighbor_recall(ids, truth, k=3, distances=distances, n_items=8).at(3)
+    assert found.recall.upper == pytest.approx(1 / 3)
+    assert found.padding.tolist() == [2]
+    assert found.duplicates.tolist() == [0]
+
+
+def test_nothing_found_at_all() -> None:
+    truth = [[4, 2], [1, 0]], [[1.0, 2.0], [1.0, 1.0]]
+    assert tp.neighbor_recall([[-1], [-1]], truth, k=1)[1].upper == 0.0
+    found = tp.neighbor_recall([[-1], [-1]], queries=[[0.0], [1.0]], gallery=[[0.0], [1.0]], distance="l2", k=1)
+    assert found[1] == Estimate(0.0, 0.0, 0.0, 0.0)
+
+
+def test_similarities_fall() -> None:
+    falling = tp.neighbor_recall([[4, 7]], ([[4, 2, 7, 9]], [[0.9, 0.8, 0.8, 0.1]]), k=2)
+    rising = tp.neighbor_recall([[4, 7]], ([[4, 2, 7, 9]], [[-0.9, -0.8, -0.8, -0.1]]), k=2)
+    assert falling[2] == rising[2] == Estimate(0.5, 0.75, 1.0, 0.25)
+    assert list(falling.at(2).others) == ["big-ann k-nn"]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "uint64", "float16", "float32"])
+def test_distances_of_every_type(dtype: str) -> None:
+    near = np.array([[0, 1, 1, 1]]).astype(dtype)
+    found = tp.neighbor_recall([[4, 7]], ([[4, 2, 7, 9]], near), k=2, n_items=10, distances=near[:, :2])
+    assert found[2].upper == 1.0
+    assert found.at(2).of_others == dict.fromkeys(found.at(2).others, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"queries": [[np.nan]], "gallery": [[1.0]]}, "queries"),
+        ({"queries": [[1.0]], "gallery": [[np.nan]]}, "gallery"),
+        ({"queries": [[1.0]], "gallery": [[1.0, 2.0]]}, ("queries", "gallery")),
+        ({"truth": [[1]]}, "truth"),
+        ({"truth": ([[0]], [[0.5]]), "k": 2}, "found"),
+        ({"truth": ([[0]], [[0.5]]), "distances": [0.5]}, "distances"),
+    ],
+)
+def test_errors_carry_the_arguments_that_they_are_about(options: dict[str, Any], argument: Any) -> None:
+    with pytest.raises(tp.InputError) as caught:
+        tp.neighbor_recall([[0]], **{"k": 1} | options)
+    assert caught.value.argument == argument
+
+
+def test_the_largest_numbers() -> None:
+    largest = np.finfo(np.float32).max
+    near = np.array([[-largest, 0.0, largest, largest]], dtype=np.float32)
+    found = tp.neighbor_recall([[4, 7, 5]], ([[4, 2, 7, 9]], near), k=3, n_items=10, distances=near[:, :3])
+    assert found[3] == Estimate(1 / 3, 0.5, 2 / 3, 1 / 6)
+    assert found.at(3).of_others["ann-benchmarks largeepsilon"] == 1.0
+
+
+def test_large_keys() -> None:
+    keys = 2**62 + np.array([[5, 6, 7, 8]])
+    assert tp.neighbor_recall(keys[:, [0, 2]], (keys, [[1.0, 2.0, 3.0, 4.0]]), k=2)[2].upper == 0.5
+
+
+def test_self_search_is_no_mistake() -> None:
+    """Every query is in the gallery and finds itself, which is right here, and brings no warning."""
+    gallery = RANDOM.normal(size=(20, 3))
+    found = tp.neighbor_recall(np.arange(20)[:, None], queries=gallery, gallery=gallery, distance="l2", k=1)
+    assert found[1] == Estimate(1.0, 1.0, 1.0, 0.0)
+
+
+# What others count
+
+
+LISTS = st.lists(st.integers(0, 6), min_size=4, max_size=9)
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_definitions_of_others(data: st.DataObject) -> None:
+    """At steps where 1e-6, 1e-3, 1% and 10% are all met, left and right."""
+    scale = data.draw(st.sampled_from([1.0, 1e-3, 1e-6, 5e-7, 0.01, 100.0]))
+    dtype = data.draw(st.sampled_from([np.float32, np.float64]))
+    steps = data.draw(st.lists(st.integers(0, 12), min_size=3, max_size=8))
+    near = (np.sort(np.array([steps])) * scale + data.draw(st.sampled_from([0.0, 1.0]))).astype(dtype)
+    ids = np.arange(len(steps))[None]
+    k = data.draw(st.integers(1, 3))
+    found = np.array([data.draw(st.lists(st.integers(-1, 9), min_size=3, max_size=3))])
+    given_distances = (data.draw(st.integers(0, 12)) * scale * np.ones((1, 3))).astype(dtype) + near[:, :1]
+    result = tp.neighbor_recall(found, (ids, near), k=k, distances=given_distances).at(k)
+    for name in ("k-nn", "epsilon", "largeepsilon"):
+        assert result.others[f"ann-benchmarks {name}"][0] == float(
+            oracle.ann_benchmarks(given_distances[0], near[0], k, name)
+        )
+    items = [item for item in found[0, :k].tolist() if item >= 0]
+    assert result.others["big-ann k-nn"][0] == float(oracle.big_ann(items, ids[0].tolist(), near[0], k))
+
+
+def test_their_means() -> None:
+    truth = [[0, 1, 2], [0, 1, 2]], [[0.0, 1.0, 1.0], [0.0, 1.0, 2.0]]
+    point = tp.neighbor_recall([[0, 2], [0, 2]], truth, distances=[[0.0, 1.0], [0.0, 2.0]], k=2).at(2)
+    assert point.of_others["big-ann k-nn"] == 0.75
+    assert point.of_others["ann-benchmarks k-nn"] == 0.75
+
+
+# What becomes of a result
+
+
+def result() -> tp.NeighborRecall:
+    truth = [[0, 1, 2, 3], [3, 2, 1, 0]], [[1.0, 2.0, 2.0, 2.0], [1.0, 2.0, 3.0, 4.0]]
+    return tp.neighbor_recall([[0, 2, 2], [3, -1, 0]], truth, k=(2, 3), distances=[[1.0, 2.0, 2.0], [1.0, 9.0, 4.0]])
+
+
+def test_dictionary_and_json() -> None:
+    said = json.loads(result().to_json())
+    assert said == result().to_dict()
+    assert said["points"][0]["queries_left_open"] == 1
+    assert said["points"][1]["duplicates"] == 1
+    assert said["points"][1]["padding"] == 1
+    assert said["points"][0]["queries_cut_off"] == 1
+    assert said["listed"] == 4
+    assert said["n_items"] is None
+
+
+def test_frame() -> None:
+    frame = result().to_frame()
+    assert frame["k"].tolist() == [2, 2, 3, 3]
+    assert frame["upper"].tolist() == result().per_query(2).upper.tolist() + result().per_query(3).upper.tolist()
+    assert "ann-benchmarks k-nn" in frame
+    assert frame["duplicates"].tolist() == [0, 0, 1, 0]
+
+
+def test_flat_names() -> None:
+    assert set(result().to_flat_dict()) == {
+        f"recall_at_{k}_{name}" for k in (2, 3) for name in ("lower", "expected", "upper", "tie_std")
+    }
+
+
+def test_tables() -> None:
+    text, table = str(result()).replace("\n", " "), result().to_markdown()
+    for words in ("2 nearest", "big-ann k-nn", "1 place holds an item that its list has already"):
+        assert words in text
+        assert words in table
+    assert "may go on" in text
+    assert "\\toprule" in result().to_latex()
+    assert "<table" in result()._repr_html_()
+    assert repr(result()).startswith("<NeighborRecall of 2 queries: ")
+
+
+def test_a_k_that_was_not_asked_for() -> None:
+    with pytest.raises(tp.InputError, match=r"no k = 5; it has 2, 3"):
+        result()[5]

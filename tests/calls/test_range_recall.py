@@ -1,0 +1,80 @@
+"""The recall of range search: by sets, query by query, and as big-ann-benchmarks counts it."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tieproof as tp
+
+LISTS = st.lists(st.lists(st.integers(0, 6), max_size=6), min_size=1, max_size=5)
+
+
+def as_pair(lists: list[list[int]]) -> tuple[Any, Any]:
+    return np.cumsum([0, *map(len, lists)]), np.array([item for items in lists for item in items], dtype=np.int32)
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> tuple[list[list[int]], list[list[int]]]:
+    found = draw(LISTS)
+    true = [draw(st.lists(st.integers(0, 6), unique=True, max_size=6)) for _ in found]
+    return found, true
+
+
+def share(hits: int, true: int, found: int) -> float:
+    """Without anything true, 1 where nothing was found."""
+    return hits / true if true else float(found == 0)
+
+
+@given(searches())
+def test_sets_of_every_query(search: tuple[list[list[int]], list[list[int]]]) -> None:
+    found, true = search
+    result = tp.range_recall(as_pair(found), as_pair(true))
+    pairs = list(zip(found, true, strict=True))
+    hits = [len(set(some) & set(wanted)) for some, wanted in pairs]
+    assert result.hits.tolist() == hits
+    assert result.found.tolist() == [len(set(some)) for some in found]
+    assert result.repeated.tolist() == [len(some) - len(set(some)) for some in found]
+    sizes, answers = sum(map(len, true)), sum(len(set(some)) for some in found)
+    assert result.recall == share(sum(hits), sizes, answers)
+    assert result.precision == (sum(hits) / answers if answers else 1.0)
+    expected = [share(hit, len(wanted), len(some)) for hit, (some, wanted) in zip(hits, pairs, strict=True)]
+    assert result.per_query.tolist() == expected
+    assert result.mean_recall == pytest.approx(np.mean(expected), rel=1e-12)
+    # Theirs: every place that holds a true item is a hit.
+    places = [sum(item in wanted for item in some) for some, wanted in pairs]
+    each = [share(hit, len(wanted), len(some)) for hit, (some, wanted) in zip(places, pairs, strict=True)]
+    assert result.of_others["big-ann recall, overall"] == share(sum(places), sizes, answers)
+    assert result.of_others["big-ann recall, average"] == pytest.approx(np.mean(each), rel=1e-12)
+
+
+def test_lists_that_hold_everything_twice() -> None:
+    twice = tp.range_recall(as_pair([[1, 2, 1, 2]]), as_pair([[1, 2]]))
+    assert twice.recall == 1.0
+    assert twice.of_others["big-ann recall, overall"] == 2.0
+
+
+def test_dictionary_frame_and_text() -> None:
+    result = tp.range_recall(as_pair([[7, 7], []]), as_pair([[7, 9], [4]]))
+    assert json.loads(result.to_json()) == result.to_dict()
+    assert result.to_dict()["repeated"] == 1
+    assert result.to_frame()["recall"].tolist() == [0.5, 0.0]
+    assert "1 place holds an item that its list has already" in str(result).replace("\n", " ")
+
+
+@pytest.mark.heavy
+def test_range_search_of_faiss() -> None:
+    import faiss
+
+    numbers = np.random.default_rng(2).integers(-3, 4, (500, 5)).astype(np.float32)
+    index = faiss.IndexFlatL2(5)
+    index.add(numbers)
+    lims, _, ids = index.range_search(numbers[:40], 9.5)
+    squares = ((numbers[:40, None] - numbers[None]) ** 2).sum(axis=2)
+    true = as_pair([np.flatnonzero(row < 9.5).tolist() for row in squares])
+    assert tp.range_recall((lims, ids), true).recall == 1.0
+    nearer = as_pair([np.flatnonzero(row < 4.5).tolist() for row in squares])
+    assert tp.range_recall(nearer, (lims, ids)).recall == (squares < 4.5).sum() / (squares < 9.5).sum()

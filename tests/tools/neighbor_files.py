@@ -1,0 +1,28 @@
+"""Files of benchmarks of nearest neighbours, in the folder where the process is, by the names that help texts use."""
+
+import struct
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+
+def write_examples() -> None:
+    """An index that finds the nearest, and the true neighbours; and so for items within a radius."""
+    vectors = np.random.default_rng(6).integers(0, 4, (40, 6)).astype(np.uint8)
+    squares = ((vectors[:8, None].astype(np.int64) - vectors[None]) ** 2).sum(axis=2)
+    true = np.argsort(squares, axis=1, kind="stable")[:, :20].astype("<i4")
+    far = np.sqrt(np.take_along_axis(squares, true, axis=1)).astype("<f4")
+    inside = [np.flatnonzero(row < 10).astype("<i4") for row in squares]
+    for name, width in (("index.hdf5", 10), ("sift-128-euclidean.hdf5", 20)):
+        with h5py.File(name, "w") as file:
+            file["neighbors"], file["distances"] = true[:, :width], far[:, :width]
+    with h5py.File("ranges.hdf5", "w") as file:
+        file["neighbors"], file["lims"] = np.concatenate(inside), np.cumsum([0, *map(len, inside)])
+    np.save("found.npy", true[:, :10])
+    for name, rows in (("query.u8bin", vectors[:8]), ("base.u8bin", vectors), ("found.ibin", true[:, :10])):
+        Path(name).write_bytes(struct.pack("<II", *rows.shape) + rows.tobytes())
+    Path("GT.public.1B.ibin").write_bytes(struct.pack("<II", *true.shape) + true.tobytes() + far.tobytes())
+    lengths = [len(items) for items in inside]
+    head = struct.pack(f"<ii{len(inside)}i", len(inside), sum(lengths), *lengths)
+    Path("public.rangeres").write_bytes(head + np.concatenate(inside).tobytes() + bytes(4 * sum(lengths)))
