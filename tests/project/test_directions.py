@@ -37,8 +37,9 @@ MAY_IMPORT = {
     # Of calls, pages take the nearest items of the worst queries, which no result keeps.
     "views": "installed errors ties distances measures confidence statistics results calls audit",
     "compat": "errors ties inputs exact distances engine results calls views",
+    "integrations": "errors ties inputs measures results calls views",
     "tieproof": "later installed errors ties measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures results calls audit views",
+    "cli": "tieproof errors data inputs native distances measures results calls audit views integrations",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""

@@ -1,0 +1,1 @@
+"""Where people already evaluate: a thin file for each library, which imports the library when it is imported."""
