@@ -5,13 +5,20 @@ result = mteb.evaluate(model, task)  # its scores have ndcg_at_10_lower, ndcg_at
 """
 
 import copy
+import json
+import os
+from pathlib import Path
 from typing import Any
 
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.integrations.mteb_lists import Conventions, Judgments, Lists, ListScores, names_at
+from tieproof.integrations.mteb_lists.judgments import file_of
+from tieproof.integrations.mteb_lists.predictions import CONVENTIONS
+from tieproof.integrations.mteb_lists.scores import Conventions, Judgments, Lists, ListScores, names_at
 from tieproof.measures import parse
+from tieproof.views.whole_files import atomic_write
 
 try:
+    import mteb
     from mteb.abstasks import AbsTaskRetrieval
 except ImportError:
     raise MissingExtraError("tieproof.integrations.mteb", "mteb") from None
@@ -73,16 +80,80 @@ def with_intervals(task: Any) -> Any:
     >>> task.metadata.name, isinstance(task, TieIntervals)
     ('SciFact', True)
     """
-    kind = type(task)
-    if not isinstance(task, AbsTaskRetrieval):
-        raise InputError(
-            f"with_intervals takes a task of retrieval or reranking of MTEB, not {kind.__name__}. Pass other tasks "
-            "to mteb.evaluate as they are.",
-            "task",
-        )
+    check_ranks(task)
     if isinstance(task, TieIntervals):
         return task
-    made = copy.copy(task)
+    made, kind = copy.copy(task), type(task)
     attributes = {"__module__": kind.__module__, "__doc__": kind.__doc__}
     made.__class__ = type(kind.__name__, (TieIntervals, kind), attributes)
     return made
+
+
+def check_ranks(task: Any) -> None:
+    """Refuse what is no task, and tasks that rank nothing."""
+    if not isinstance(task, AbsTaskRetrieval):
+        raise InputError(
+            f"A task of retrieval or reranking of MTEB is needed, and a {type(task).__name__} arrived. Pass what "
+            "mteb.get_task gives; other tasks rank nothing, and go to mteb.evaluate as they are.",
+            "task",
+        )
+
+
+def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:
+    """Write what is relevant in a task, for `tieproof mteb predictions/ --qrels folder/`: folder/{Task}_qrels.json.
+
+    task : of retrieval or reranking; its data is loaded where it has not been
+    folder : must be there
+
+    Raises InputError for other tasks, and where the file cannot be written; what was there stays as it was.
+    """
+    check_ranks(task)
+    load(task)
+    content = {CONVENTIONS: conventions_of(task)._asdict()} | {
+        subset: {split: data["relevant_docs"] for split, data in splits.items()}
+        for subset, splits in task.dataset.items()
+    }
+    path = file_of(Path(folder), task.metadata.name)
+    with atomic_write(path) as unfinished:
+        unfinished.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def load(task: Any) -> None:
+    """Load the data of a task where it has not been, in today's form."""
+    if not task.data_loaded:
+        task.load_data()
+    task.convert_v1_dataset_format_to_v2(None)
+
+
+def conventions_of(task: Any) -> Conventions:
+    """How a task treats the lists that its predictions hold."""
+    return Conventions(max(task.k_values), task.ignore_identical_ids, task.skip_first_result)
+
+
+class TaskOfLibrary:
+    """What MTEB knows of one of its tasks; its data comes from where the library keeps it."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.absent = name, f"mteb {mteb.__version__} has no task {name} that ranks anything"
+        self.conventions: Conventions | None = None
+        try:
+            task = mteb.get_task(name)
+        except KeyError:
+            return
+        if isinstance(task, AbsTaskRetrieval):
+            self.conventions = conventions_of(task)
+
+    def judgments(self, subset: str, split: str) -> Judgments | None:
+        """The judgments of a split; None where the task or its data is not there."""
+        if self.conventions is None:
+            return None
+        task = mteb.get_task(self.name, eval_splits=[split], hf_subsets=[subset])
+        try:
+            load(task)
+            found: Judgments = task.dataset[subset][split]["relevant_docs"]
+        except Exception as error:  # whatever the libraries raise that look for the data
+            reason = str(error).partition("\n")[0]
+            self.absent = f"the data of {self.name} could not be loaded ({type(error).__name__}: {reason})"
+            return None
+        return found
