@@ -25,7 +25,7 @@ DEFAULT_MEASURES = ("nDCG@10", "RR@10", "AP@1000", "R@1000")
 HELP = (
     "Show what equal scores, and the cut at 1,000 documents, leave open in saved predictions of MTEB.\n\n"
     "PREDICTIONS is the prediction_folder of mteb.evaluate, or a file in it; folders within are searched, too. "
-    "Judgments come from --qrels, or from the data of the task where mteb keeps it on this machine; nothing is "
+    "Judgments come from --qrels, else from the data of the task where mteb keeps it on this machine; nothing is "
     "downloaded, unless HF_HUB_OFFLINE=0 is in the environment. Without judgments the lists with ties are counted, "
     "and no measure is evaluated. Beside each interval is what MTEB printed, from a file {Task}.json beside the "
     "predictions or in --results.\n\n"
@@ -34,7 +34,7 @@ HELP = (
 
 EXAMPLES = (
     "tieproof mteb predictions/",
-    "tieproof mteb predictions/ --results ~/.cache/mteb -m nDCG@10,R@100",
+    "tieproof mteb predictions/ --results results/ -m nDCG@10,R@100",
     "tieproof mteb predictions/SciFact_predictions.json --qrels qrels/ --json ties.json",
 )
 
@@ -44,9 +44,13 @@ EXAMPLES = (
 @file_option(
     "--qrels",
     text="A folder of judgments: {Task}_qrels.json, as tieproof.integrations.mteb.write_qrels writes it, or "
-    "{Task}/{subset}/{split}.tsv or .txt in lines of BEIR or TREC, without {subset}/ where it is default.",
+    "{Task}/{subset}/{split}.tsv or .txt in lines of BEIR or TREC, without {subset}/ where it is default. Default: "
+    "where the predictions are.",
 )
-@file_option("--results", text="A folder of MTEB's results, or its cache. Default: where the predictions are.")
+@file_option(
+    "--results",
+    text="A folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: where the predictions are.",
+)
 @options.option(
     "--measure",
     "-m",

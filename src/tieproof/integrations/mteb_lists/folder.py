@@ -84,8 +84,9 @@ def folder_ties(
 
     place : a file {Task}_predictions.json, or a folder with such files, also in folders within
     measures : to be evaluated where there are judgments
-    qrels : a folder of judgments (`judgments.py`); those of tasks that it lacks come from mteb, where it is installed
-    results : a folder with what MTEB printed; None: it is beside the predictions, if anywhere
+    qrels : a folder of judgments (`judgments.py`); None: that of each file. Those of tasks that it lacks come from
+        mteb, where it is installed.
+    results : a folder with what MTEB printed (`printed.py`); None: that of each file
     longest : documents that a list holds at most; None: what MTEB printed or knows of the task, or 1,000
     progress : show how many megabytes are read, after two seconds
 
@@ -103,10 +104,9 @@ def folder_ties(
         for path in paths:
             predictions = Predictions(path, advance)
             try:
-                sources: list[TaskSource] = [FolderOfQrels(qrels, predictions.task)] if qrels else []
-                sources.append(LibraryTask(predictions.task))
-                places = [results] if results else [path.parent]
-                splits += list(split_ties(predictions, sources, measures, places, longest))  # all of a file, or none
+                beside = FolderOfQrels(qrels or path.parent, predictions.task)
+                sources: list[TaskSource] = [beside, LibraryTask(predictions.task)]
+                splits += list(split_ties(predictions, sources, measures, results or path.parent, longest))
             except NoRankingsError:
                 no_rankings.append(str(path))
             except InputError as error:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,17 @@ Printed = Mapping[tuple[str, str], Mapping[str, Any]]
 """The scores of each subset and split."""
 
 
-def read_printed(task: str, model: Mapping[str, Any], folders: Sequence[Path]) -> Printed:
-    """The scores of a task in the first of some folders that has them; nothing where none has.
+def read_printed(task: str, model: Mapping[str, Any], folder: Path) -> Printed:
+    """The scores of a task in a folder; nothing where it has none.
 
-    In each folder they are `{Task}.json`, or `{model}/{revision}/{Task}.json` as in the cache of MTEB.
+    They are in `{Task}.json`, or in `{model}/{revision}/{Task}.json` as in the cache of MTEB.
 
     Raises InputError where the file is none of MTEB's results.
     """
     name, revision = (str(model.get(key, "")) for key in ("model_name", "revision"))
     within = Path(name.replace("/", "__").replace(" ", "_"), revision)
     places = (Path(), within, Path("results", within)) if name and revision else (Path(),)
-    paths = [folder / place / f"{task}.json" for folder in folders for place in places]
+    paths = [folder / place / f"{task}.json" for place in places]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         return {}

@@ -82,13 +82,13 @@ def split_ties(
     predictions: Predictions,
     sources: Sequence[TaskSource],
     measures: Sequence[Measure],
-    results: Sequence[Path] = (),
+    results: Path,
     longest: int | None = None,
 ) -> Iterator[SplitTies]:
     """What the lists of each split in a file leave open.
 
     sources : of judgments and conventions; the first one that has them counts
-    results : folders that may have what MTEB printed
+    results : a folder that may have what MTEB printed
     longest : documents that a list holds at most; None: as MTEB printed measures at most, or the task says, or 1,000
 
     Raises InputError for a damaged file, with its name.
