@@ -1,7 +1,9 @@
 """What `mteb.evaluate` saves, read again: the intervals are those of the scores that tasks give by themselves."""
 
 import json
+import re
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -152,3 +154,22 @@ def test_judgments_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"A task of retrieval or reranking of MTEB is needed, and a str arrived"):
         write_qrels("SciFact", tmp_path)
     assert not [*tmp_path.iterdir()]
+
+
+def test_the_page_of_the_docs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its blocks run, and print what stands below them."""
+    page = Path(__file__).parents[2] / "docs" / "integrations" / "mteb.md"
+    if not page.exists():
+        pytest.skip("no docs beside the tests")
+    text = page.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for code in re.findall(r"^ *```python\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE):
+        exec(textwrap.dedent(code), names)
+    shown = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)
+    assert capsys.readouterr().out == "".join(shown[:-1])
+    with pytest.raises(SystemExit):
+        cli.main(["mteb", "predictions/"])
+    assert capsys.readouterr().out.startswith(shown[-1])

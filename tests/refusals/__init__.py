@@ -1,6 +1,6 @@
 """Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
 
-from refusals import comparisons, embeddings, files, labels, pages, rankings, records, warned
+from refusals import comparisons, embeddings, files, labels, mteb_lists, pages, rankings, records, warned
 from refusals.case import Case
 
 SECTIONS: dict[str, dict[str, Case]] = {
@@ -11,5 +11,6 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Files": files.CASES,
     "Records": records.CASES,
     "Pages": pages.CASES,
+    "Predictions of MTEB": mteb_lists.CASES,
     "What looks right and is not": warned.CASES,
 }

@@ -1,1 +1,4 @@
-"""Where people already evaluate: a thin file for each library, which imports the library when it is imported."""
+"""Where people evaluate already: a file or package for each library, imported by name, since each needs its library.
+
+`docs/integrations` has a page for each.
+"""
