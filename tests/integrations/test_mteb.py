@@ -141,17 +141,24 @@ def test_all_orders(grades: dict[str, int], skips: bool) -> None:
         assert found == pytest.approx([min(values), np.mean(values), max(values)], abs=0.51e-5)
 
 
+@pytest.mark.parametrize("options", [{}, {"ignore_identical_ids": True}, {"skip_first_result": True}], ids=str)
 @pytest.mark.parametrize("longest", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("grades", JUDGED[:4], ids=str)
-def test_all_orders_of_the_corpus_where_lists_are_cut_off(grades: dict[str, int], longest: int) -> None:
-    """The bounds hold what the first documents of any order of the whole corpus score, and are two such values."""
+def test_all_orders_of_the_corpus_where_lists_are_cut_off(
+    grades: dict[str, int], longest: int, options: Mapping[str, Any]
+) -> None:
+    """The bounds hold whatever the first documents of an order of the corpus score; document a is the query, too."""
     k_values = tuple(range(1, longest + 1))
-    task = loaded(task_class("Toy", k_values=k_values)(), {"queries": {"q": [1.0]}, "corpus": TIED}, {"q": grades})
-    scores = scores_of(with_intervals(task))
-    every = [
-        said_by_mteb({"q": ranking[:longest]}, {"q": grades}, k_values)
+    vectors = {"queries": {"a": [1.0]}, "corpus": TIED}
+    scores = scores_of(
+        with_intervals(loaded(task_class("Toy", k_values=k_values, **options)(), vectors, {"a": grades}))
+    )
+    kept = [
+        [name for name in ranking[:longest] if name != "a" or "ignore_identical_ids" not in options]
         for ranking in orders({name: score for name, (score,) in TIED.items()})
     ]
+    skips = "skip_first_result" in options
+    every = [said_by_mteb({"a": ranking}, {"a": grades}, k_values, skip_first_result=skips) for ranking in kept]
     for name, k in product(NAMES, k_values):
         values = [each[f"{name}_at_{k}"] for each in every]
         assert scores[f"{name}_at_{k}_lower"] <= min(values) + 0.51e-5

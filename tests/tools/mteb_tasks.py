@@ -4,15 +4,17 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-import mteb
 import numpy as np
-from datasets import Dataset
-from mteb.abstasks import AbsTaskRetrieval
-from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
-from mteb.abstasks.task_metadata import TaskMetadata
-from mteb.models import ModelMeta
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before it is imported
+mteb = pytest.importorskip("mteb")
+
+from datasets import Dataset  # noqa: E402
+from mteb.abstasks import AbsTaskRetrieval  # noqa: E402
+from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData  # noqa: E402
+from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
+from mteb.models import ModelMeta  # noqa: E402
 
 METADATA: dict[str, Any] = {
     "description": "A toy",
