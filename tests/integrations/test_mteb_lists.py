@@ -129,6 +129,19 @@ def test_identical_ids_are_left_out(tmp_path: Path) -> None:
     assert the_split(tmp_path).estimates == dict(tp.evaluate_run(qrels, without, measures=NAMES, empty="zero"))
 
 
+def test_a_score_that_is_no_number_is_refused_where_first_results_are_left_out(tmp_path: Path) -> None:
+    saved(tmp_path, Conventions(1000, skip_first_result=True))
+    write(tmp_path, {"default": {"test": {"q1": {"d1": float("nan"), "d2": 1.0}, "q2": {"d2": 1.0}}}})
+    (line,) = folder_ties(tmp_path, MEASURES).damaged
+    assert "the score of document 'd1' for query 'q1' is nan" in line
+
+
+def test_queries_that_nobody_judged(tmp_path: Path) -> None:
+    run, qrels = saved(tmp_path)
+    write(tmp_path, {"default": {"test": {f"other {query}": qrels[query] for query in run}}}, kind="qrels")
+    assert the_split(tmp_path).why == "none of these queries has a judgment"
+
+
 def test_a_query_without_documents_counts_zero_and_one_without_judgments_not(tmp_path: Path) -> None:
     run, qrels = saved(tmp_path)
     run["q1"], qrels["q2"] = {}, {}
@@ -256,21 +269,27 @@ def test_what_is_damaged_does_not_stop_the_others(tmp_path: Path, run: CommandLi
     write(tmp_path, {"default": {"test": {"q1": {"d1": 1}}}}, "NaN", "qrels")
     write(tmp_path, {"default": {"test": {"q1": {"d1": 1.0}}}}, "Judged")
     write(tmp_path, "{", "Judged", "qrels")
+    write(tmp_path, {"default": {"test": {"q1": {"d1": 1.0}}}}, "Listed")
+    write(tmp_path, {"default": {"test": {"q1": ["d1"]}}}, "Listed", "qrels")
+    (tmp_path / "Nowhere_predictions.json").symlink_to(tmp_path / "nowhere")
     write(tmp_path, {"default": {"test": [1]}}, "Classes")
     status, out, err = run(tmp_path, "--json", tmp_path / "ties.json")
     assert status == 2
     lines = err.splitlines()
-    assert [line.startswith(f"Error: {tmp_path}") for line in lines] == [True] * 4
+    assert [line.startswith(f"Error: {tmp_path}") for line in lines] == [True] * 6
     assert "Cut_predictions.json is not a whole file" in lines[0]
     assert "Judged_predictions.json: " in lines[1]
     assert "Judged_qrels.json is not a whole file" in lines[1]
     assert "Latin_predictions.json is not written in UTF-8" in lines[2]
-    assert "NaN_predictions.json: The run: the score of document 'd1' for query 'q1' is nan" in lines[3]
+    assert "Listed_predictions.json: " in lines[3]
+    assert "Listed_qrels.json does not hold {subset: {split: {query: {document: grade}}}}. Write it" in lines[3]
+    assert "NaN_predictions.json: The run: the score of document 'd1' for query 'q1' is nan" in lines[4]
+    assert "Nowhere_predictions.json cannot be read (No such file or directory)" in lines[5]
     assert "Toy   default  test" in out
     assert "Left out: 1 file without lists of documents, of tasks that rank nothing." in out
     written = json.loads((tmp_path / "ties.json").read_text())
     assert [each["task"] for each in written["splits"]] == ["Toy"]
-    assert len(written["damaged"]) == 4
+    assert len(written["damaged"]) == 6
 
 
 def test_tables(tmp_path: Path, run: CommandLine) -> None:

@@ -65,6 +65,15 @@ CASES: dict[str, Case] = {
         r"does not hold \{subset: \{split: \{query: \{document: score\}\}\}\}",
         in_folder=True,
     ),
+    "judgments that are lists": Case(
+        beside(
+            "SciFact_qrels.json",
+            '{"default": {"test": {"q1": ["d1"]}}}',
+            lambda folder: FolderOfQrels(folder, "SciFact"),
+        ),
+        r"SciFact_qrels\.json does not hold \{subset: .*document: grade\}\}\}\}\. Write it again",
+        in_folder=True,
+    ),
     "rules of a task that are none": Case(
         beside(
             "SciFact_qrels.json",

@@ -1,7 +1,6 @@
 """MTEB: the interval of every measure that it prints, beside the number that it prints (extra `mteb`).
 
-task = with_intervals(mteb.get_task("SciFact"))
-result = mteb.evaluate(model, task)  # its scores have ndcg_at_10_lower, ndcg_at_10_expected, ndcg_at_10_upper, …
+`mteb.evaluate(model, with_intervals(task))` has `ndcg_at_10_lower` and the like among its scores.
 """
 
 import copy
@@ -22,6 +21,8 @@ try:
     from mteb.abstasks import AbsTaskRetrieval
 except ImportError:
     raise MissingExtraError("tieproof.integrations.mteb", "mteb") from None
+
+__all__ = ["TieIntervals", "with_intervals", "write_qrels"]
 
 BOUNDS = ("lower", "expected", "upper")
 
@@ -106,6 +107,12 @@ def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:
     folder : must be there
 
     Raises InputError for other tasks, and where the file cannot be written; what was there stays as it was.
+
+    >>> import tempfile
+    >>> from mteb.mocks.mock_tasks import MockRetrievalTask
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_qrels(MockRetrievalTask(), folder).name
+    'MockRetrievalTask_qrels.json'
     """
     check_ranks(task)
     load(task)

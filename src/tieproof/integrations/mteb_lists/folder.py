@@ -96,7 +96,7 @@ def folder_ties(
     no_rankings: list[str] = []
     damaged: list[str] = []
     paths = files_in(place)
-    size = sum(path.stat().st_size for path in paths)
+    size = sum(path.stat().st_size for path in paths if path.exists())  # a link may lead nowhere
     bar: AbstractContextManager[Callable[[int], None]] = (
         progress_bar(size, "megabytes", 1e6) if progress else nullcontext(lambda count: None)
     )

@@ -12,7 +12,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.judged_runs import read_qrels
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_sources import decoded
-from tieproof.integrations.mteb_lists.predictions import CONVENTIONS, Predictions
+from tieproof.integrations.mteb_lists.predictions import CONVENTIONS, NoRankingsError, Predictions
 from tieproof.integrations.mteb_lists.scores import Conventions, Judgments
 
 DEFAULT_SUBSET = "default"
@@ -45,8 +45,14 @@ class FolderOfQrels:
         if path.exists():
             saved = Predictions(path)
             self.in_one_file = {}
-            for subset, split, query, grades in saved:
-                self.in_one_file.setdefault((subset, split), {})[query] = grades  # type: ignore[assignment]
+            try:
+                for subset, split, query, grades in saved:
+                    self.in_one_file.setdefault((subset, split), {})[query] = grades  # type: ignore[assignment]
+            except NoRankingsError:
+                raise InputError(
+                    f"{path} does not hold {{subset: {{split: {{query: {{document: grade}}}}}}}}. Write it again by "
+                    "tieproof.integrations.mteb.write_qrels."
+                ) from None
             self.conventions = as_conventions(saved.about.get(CONVENTIONS), path)
 
     def judgments(self, subset: str, split: str) -> Judgments | None:

@@ -5,6 +5,7 @@ pytrec_eval, which orders equal scores by the name of the document. Its means ar
 of; a query without any document counts 0, and so does one whose judgments are all 0.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -152,10 +153,10 @@ def firsts(documents: Documents, grades: Mapping[str, int]) -> list[tuple[str | 
     >>> firsts({}, {"a": 1})
     [(None, 1.0)]
     """
-    if not documents:
-        return [(None, 1.0)]
-    top = max(documents.values())
+    top = max(documents.values(), default=math.nan)
     tied = [name for name, score in documents.items() if score == top]
+    if not tied:  # or NaN is the largest, which the evaluation refuses
+        return [(None, 1.0)]
     by_grade: dict[int, list[str]] = {}
     for name in tied:
         by_grade.setdefault(max(grades.get(name, 0), 0), []).append(name)
@@ -169,6 +170,7 @@ def mixed(values: FloatArray, weights: FloatArray) -> FloatArray:
     """
     lower, expected, upper, variance = np.moveaxis(values, 2, 0)
     shares = weights[:, None, :]
-    middle = (shares * expected).sum(axis=0)
+    lowest, highest = lower.min(axis=0), upper.max(axis=0)
+    middle = np.clip((shares * expected).sum(axis=0), lowest, highest)  # which rounding could leave
     spread = (shares * (variance + (expected - middle) ** 2)).sum(axis=0)
-    return np.stack([lower.min(axis=0), middle, upper.max(axis=0), spread], axis=1)
+    return np.stack([lowest, middle, highest, spread], axis=1)

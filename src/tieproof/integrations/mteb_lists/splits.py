@@ -14,6 +14,8 @@ from tieproof.integrations.mteb_lists.scores import Conventions, ListScores, nam
 from tieproof.measures import Measure
 from tieproof.ties import Estimate
 
+NONE_JUDGED = "none of these queries has a judgment"
+
 AT_A_TIME = 2**19
 """Documents of lists that are in memory together."""
 
@@ -128,7 +130,7 @@ def split_ties(
                 for each in measures
                 if (score := number(scores.get(name_of(each) or ""))) is not None
             },
-            why="" if ties.queries else "; ".join(source.absent for source in sources),
+            why="" if ties.queries else NONE_JUDGED if judgments else "; ".join(source.absent for source in sources),
         )
 
 
