@@ -11,7 +11,7 @@ from tieproof.calls.scoring import parse_measures
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.exits import BAD_INPUT
-from tieproof.cli.options import Text, check_options, count_option, file_argument, file_option
+from tieproof.cli.options import Text, check_options, count_option, file_argument, file_path, option
 from tieproof.cli.output import answer, written
 from tieproof.cli.streams import complain, is_terminal
 from tieproof.errors import InputError
@@ -41,17 +41,21 @@ EXAMPLES = (
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
 @file_argument("predictions", meaning="A folder of files {Task}_predictions.json, or one of them.")
-@file_option(
+@option(
     "--qrels",
+    metavar="FOLDER",
+    parser=file_path,
     text="A folder of judgments: {Task}_qrels.json, as tieproof.integrations.mteb.write_qrels writes it, or "
     "{Task}/{subset}/{split}.tsv or .txt in lines of BEIR or TREC, without {subset}/ where it is default. Default: "
     "where the predictions are.",
 )
-@file_option(
+@option(
     "--results",
+    metavar="FOLDER",
+    parser=file_path,
     text="A folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: where the predictions are.",
 )
-@options.option(
+@option(
     "--measure",
     "-m",
     "measures",
