@@ -45,7 +45,7 @@ EXAMPLES = (
     "--qrels",
     metavar="FOLDER",
     parser=file_path,
-    text="A folder of judgments: {Task}_qrels.json, as tieproof.integrations.mteb.write_qrels writes it, or "
+    text="A folder of judgments: {Task}_qrels.json, as write_qrels of tieproof.integrations.mteb writes it, or "
     "{Task}/{subset}/{split}.tsv or .txt in lines of BEIR or TREC, without {subset}/ where it is default. Default: "
     "where the predictions are.",
 )

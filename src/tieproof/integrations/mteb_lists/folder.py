@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.calls.progress import progress_bar
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError
 from tieproof.integrations.mteb_lists.judgments import FolderOfQrels, TaskSource
 from tieproof.integrations.mteb_lists.predictions import SUFFIX, NoRankingsError, Predictions
 from tieproof.integrations.mteb_lists.scores import Conventions, Judgments
@@ -52,9 +52,9 @@ class LibraryTask:
         """The task; None without the library."""
         if self.found is None and not self.absent:
             try:
-                self.found = import_module("tieproof.integrations.mteb").TaskOfLibrary(self.name)
-            except MissingExtraError:
-                self.absent = "mteb, which knows its tasks, is not installed"
+                self.found = import_module("tieproof.integrations.mteb.tasks").TaskOfLibrary(self.name)
+            except ImportError as error:
+                self.absent = f"mteb could not be imported ({error})"
         return self.found
 
     @property

@@ -51,7 +51,7 @@ class FolderOfQrels:
             except NoRankingsError:
                 raise InputError(
                     f"{path} does not hold {{subset: {{split: {{query: {{document: grade}}}}}}}}. Write it again by "
-                    "tieproof.integrations.mteb.write_qrels."
+                    "write_qrels of tieproof.integrations.mteb."
                 ) from None
             self.conventions = as_conventions(saved.about.get(CONVENTIONS), path)
 
@@ -105,5 +105,5 @@ def as_conventions(saved: Any, path: Path) -> Conventions | None:
     except (TypeError, KeyError, ValueError):
         raise InputError(
             f"{path}: {CONVENTIONS} must have longest, ignore_identical_ids and skip_first_result, and holds "
-            f"{saved!r}. Write the file again by tieproof.integrations.mteb.write_qrels."
+            f"{saved!r}. Write the file again by write_qrels of tieproof.integrations.mteb."
         ) from None

@@ -23,8 +23,8 @@ OPEN = (
 HEADLINE = "The score is 'lower': whatever the order of tied documents, it is no less."
 NEEDED = (
     "Judgments are needed for measures: load the data of a task of MTEB once where it has a connection, or give "
-    "--qrels a folder with {Task}_qrels.json, which tieproof.integrations.mteb.write_qrels(task, folder) writes, or "
-    "with {Task}/{split}.tsv in lines of BEIR or TREC."
+    "--qrels a folder with {Task}_qrels.json, which write_qrels(task, folder) of tieproof.integrations.mteb writes, "
+    "or with {Task}/{split}.tsv in lines of BEIR or TREC."
 )
 
 

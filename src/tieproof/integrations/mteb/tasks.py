@@ -1,7 +1,4 @@
-"""MTEB: the interval of every measure that it prints, beside the number that it prints (extra `mteb`).
-
-`mteb.evaluate(model, with_intervals(task))` has `ndcg_at_10_lower` and the like among its scores.
-"""
+"""Tasks of MTEB: a mixin for their scores, and what is relevant in them."""
 
 import copy
 import json
@@ -9,20 +6,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tieproof.errors import InputError, MissingExtraError
+import mteb
+from mteb.abstasks import AbsTaskRetrieval
+
+from tieproof.errors import InputError
 from tieproof.integrations.mteb_lists.judgments import file_of
 from tieproof.integrations.mteb_lists.predictions import CONVENTIONS
 from tieproof.integrations.mteb_lists.scores import Conventions, Judgments, Lists, ListScores, names_at
 from tieproof.measures import parse
 from tieproof.views.whole_files import atomic_write
-
-try:
-    import mteb
-    from mteb.abstasks import AbsTaskRetrieval
-except ImportError:
-    raise MissingExtraError("tieproof.integrations.mteb", "mteb") from None
-
-__all__ = ["TieIntervals", "with_intervals", "write_qrels"]
 
 BOUNDS = ("lower", "expected", "upper")
 
