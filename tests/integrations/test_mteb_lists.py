@@ -2,7 +2,8 @@
 
 import json
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +316,24 @@ def test_tables(tmp_path: Path, run: CommandLine) -> None:
     assert "its score is at most the last one's, so it may be tied with that" in said
     assert "The score is 'lower'" in said
     assert json.loads(run(tmp_path, "--json", "-")[1])["splits"][0]["measures"]["RR@10"]["upper"] == 1
+
+
+def test_progress_is_told_how_many_letters_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the names of queries and what stands beside them."""
+    saved(tmp_path)
+    done: list[int] = []
+
+    @contextmanager
+    def bar(total: int, what: str, unit: float) -> Iterator[Callable[[int], None]]:
+        assert (total, what, unit) == ((tmp_path / "Toy_predictions.json").stat().st_size, "megabytes", 1e6)
+        yield done.append
+
+    monkeypatch.setattr(folder_file, "progress_bar", bar)
+    found = the_split(tmp_path, progress=True)
+    assert found == the_split(tmp_path)
+    size = (tmp_path / "Toy_predictions.json").stat().st_size
+    assert len(done) == 30
+    assert 0.8 * size < sum(done) <= size
 
 
 def test_models_are_named_where_there_are_several(tmp_path: Path, run: CommandLine) -> None:
