@@ -18,6 +18,7 @@ NEEDED = {
     SOURCE / "confidence" / "regions.py": "arviz_stats",
     SOURCE / "confidence" / "retrieval.py": "scipy",
     SOURCE / "integrations" / "sklearn": "sklearn",
+    SOURCE / "integrations" / "mteb": "mteb",
 }
 
 ABSENT = [path for path, library in NEEDED.items() if find_spec(library) is None]

@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "errors ties inputs distances measures results calls views",
     "tieproof": "later installed errors ties measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures results calls audit views",
+    "cli": "tieproof errors data inputs native distances measures results calls audit views integrations",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""

@@ -28,6 +28,7 @@ DOORS = [
     "tieproof.data",
     "tieproof.integrations.sklearn",
     "tieproof.integrations.sentence_transformers",
+    "tieproof.integrations.mteb",
     "tieproof.measures",
 ]
 

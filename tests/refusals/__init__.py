@@ -1,6 +1,17 @@
 """Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
 
-from refusals import comparisons, embeddings, files, labels, neighbors, pages, rankings, records, warned
+from refusals import (
+    comparisons,
+    embeddings,
+    files,
+    labels,
+    mteb_lists,
+    neighbors,
+    pages,
+    rankings,
+    records,
+    warned,
+)
 from refusals.case import Case
 
 SECTIONS: dict[str, dict[str, Case]] = {
@@ -12,5 +23,6 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Files": files.CASES,
     "Records": records.CASES,
     "Pages": pages.CASES,
+    "Predictions of MTEB": mteb_lists.CASES,
     "What looks right and is not": warned.CASES,
 }

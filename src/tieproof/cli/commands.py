@@ -21,6 +21,7 @@ COMMANDS = (
     "neighbor-recall",
     "range-recall",
     "audit",
+    "mteb",
     "measures",
     "demo",
 )

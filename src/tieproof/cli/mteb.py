@@ -1,0 +1,96 @@
+"""`tieproof mteb`."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from tieproof.calls.scoring import parse_measures
+from tieproof.cli import options
+from tieproof.cli.documented import Command
+from tieproof.cli.exits import BAD_INPUT
+from tieproof.cli.options import Text, check_options, count_option, file_argument, file_path, option
+from tieproof.cli.output import answer, written
+from tieproof.cli.streams import complain, is_terminal
+from tieproof.errors import InputError
+from tieproof.integrations.mteb_lists.folder import files_in, folder_ties
+from tieproof.integrations.mteb_lists.report import render
+from tieproof.views.printable import in_one_line
+from tieproof.views.text.files import MEANS
+
+DEFAULT_MEASURES = ("nDCG@10", "RR@10", "AP@1000", "R@1000")
+
+HELP = (
+    "Show what equal scores, and the cut at 1,000 documents, leave open in saved predictions of MTEB.\n\n"
+    "PREDICTIONS is the prediction_folder of mteb.evaluate, or a file in it; folders within are searched, too. "
+    "Judgments come from --qrels, else from the data of the task where mteb keeps it on this machine; nothing is "
+    "downloaded, unless HF_HUB_OFFLINE=0 is in the environment. Without judgments the lists with ties are counted, "
+    "and no measure is evaluated. Beside each interval is what MTEB printed, from a file {Task}.json beside the "
+    "predictions or in --results.\n\n"
+    "A damaged file is named on standard error, and does not stop the others; the exit status is then 2."
+)
+
+EXAMPLES = (
+    "tieproof mteb predictions/",
+    "tieproof mteb predictions/ --results results/ -m nDCG@10,R@100",
+    "tieproof mteb predictions/SciFact_predictions.json --qrels qrels/ --json ties.json",
+)
+
+
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@file_argument("predictions", meaning="A folder of files {Task}_predictions.json, or one of them.")
+@option(
+    "--qrels",
+    metavar="FOLDER",
+    parser=file_path,
+    text="A folder of judgments: {Task}_qrels.json, as write_qrels of tieproof.integrations.mteb writes it, or "
+    "{Task}/{subset}/{split}.tsv or .txt in lines of BEIR or TREC, without {subset}/ where it is default. Default: "
+    "where the predictions are.",
+)
+@option(
+    "--results",
+    metavar="FOLDER",
+    parser=file_path,
+    text="A folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: where the predictions are.",
+)
+@option(
+    "--measure",
+    "-m",
+    "measures",
+    metavar="NAME",
+    multiple=True,
+    default=DEFAULT_MEASURES,
+    text="A measure such as nDCG@10, or several with commas between them; repeat it for more.",
+)
+@count_option(
+    "--longest",
+    text="Documents that a list holds at most: one of so many was cut off. Default: the largest k that MTEB printed "
+    "a measure at, or has for the task, or 1000.",
+)
+@options.json
+def command(
+    predictions: str, qrels: Text, results: Text, measures: Sequence[str], longest: int | None, json: Text
+) -> None:
+    """Read, evaluate, write, show."""
+    check_options(measures=measures)
+    for name, folder in (("--qrels", qrels), ("--results", results)):
+        if folder is not None and not Path(folder).is_dir():
+            raise InputError(f"{name}: {folder} is not a folder. Give the folder that the files are in.")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    wanted = parse_measures(measures)
+    place = Path(predictions)
+    folders = {name: Path(folder) for name, folder in (("qrels", qrels), ("results", results)) if folder}
+    found = written(
+        lambda: folder_ties(place, wanted, **folders, longest=longest, progress=is_terminal(sys.stderr)),
+        files_in(place),
+        [(json, MEANS)],
+    )
+    if found.splits or found.no_rankings:
+        answer(json, render, found)
+    for line in found.damaged:
+        complain(f"Error: {in_one_line(line)}")
+    if found.damaged:
+        click.get_current_context().exit(BAD_INPUT)

@@ -1,0 +1,173 @@
+"""Files of predictions as MTEB writes them: read query by query, since they have hundreds of megabytes.
+
+A file `{Task}_predictions.json` is {subset: {split: {query: {document: score}}}}, with the model beside the subsets,
+as "mteb_model_meta". Of the text one query at a time is made into numbers.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from json.decoder import JSONDecodeError
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from tieproof.errors import InputError
+
+SUFFIX = "_predictions.json"
+MODEL, CONVENTIONS = "mteb_model_meta", "tieproof_conventions"
+"""What stands beside the subsets: of predictions, and of judgments that `write_qrels` wrote."""
+
+WHITESPACE = " \t\n\r"
+
+OTHER_VALUES = frozenset('["-0123456789tfnNI')
+"""How values of JSON begin that are no objects."""
+
+
+class NoRankingsError(InputError):
+    """A file holds the predictions of a task that ranks nothing."""
+
+
+class ListedQuery(NamedTuple):
+    """A query, and the score of each of its documents."""
+
+    subset: str
+    split: str
+    query: str
+    documents: dict[str, float]
+
+
+class Cursor:
+    """A place in a text of JSON, which is read value by value."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path} cannot be read ({error.strerror or error}).") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not written in UTF-8, as JSON is. Write or copy it again.") from error
+        self.at = 0
+        self.decoder = json.JSONDecoder(object_pairs_hook=self.distinct)
+
+    def members(self) -> Iterator[str]:
+        """The names of the object that begins here; whoever is given one reads or skips its value."""
+        self.take("{")
+        if self.next() == "}":
+            self.at += 1
+            return
+        while True:
+            name = self.value()
+            if not isinstance(name, str):
+                self.refuse("the name of a member is expected")
+            self.take(":")
+            yield name
+            if self.next() == "}":
+                self.at += 1
+                return
+            self.take(",")
+
+    def value(self) -> Any:
+        """The value that begins here."""
+        self.next()
+        try:
+            value, self.at = self.decoder.raw_decode(self.text, self.at)
+        except JSONDecodeError as error:
+            self.at = error.pos
+            self.refuse(error.msg)
+        except RecursionError:
+            self.refuse("objects are nested too deeply")
+        return value
+
+    def next(self) -> str:
+        """The letter here, behind blanks; "" at the end."""
+        text, at = self.text, self.at
+        while text[at : at + 1] in WHITESPACE and at < len(text):
+            at += 1
+        self.at = at
+        return text[at : at + 1]
+
+    def take(self, letter: str) -> None:
+        """Go behind a letter that must be here."""
+        if self.next() != letter:
+            self.refuse(f"{letter!r} is expected")
+        self.at += 1
+
+    def end(self) -> None:
+        """Refuse anything but blanks."""
+        if self.next():
+            self.refuse("the file should end here")
+
+    def distinct(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object, in which no name stands twice."""
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            raise InputError(f"{self.path}: '{twice}' occurs twice in one object. Keep one of them.")
+        return members
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Say where the file is no JSON, or another one than is expected."""
+        where = "at its end" if self.at >= len(self.text) else f"at character {self.at:,}"
+        raise InputError(
+            f"{self.path} is not a whole file as MTEB writes them: {reason}, {where}. It was cut short or changed; "
+            "write or copy it again."
+        )
+
+
+class Predictions:
+    """A file of predictions, or of judgments in the same shape.
+
+    path : of the file
+    advance : is told how many letters have been read
+    about : what stands beside the subsets, as far as the file has been read
+
+    Iteration gives each query as it stands in the file. It raises InputError with the name of the file where this is
+    damaged, and NoRankingsError where the task has no lists of documents.
+    """
+
+    def __init__(self, path: Path, advance: Callable[[int], None] = lambda count: None) -> None:
+        self.path, self.advance = path, advance
+        self.about: dict[str, Any] = {}
+
+    @property
+    def task(self) -> str:
+        """The name of the task."""
+        return self.path.name.removesuffix(SUFFIX)
+
+    def __iter__(self) -> Iterator[ListedQuery]:
+        """The queries."""
+        cursor = Cursor(self.path)
+        for subset in cursor.members():
+            if subset in (MODEL, CONVENTIONS):
+                self.check_object(cursor)
+                self.about[subset] = cursor.value()
+            else:
+                yield from self.of_subset(cursor, subset)
+        cursor.end()
+
+    def of_subset(self, cursor: Cursor, subset: str) -> Iterator[ListedQuery]:
+        """The queries of all splits of a subset."""
+        self.check_object(cursor)
+        for split in cursor.members():
+            self.check_object(cursor)
+            for query in cursor.members():
+                before = cursor.at
+                self.check_object(cursor)
+                documents = cursor.value()
+                if not set(map(type, documents.values())) <= {float, int}:
+                    self.refuse()
+                yield ListedQuery(subset, split, query, documents)
+                self.advance(cursor.at - before)
+
+    def check_object(self, cursor: Cursor) -> None:
+        """Refuse what is no object, such as the lists of classes or of embeddings of other tasks."""
+        if cursor.next() in OTHER_VALUES:
+            self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Say that these are not the lists of queries."""
+        raise NoRankingsError(
+            f"{self.path} does not hold {{subset: {{split: {{query: {{document: score}}}}}}}}, as predictions of "
+            "tasks of retrieval and reranking do."
+        )

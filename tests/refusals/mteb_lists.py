@@ -1,0 +1,91 @@
+"""Files of MTEB that cannot be read."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from refusals.case import Case
+from tieproof.integrations.mteb_lists.folder import files_in
+from tieproof.integrations.mteb_lists.judgments import FolderOfQrels
+from tieproof.integrations.mteb_lists.predictions import Predictions
+from tieproof.integrations.mteb_lists.printed import read_printed
+
+
+def empty_folder(folder: Path) -> object:
+    """Look for predictions where there are none."""
+    (folder / "predictions").mkdir()
+    return files_in(folder / "predictions")
+
+
+def predictions(text: str | bytes) -> Callable[[Path], object]:
+    """Read a file of predictions."""
+
+    def call(folder: Path) -> object:
+        path = folder / "SciFact_predictions.json"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return list(Predictions(path))
+
+    return call
+
+
+def beside(name: str, text: str, read: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Read a file that stands beside predictions."""
+
+    def call(folder: Path) -> object:
+        (folder / name).write_text(text)
+        return read(folder)
+
+    return call
+
+
+CASES: dict[str, Case] = {
+    "a folder that is not there": Case(
+        lambda folder: files_in(folder / "predictions"),
+        r"predictions does not exist\. Give the prediction_folder of mteb\.evaluate",
+        in_folder=True,
+    ),
+    "a folder without predictions": Case(
+        empty_folder, r"predictions has no file that ends in _predictions\.json\.", in_folder=True
+    ),
+    "a file that was cut short": Case(
+        predictions('{"default": {"test": {"q1": {"d1": 0.5, "d2"'),
+        r"is not a whole file as MTEB writes them: Expecting ':' delimiter, at its end\. It was cut short",
+        in_folder=True,
+    ),
+    "a file that goes on behind its end": Case(
+        predictions("{}{}"), r"the file should end here, at character 2", in_folder=True
+    ),
+    "a file that is no UTF-8": Case(predictions(b'{"\xe9": {}}'), r"is not written in UTF-8", in_folder=True),
+    "a document twice for a query": Case(
+        predictions('{"default": {"test": {"q1": {"d1": 0.5, "d1": 0.25}}}}'),
+        r"'d1' occurs twice in one object\. Keep one of them",
+        in_folder=True,
+    ),
+    "predictions of a task that ranks nothing": Case(
+        predictions('{"default": {"test": [[0, 1, 1]]}}'),
+        r"does not hold \{subset: \{split: \{query: \{document: score\}\}\}\}",
+        in_folder=True,
+    ),
+    "judgments that are lists": Case(
+        beside(
+            "SciFact_qrels.json",
+            '{"default": {"test": {"q1": ["d1"]}}}',
+            lambda folder: FolderOfQrels(folder, "SciFact"),
+        ),
+        r"SciFact_qrels\.json does not hold \{subset: .*document: grade\}\}\}\}\. Write it again",
+        in_folder=True,
+    ),
+    "rules of a task that are none": Case(
+        beside(
+            "SciFact_qrels.json",
+            '{"tieproof_conventions": {"longest": "all"}}',
+            lambda folder: FolderOfQrels(folder, "SciFact"),
+        ),
+        r"tieproof_conventions must have longest, ignore_identical_ids and skip_first_result, and holds",
+        in_folder=True,
+    ),
+    "results that are none": Case(
+        beside("SciFact.json", "[]", lambda folder: read_printed("SciFact", {}, folder)),
+        r"SciFact\.json does not hold results of MTEB",
+        in_folder=True,
+    ),
+}
