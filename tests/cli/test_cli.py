@@ -654,11 +654,11 @@ BAD_INPUTS: dict[str, Case] = {
 def test_bad_input_is_one_line(run: Run, files: dict[str, Array | bytes], arguments: str, said: list[str]) -> None:
     for name, content in files.items():
         Path(name).write_bytes(content if isinstance(content, bytes) else npy(content))
-    before = {path: path.read_bytes() for path in Path().iterdir()}
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     line = the_line(run("evaluate", *arguments.split()))
     for part in said:
         assert part in line
-    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
 BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
@@ -761,9 +761,9 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
 def test_bad_run_is_one_line(run: Run, files: dict[str, str], arguments: str, said: str) -> None:
     for name, text in files.items():
         Path(name).write_text(text)
-    before = {path: path.read_bytes() for path in Path().iterdir()}
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     assert the_line(run("run", *arguments.split())).startswith(f"Error: {said}")
-    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
 def test_bad_input_in_a_process_of_its_own(tmp_path: Path) -> None:
