@@ -16,6 +16,7 @@ NEEDED = {
     SOURCE / "confidence" / "von_mises_fisher.py": "scipy",
     SOURCE / "confidence" / "regions.py": "arviz_stats",
     SOURCE / "confidence" / "retrieval.py": "scipy",
+    SOURCE / "integrations" / "ir_measures": "ir_measures",
 }
 
 ABSENT = [path for path, library in NEEDED.items() if find_spec(library) is None]

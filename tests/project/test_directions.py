@@ -37,6 +37,7 @@ MAY_IMPORT = {
     # Of calls, pages take the nearest items of the worst queries, which no result keeps.
     "views": "installed errors ties distances measures confidence statistics results calls audit",
     "compat": "errors ties inputs exact distances engine results calls views",
+    "integrations": "errors ties inputs distances measures results calls views",
     "tieproof": "later installed errors ties measures confidence results calls audit",
     "cli": "tieproof errors data inputs native distances measures results calls audit views",
     "__main__": "cli",
