@@ -38,7 +38,8 @@ class View(NamedTuple):
         """Return the documents that are ranked."""
         if not self.judged_only:
             return run
-        gains, kept = dict(self.gains), {}
+        gains: dict[Any, Any] = dict(self.gains)
+        kept: ByQuery = {}
         judged = {str(query): documents for query, documents in qrels.items()}
         for query, scores in run.items():
             grades = judged.get(str(query), {}).items()
