@@ -38,12 +38,12 @@ class View(NamedTuple):
         """Return the documents that are ranked."""
         if not self.judged_only:
             return run
-        gains: dict[Any, Any] = dict(self.gains)
+        gains = dict(self.gains)
         kept: ByQuery = {}
         judged = {str(query): documents for query, documents in qrels.items()}
         for query, scores in run.items():
             grades = judged.get(str(query), {}).items()
-            wanted = {str(document) for document, grade in grades if gains.get(grade, grade) >= 0}
+            wanted = {str(document) for document, grade in grades if (gains[grade] if grade in gains else grade) >= 0}
             kept[query] = {document: score for document, score in scores.items() if str(document) in wanted}
         return kept
 
