@@ -4,15 +4,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tieproof.measures import REGISTRY, Definition
+from tieproof.measures.spellings import LIBRARIES
 from tieproof.views.text.measures import (
     LEGEND,
     LEGEND_OF_NAMES,
     explained,
     names_elsewhere,
+    not_offered,
     spelling,
 )
 
 PAGE = Path(__file__).with_name("measures.md")
+
+OTHERS = "Other names that libraries list"
 
 INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of measures. -->
 
@@ -32,7 +36,7 @@ where none is named; `tieproof.measures.parse` and `parse_list` make measures of
 def render() -> str:
     """The page."""
     sections = ["\n".join(section(definition)) for definition in REGISTRY.values()]
-    return "\n".join([INTRODUCTION, *sections])
+    return "\n".join([INTRODUCTION, *sections, *others()])
 
 
 def section(definition: Definition) -> Iterator[str]:
@@ -49,6 +53,17 @@ def section(definition: Definition) -> Iterator[str]:
             for theirs, ours in spellings.items():
                 yield f"| {library} | `{theirs}` | `{ours}` |"
         yield ""
+
+
+def others() -> Iterator[str]:
+    """The lines on names that are refused, and on where all names are listed."""
+    yield from ("", f"## {OTHERS}", "", "They are refused, with what they are:", "")
+    yield from ("| library | its names | what they are |", "|---|---|---|")
+    for library, names, reason in not_offered():
+        yield f"| {library} | {', '.join(f'`{name}`' for name in names.split(', '))} | {reason} |"
+    yield from ("", "The names of each library are listed there:", "")
+    yield from (f"- {library.name}: {library.source}" for library in LIBRARIES)
+    yield ""
 
 
 if __name__ == "__main__":

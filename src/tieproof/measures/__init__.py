@@ -14,11 +14,11 @@ from tieproof.measures.base import (
     Estimates,
     Measure,
     Parameter,
-    aliases,
     define,
     parse,
     parse_list,
 )
+from tieproof.measures.elsewhere import aliases
 from tieproof.measures.relevant_ranks import AP, AP_TRAPEZOID, INP, RR, Success
 from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec, nDCG
 

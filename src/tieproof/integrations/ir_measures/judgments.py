@@ -38,14 +38,25 @@ class View(NamedTuple):
         """Return the documents that are ranked."""
         if not self.judged_only:
             return run
-        gains = dict(self.gains)
-        kept: ByQuery = {}
-        judged = {str(query): documents for query, documents in qrels.items()}
-        for query, scores in run.items():
-            grades = judged.get(str(query), {}).items()
-            wanted = {str(document) for document, grade in grades if (gains[grade] if grade in gains else grade) >= 0}
-            kept[query] = {document: score for document, score in scores.items() if str(document) in wanted}
-        return kept
+        gains: Mapping[Any, Any] = dict(self.gains)
+
+        def is_judged(grade: Any) -> bool:
+            gain: Any = gains.get(grade, grade)
+            return bool(gain >= 0)
+
+        judged = {
+            str(query): {str(document) for document, grade in documents.items() if is_judged(grade)}
+            for query, documents in qrels.items()
+        }
+        nothing: set[str] = set()
+        return {
+            query: {
+                document: score
+                for document, score in scores.items()
+                if str(document) in judged.get(str(query), nothing)
+            }
+            for query, scores in run.items()
+        }
 
 
 def by_query(converter: Any, what: str, value: str) -> ByQuery:
