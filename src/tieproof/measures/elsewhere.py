@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from tieproof.errors import InputError
@@ -53,6 +54,7 @@ def meanings_of(text: str) -> list[Meaning]:
     ]
 
 
+@lru_cache(maxsize=2048)
 def plain(text: str) -> str:
     """A spelling without what does not matter: letter case, blanks and quotation marks.
 
