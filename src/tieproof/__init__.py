@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         RelP,
         Rprec,
         Success,
+        bpref,
         nDCG,
     )
     from tieproof.results.collisions import Collisions
@@ -84,6 +85,7 @@ else:
             "Verdict": "tieproof.results.verdicts",
             "Verification": "tieproof.results.verification",
             "__version__": "tieproof.installed",
+            "bpref": "tieproof.measures",
             "collisions": "tieproof.calls.collisions",
             "compare": "tieproof.calls.compare",
             "confidence": None,
@@ -137,6 +139,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "audit",
+    "bpref",
     "collisions",
     "compare",
     "confidence",

@@ -69,6 +69,7 @@ TREC = [
     *(("nDCG", {**more, **cut}) for more in GAINS for cut in ({}, {"cutoff": 5})),
     *((name, {**more, "cutoff": 5}) for name in ("P", "R", "Success") for more in PARAMETERS),
     *((name, more) for name in ("RR", "Rprec") for more in PARAMETERS),
+    *(("Bpref", more) for more in ({}, {"rel": 2})),
 ]
 """What pytrec_eval computes for ir_measures."""
 
@@ -205,8 +206,8 @@ def test_the_provider_itself_takes_the_lower_bound() -> None:
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_first_choice(bound: Any, pipeline: list[Any]) -> None:
     qrels, run = data(ties=True)
-    asked = [ir_measures.nDCG @ 10, ir_measures.Bpref, ir_measures.RBP(rel=1), ours.AP(bound="upper")]
-    before = ir_measures.calc_aggregate([ir_measures.Bpref], qrels, run)
+    asked = [ir_measures.nDCG @ 10, ir_measures.infAP, ir_measures.RBP(rel=1), ours.AP(bound="upper")]
+    before = ir_measures.calc_aggregate([ir_measures.infAP], qrels, run)
     ours.first_choice("upper" if bound == "lower" else "lower")
     ours.first_choice(bound)
     assert len(pipeline) == len(set(map(id, pipeline)))
@@ -382,7 +383,7 @@ def test_command_line_of_queries(
     ("arguments", "said"),
     [
         (["nDCG(bound='best')@10"], "bound must be one of lower, expected, upper"),
-        (["Bpref(bound='lower')"], "ir_measures does not take this measure: 'bound'. A bound is a parameter of AP, "),
+        (["infAP(bound='lower')"], "ir_measures does not take this measure: 'bound'. A bound is a parameter of AP, "),
         (["AP(norm='min')"], "ir_measures does not take this measure"),
         (["--provider", "tieproof", "infAP"], "tieproof does not compute 'infAP'"),
     ],

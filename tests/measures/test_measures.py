@@ -8,6 +8,7 @@ import random
 from dataclasses import dataclass, replace
 from decimal import Decimal, getcontext
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -348,7 +349,9 @@ def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: in
     }
     tie = one_tie(k, n, l, m, n_relevant=n + m)
     first = one_tie(0, 0, n, n)
-    both = {x: np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")}
+    both: dict[str, Any] = {
+        x: np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")
+    }
     ties = Ties(**both, n_relevant=tie.n_relevant, n_items=tie.n_items) if n else tie
     check_tie(parse(f"AP(norm=hits)@{k + s}")(ties), exact, Decimal(1))
 
@@ -457,7 +460,7 @@ MILLION = [
         "nDCG(ideal=list)@1000",
         "AUC",
     ),
-    *("P@700000", "RelP@1000", "R@1000000", "F1@500000", "Success@500000", "RR@1000", "INP", "RBP@1000"),
+    *("bpref", "P@700000", "RelP@1000", "R@1000000", "F1@500000", "Success@500000", "RR@1000", "INP", "RBP@1000"),
 ]
 
 

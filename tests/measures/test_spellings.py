@@ -85,7 +85,7 @@ def test_ranx() -> None:
     for name in names:
         # Its RBP sums grades up; with grades of 1 it is that of Moffat and Zobel.
         judged = np.minimum(grades, 1) if name == "rbp" else grades
-        qrels = library.Qrels(as_dicts(judged, int, grades > 0))
+        qrels = library.Qrels(as_dicts(judged, int))
         for asked in [f"{name}.80", f"{name}.95"] if name == "rbp" else [name, f"{name}@5"]:
             if asked not in ("r-precision@5", "bpref@5"):  # a cutoff means nothing there
                 values[asked] = float(library.evaluate(qrels, run, asked))
@@ -207,6 +207,90 @@ def test_pytorch_metric_learning() -> None:
         return tp.evaluate(embeddings, labels, distance="euclidean", measures=measures)
 
     check("pytorch-metric-learning", values, ours)
+
+
+@pytest.fixture
+def words() -> tuple[list[str], list[str], Array]:
+    """Queries and documents of one word each, and a vector of each word: queries first."""
+    queries, documents = [f"q{i}" for i in range(10)], [f"d{i}" for i in range(30)]
+    vectors = np.random.default_rng(0).normal(size=(len(queries) + len(documents) + 1, 8))
+    return queries, documents, vectors.astype(np.float32)
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_sentence_transformers(words: tuple[list[str], list[str], Array], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    library = pytest.importorskip("sentence_transformers")
+    evaluation = pytest.importorskip("sentence_transformers.evaluation")
+    queries, documents, vectors = words
+    model = model_of(library, [*queries, *documents], vectors)
+    random = np.random.default_rng(1)
+    relevant = {query: {documents[d] for d in random.permutation(30)[:6]} for query in queries}
+    pairs = [(queries.index(query), documents.index(d)) for query, ds in relevant.items() for d in sorted(ds)]
+    distances = {"cosine": "cosine", "dot": "dot", "euclidean": "euclidean", "manhattan": "cityblock"}
+    names = {"cosine": "cos_sim", "dot": "dot_score", "euclidean": "euclidean_sim", "manhattan": "manhattan_sim"}
+    functions = {name: getattr(library.util, function) for name, function in names.items()}
+    texts = (dict(zip(each, each, strict=True)) for each in (queries, documents))
+    found = evaluation.InformationRetrievalEvaluator(*texts, relevant, score_functions=functions)(model)
+    assert len(found) == 60
+    samples = [
+        {"query": query, "positive": sorted(ds), "negative": [d for d in documents if d not in ds]}
+        for query, ds in relevant.items()
+    ]
+    reranked = evaluation.RerankingEvaluator(samples)(model)
+    assert set(reranked) == {"map", "mrr@10", "ndcg@10"}
+
+    for name, distance in distances.items():
+        values: Values = {key: float(value) for key, value in found.items() if key.startswith(name)}
+        values |= {key.removeprefix(f"{name}_"): value for key, value in values.items()}
+        values |= reranked if name == "cosine" else {}
+
+        def ours(measures: list[str], distance: str = distance) -> tp.Result:
+            some = vectors[:10], vectors[10:40]
+            return tp.evaluate(some[0], gallery=some[1], relevance=pairs, distance=distance, measures=measures)
+
+        check("sentence-transformers", values, ours)
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_other_evaluators_of_sentence_transformers(
+    words: tuple[list[str], list[str], Array], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They rank nothing: all that they print is refused."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    library = pytest.importorskip("sentence_transformers")
+    evaluation = pytest.importorskip("sentence_transformers.evaluation")
+    queries, documents, vectors = words
+    model, labels = model_of(library, [*queries, *documents], vectors), [0, 1] * 5
+    first, second, third = queries, documents[:10], documents[10:20]
+    printed: list[str] = ["accuracy"]  # of LabelAccuracyEvaluator, which needs a trained head
+    for score in spellings.SCORES:
+        one = {"similarity_fn_names": [score]}
+        printed += evaluation.BinaryClassificationEvaluator(first, second, labels, **one)(model)
+        printed += evaluation.TripletEvaluator(first, second, third, main_similarity_function=score)(model)
+        printed += evaluation.EmbeddingSimilarityEvaluator(first, second, [0.0, 1.0] * 5, **one)(model)
+    printed += evaluation.TranslationEvaluator(first, second)(model)
+    printed += evaluation.MSEEvaluator(first, second, teacher_model=model)(model)
+    sentences = dict(zip(first, first, strict=True))
+    printed += evaluation.ParaphraseMiningEvaluator(sentences, duplicates_list=[("q1", "q2")])(model)
+    assert len(set(printed)) > 40
+    for name in set(printed):
+        (found,) = [meaning for meaning in meanings_of(name) if meaning.library == "sentence-transformers"]
+        assert found.reason
+        assert_parsed(name, "")
+
+
+def model_of(library: Any, words: list[str], vectors: Array) -> Any:
+    """A model that embeds each word as its vector; nothing is downloaded."""
+    tokenizers = pytest.importorskip("tokenizers")
+    from sentence_transformers.models import StaticEmbedding
+
+    numbers = {word: number for number, word in enumerate([*words, "[UNK]"])}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    return library.SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=vectors)], device="cpu")
 
 
 def test_the_table_is_whole() -> None:

@@ -152,6 +152,26 @@ def area_under_curve(ordering: Ordering, context: Context) -> Fraction:
     return Fraction(won, context.n_relevant * others)
 
 
+def binary_preference(ordering: Ordering, context: Context) -> Fraction:
+    """As trec_eval has it, with a judgment for every item of the ordering."""
+    return preference(ordering, context.n_relevant, len(ordering) - hits(ordering))
+
+
+def preference(ordering: Sequence[Grade | None], n_relevant: int, n_others: int) -> Fraction:
+    """bpref of a ranking whose items without a judgment have no grade: a loop over the ranks, as in trec_eval."""
+    score, others_above = Fraction(), 0
+    for grade in ordering:
+        if grade is None:
+            continue
+        if grade == 0:
+            others_above += 1
+        elif others_above:
+            score += 1 - Fraction(min(others_above, n_relevant), min(n_others, n_relevant))
+        else:
+            score += 1
+    return score / n_relevant
+
+
 @cache
 def log2(x: Fraction) -> Fraction:
     with localcontext() as context:
@@ -210,6 +230,7 @@ DEFINITIONS: dict[str, Definition] = {
     "RBP": rank_biased_precision(Fraction(0.8)),
     "RBP(p=0.25)": rank_biased_precision(Fraction(1, 4)),
     "AUC": area_under_curve,
+    "bpref": binary_preference,
     "nDCG": ndcg(),
     "nDCG(gain=exp)": ndcg(exponential_gain),
     "nDCG(ideal=list)": ndcg(ideal="list"),

@@ -38,6 +38,7 @@ MEASURES = [
     "INP",
     "RBP",
     "AUC",
+    "bpref",
     "nDCG",
     "nDCG@3",
     "nDCG(gain=exp)@3",

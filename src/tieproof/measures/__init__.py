@@ -19,6 +19,7 @@ from tieproof.measures.base import (
     parse_list,
 )
 from tieproof.measures.elsewhere import aliases
+from tieproof.measures.preferences import bpref
 from tieproof.measures.relevant_ranks import AP, AP_TRAPEZOID, INP, RR, Success
 from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec, nDCG
 
@@ -45,6 +46,7 @@ __all__ = [
     "Rprec",
     "Success",
     "aliases",
+    "bpref",
     "define",
     "nDCG",
     "parse",

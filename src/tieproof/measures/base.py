@@ -74,8 +74,8 @@ class Definition:
     """Everything that is known about a measure.
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` (R: the query's number of
-    relevant items) may be written; at_rank_r: the measure that it would be, where it may not. spellings.py
-    has what other libraries call it.
+    relevant items) may be written; at_rank_r: the measure that it would be, where it may not; judged_only: whether
+    it reads `Ties.judged`. What other libraries call it stands in spellings.py.
     """
 
     name: str
@@ -86,6 +86,7 @@ class Definition:
     cutoff: Literal["required", "optional", "none"] = "none"
     rank_r: bool = False
     at_rank_r: str = ""
+    judged_only: bool = False
     parameters: tuple[Parameter, ...] = ()
 
     def parameter(self, name: str) -> Parameter:

@@ -23,9 +23,9 @@ class Meaning(NamedTuple):
     reason: str
 
 
-def meanings() -> Iterator[Meaning]:
-    """Every line of the table."""
-    for library in spellings.LIBRARIES:
+def meanings(libraries: Iterable[spellings.Library] | None = None) -> Iterator[Meaning]:
+    """Every line of the table, or of some libraries."""
+    for library in spellings.LIBRARIES if libraries is None else libraries:
         for ours, names in library.names.items():
             yield from (Meaning(library.name, theirs, ours, "") for theirs in names.split())
         for reason, names in library.refused.items():
@@ -44,17 +44,26 @@ def meanings_of(text: str) -> list[Meaning]:
     [Meaning(library='sentence-transformers', theirs='cosine_map@{k}', ours='AP(norm=min)@100', reason='')]
     """
     key = plain(text)
-    digits = {key: ""}
+    keys = {key: ""}
     for match in re.finditer("[0-9]+", key):
-        digits[f"{key[: match.start()]}{{k}}{key[match.end() :]}"] = match[0]
+        keys[f"{key[: match.start()]}{{k}}{key[match.end() :]}"] = match[0]
+    table = by_spelling(spellings.LIBRARIES)
     return [
-        meaning._replace(ours=meaning.ours.format(k=digits[plain(meaning.theirs)]))
-        for meaning in meanings()
-        if plain(meaning.theirs) in digits
+        meaning._replace(ours=meaning.ours.format(k=digits))
+        for spelling, digits in keys.items()
+        for meaning in table.get(spelling, ())
     ]
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=1)
+def by_spelling(libraries: tuple[spellings.Library, ...]) -> dict[str, list[Meaning]]:
+    """What is meant by each spelling; {k} stands for the digits of a cutoff."""
+    table: dict[str, list[Meaning]] = {}
+    for meaning in meanings(libraries):
+        table.setdefault(plain(meaning.theirs), []).append(meaning)
+    return table
+
+
 def plain(text: str) -> str:
     """A spelling without what does not matter: letter case, blanks and quotation marks.
 

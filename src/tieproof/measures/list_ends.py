@@ -130,6 +130,20 @@ def mean_of_hits(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatA
     return np.minimum(worst(low), worst(missing)) * hits_of_nothing, upper
 
 
+def judged_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of a measure of the judged items: those outside the list are known, and may continue the tie."""
+    judged = ties.judged
+    assert judged is not None
+    assert isinstance(judged.ties, CutOffTies)
+    end, none = judged.ties, np.zeros_like(ties.missing)
+
+    def of(relevant: IntArray, others: FloatArray) -> Estimates:
+        continued = end.continued(relevant, others)
+        return measure(replace(continued, judged=replace(judged, ties=continued)))
+
+    return of(none, end.end.others).lower, of(end.missing, none.astype(np.float64)).upper
+
+
 def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArray:
     """Where a function of 0 … last, element-wise, that falls and then rises is smallest, by bisection."""
     low, high = np.zeros_like(last), last.copy()
@@ -142,6 +156,7 @@ def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArr
 
 BOUNDS: Mapping[str, Callable[[Measure, CutOffTies], tuple[FloatArray, FloatArray]]] = {
     "AUC": pairs,
+    "bpref": judged_alone,
     "nDCG": graded,
     "nDCG(gain=exp)": graded,
     "AP(norm=hits)": mean_of_hits,

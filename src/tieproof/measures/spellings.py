@@ -6,10 +6,11 @@ tests/measures/test_spellings.py takes every name from the installed libraries a
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 
-class Library(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Library:
     """A library, or a field, and its names of measures.
 
     name : as messages and pages call it
@@ -21,7 +22,7 @@ class Library(NamedTuple):
     name: str
     source: str
     names: Mapping[str, str]
-    refused: Mapping[str, str] = {}
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 SCORES = "cosine", "dot", "euclidean", "manhattan"
@@ -65,6 +66,7 @@ LIBRARIES: tuple[Library, ...] = (
             "RelP@{k}": "relative_P_{k} relative_P.{k}",
             "Rprec": "Rprec",
             "Success@{k}": "success_{k} success.{k}",
+            "bpref": "bpref",
             "nDCG": "ndcg",
             "nDCG@{k}": "ndcg_cut_{k} ndcg_cut.{k}",
         },
@@ -94,6 +96,7 @@ LIBRARIES: tuple[Library, ...] = (
             "RR@{k}": "mrr@{k}",
             "Rprec": "r-precision",
             "Success@{k}": "hit_rate@{k}",
+            "bpref": "bpref",
             "nDCG": "ndcg",
             "nDCG@{k}": "ndcg@{k}",
             "nDCG(gain=exp)": "ndcg_burges",
@@ -118,6 +121,7 @@ LIBRARIES: tuple[Library, ...] = (
             "RR@{k}": "RR@{k} MRR@{k}",
             "Rprec": "Rprec",
             "Success@{k}": "Success@{k}",
+            "bpref": "Bpref",
             "nDCG": "nDCG nDCG(dcg=log2)",
             "nDCG@{k}": "nDCG@{k} nDCG(dcg=log2)@{k}",
             "nDCG(gain=exp)": "nDCG(dcg=exp-log2)",
@@ -137,6 +141,7 @@ LIBRARIES: tuple[Library, ...] = (
             NOT_NORMALISED: "SDCG SDCG@{k}",
             "the share of documents that were judged": "Judged Judged@{k}",
             "a comparison with an ideal ranking, by rank-biased overlap": "Compat",
+            "a measure that is not there yet": "ERR ERR@{k}",
         },
     ),
     Library(
@@ -190,10 +195,10 @@ LIBRARIES: tuple[Library, ...] = (
         },
         {
             PAIRS_AT_ONCE: scored("accuracy accuracy_threshold f1 f1_threshold precision recall ap mcc")
-            + " average_precision",
+            + " average_precision f1 precision recall threshold",
             VALUES: " ".join(f"{kind}_{score}" for kind in ("pearson", "spearman") for score in SCORES)
             + " negative_mse",
-            "a share of right answers": "src2trg_accuracy trg2src_accuracy mean_accuracy",
+            "a share of right answers": "accuracy src2trg_accuracy trg2src_accuracy mean_accuracy",
         },
     ),
     Library(

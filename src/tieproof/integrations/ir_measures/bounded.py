@@ -23,8 +23,8 @@ OF_GRADES_THERE = {"RBP"}
 GAINS = {"log2": "linear", "exp-log2": "exp"}
 """What ir_measures calls a formulation of DCG, and our gains."""
 
-IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID"}
-"""Names that ir_measures could not parse."""
+IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
+"""Names that ir_measures could not parse, or writes differently."""
 
 
 class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
@@ -124,7 +124,8 @@ def parameters_of(definition: Definition) -> dict[str, Any]:
     else:
         default = {"required": True} if definition.name in OF_GRADES_THERE else {"default": 1}
         described["rel"] = ParamInfo(dtype=int, desc="minimum relevance score to be considered relevant", **default)
-    described["judged_only"] = ParamInfo(dtype=bool, default=False, desc="ignore documents without a judgment")
+    if not definition.judged_only:
+        described["judged_only"] = ParamInfo(dtype=bool, default=False, desc="ignore documents without a judgment")
     for name in own_parameters(definition):
         parameter = definition.parameter(name)
         kind = str if parameter.choices else float
@@ -155,6 +156,7 @@ class ExactMean(Agg):  # type: ignore[misc]
 AP = BoundedMeasure("AP")
 AP_TRAPEZOID = BoundedMeasure("AP(trapezoid)")
 AUC = BoundedMeasure("AUC")
+Bpref = BoundedMeasure("bpref")
 F1 = BoundedMeasure("F1")
 INP = BoundedMeasure("INP")
 P = BoundedMeasure("P")
@@ -168,6 +170,6 @@ nDCG = BoundedMeasure("nDCG")  # noqa: N816
 
 MEASURES: dict[str, BoundedMeasure] = {
     measure.__name__: measure
-    for measure in (AP, AP_TRAPEZOID, AUC, F1, INP, P, R, RBP, RR, RelP, Rprec, Success, nDCG)
+    for measure in (AP, AP_TRAPEZOID, AUC, Bpref, F1, INP, P, R, RBP, RR, RelP, Rprec, Success, nDCG)
 }
 """All of them, by their names in ir_measures."""

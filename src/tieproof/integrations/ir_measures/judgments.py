@@ -27,7 +27,7 @@ class View(NamedTuple):
         gains = dict(self.gains)
 
         def seen(grade: Any) -> Any:
-            return gains.get(grade, grade) if self.rel is None else int(grade >= self.rel)
+            return gains.get(grade, grade) if self.rel is None else 1 if grade >= self.rel else min(grade, 0)
 
         return {
             query: {document: seen(grade) for document, grade in documents.items()}
