@@ -25,7 +25,8 @@ INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of m
 Every measure comes with its lowest, expected and highest value and its standard deviation over all orderings of tied
 items. This deviation, `std` in Python, JSON and files and "tie std" in tables, is what ties leave open; it says
 nothing of how much queries differ. `tieproof measures` shows this page. `tieproof.DEFAULT_MEASURES` are computed
-where none is named; `tieproof.measures.parse` and `parse_list` make measures of their names.
+where none is named; `tieproof.measures.parse` and `parse_list` make measures of their names, and `aliases` lists
+those of other libraries.
 
 {LEGEND}
 
@@ -57,7 +58,7 @@ def section(definition: Definition) -> Iterator[str]:
 
 def others() -> Iterator[str]:
     """The lines on names that are refused, and on where all names are listed."""
-    yield from ("", f"## {OTHERS}", "", "They are refused, with what they are:", "")
+    yield from (f"## {OTHERS}", "", "They are refused, with what they are:", "")
     yield from ("| library | its names | what they are |", "|---|---|---|")
     for library, names, reason in not_offered():
         yield f"| {library} | {', '.join(f'`{name}`' for name in names.split(', '))} | {reason} |"

@@ -50,7 +50,7 @@ INTERPOLATED = "an interpolated precision"
 NOT_NORMALISED = "a sum that nothing bounds; nDCG is that sum over the best one"
 PAIRS_AT_ONCE = "a measure over all pairs at once, not over rankings"
 CLUSTERS = "a measure of clusters"
-VALUES = "a measure of the values of scores, not of their order"
+GIVEN_VALUES = "a comparison with given similarities or embeddings, in which nothing is ranked for a query"
 CURVE = "a curve, or a point on one, not a measure of a ranking"
 
 LIBRARIES: tuple[Library, ...] = (
@@ -138,7 +138,7 @@ LIBRARIES: tuple[Library, ...] = (
             OF_GAIN_AND_COST: "BPM BPM@{k} INST INSQ NERR8 NERR8@{k} NERR9 NERR9@{k} NERR10 NERR11",
             SAMPLED: "infAP",
             SET: "SetP SetRelP SetR SetF SetAP",
-            NOT_NORMALISED: "SDCG SDCG@{k}",
+            "nDCG as if documents of the highest grade never ended": "SDCG SDCG@{k}",
             "the share of documents that were judged": "Judged Judged@{k}",
             "a comparison with an ideal ranking, by rank-biased overlap": "Compat",
             "a measure that is not there yet": "ERR ERR@{k}",
@@ -196,7 +196,7 @@ LIBRARIES: tuple[Library, ...] = (
         {
             PAIRS_AT_ONCE: scored("accuracy accuracy_threshold f1 f1_threshold precision recall ap mcc")
             + " average_precision f1 precision recall threshold",
-            VALUES: " ".join(f"{kind}_{score}" for kind in ("pearson", "spearman") for score in SCORES)
+            GIVEN_VALUES: " ".join(f"{kind}_{score}" for kind in ("pearson", "spearman") for score in SCORES)
             + " negative_mse",
             "a share of right answers": "accuracy src2trg_accuracy trg2src_accuracy mean_accuracy",
         },
