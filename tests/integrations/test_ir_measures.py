@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -113,6 +114,19 @@ def test_exponential_gains_are_those_of_ranx(cut: dict[str, int], name: str) -> 
     theirs = library.evaluate(library.Qrels(relevant), library.Run(ranked), name, return_mean=False)
     found = values(ir_measures, ours.nDCG(dcg="exp-log2", bound="lower", **cut), qrels, run)
     assert [found[query] for query in queries] == pytest.approx(list(theirs), rel=1e-12)
+
+
+def test_expected_reciprocal_rank_is_that_of_gdeval() -> None:
+    """It wants numbers for queries, knows no negative grades, and prints five digits."""
+    if not shutil.which("perl"):
+        pytest.skip("gdeval needs perl")
+    qrels, run = data(ties=False)
+    numbered = {query[1:]: {d: max(grade, 0) for d, grade in grades.items()} for query, grades in qrels.items()}
+    ranked = {query[1:]: scores for query, scores in run.items()}
+    theirs = values(ir_measures.gdeval, ir_measures.ERR @ 5, numbered, ranked)
+    found = values(ir_measures, ours.ERR(bound="upper") @ 5, numbered, ranked)
+    assert found == pytest.approx(theirs, abs=6e-6)
+    assert len(set(found.values())) > 5
 
 
 def test_persistence_is_that_of_moffat_and_zobel() -> None:

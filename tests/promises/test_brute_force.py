@@ -38,6 +38,8 @@ MEASURES = [
     "INP",
     "RBP",
     "AUC",
+    "ERR",
+    "ERR@3",
     "bpref",
     "nDCG",
     "nDCG@3",

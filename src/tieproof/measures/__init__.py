@@ -18,6 +18,7 @@ from tieproof.measures.base import (
     parse,
     parse_list,
 )
+from tieproof.measures.cascade import ERR
 from tieproof.measures.elsewhere import aliases
 from tieproof.measures.preferences import bpref
 from tieproof.measures.relevant_ranks import AP, AP_TRAPEZOID, INP, RR, Success
@@ -31,6 +32,7 @@ __all__ = [
     "AP_TRAPEZOID",
     "AUC",
     "DEFAULT_MEASURES",
+    "ERR",
     "F1",
     "INP",
     "RBP",

@@ -63,7 +63,7 @@ class Parameter:
             except ValueError:
                 number = low
             if low < number < high:
-                return number
+                return int(number) if number.is_integer() else number
         raise InputError(
             f"{self.name}={value} in '{measure}': {self.name} must be {expected} (default {self.default})."
         )

@@ -114,6 +114,8 @@ LIBRARIES: tuple[Library, ...] = (
         {
             "AP": "AP MAP AP(rel=1)",
             "AP@{k}": "AP@{k} MAP@{k}",
+            "ERR": "ERR",
+            "ERR@{k}": "ERR@{k}",
             "P@{k}": "P@{k} Precision@{k}",
             "R@{k}": "R@{k} Recall@{k}",
             "RBP": "RBP(rel=1)",
@@ -141,9 +143,9 @@ LIBRARIES: tuple[Library, ...] = (
             "nDCG as if documents of the highest grade never ended": "SDCG SDCG@{k}",
             "the share of documents that were judged": "Judged Judged@{k}",
             "a comparison with an ideal ranking, by rank-biased overlap": "Compat",
-            "a measure that is not there yet": "ERR ERR@{k}",
         },
     ),
+    Library("gdeval", "https://trec.nist.gov/data/web/10/gdeval.pl", {"ERR@{k}": "err@{k}"}),
     Library(
         "BEIR",
         "https://github.com/beir-cellar/beir, beir/retrieval/evaluation.py",

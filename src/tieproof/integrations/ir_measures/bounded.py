@@ -14,7 +14,7 @@ from tieproof.measures import REGISTRY, Definition, Measure
 Bound = Literal["lower", "expected", "upper"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
 
-GRADED = {"nDCG"}
+GRADED = {"ERR", "nDCG"}
 """Measures that read grades; all others ask what is relevant, from which grade on."""
 
 OF_GRADES_THERE = {"RBP"}
@@ -118,10 +118,10 @@ def parameters_of(definition: Definition) -> dict[str, Any]:
     if definition.cutoff != "none":
         required = definition.cutoff == "required"
         described["cutoff"] = ParamInfo(dtype=int, required=required, desc="ranking cutoff threshold")
-    if definition.name in GRADED:
+    if "gain" in (parameter.name for parameter in definition.parameters):
         described["dcg"] = ParamInfo(dtype=str, choices=list(GAINS), default="log2", desc="DCG formulation")
         described["gains"] = ParamInfo(dtype=dict, desc="custom gain mapping (int-to-int)")
-    else:
+    if definition.name not in GRADED:
         default = {"required": True} if definition.name in OF_GRADES_THERE else {"default": 1}
         described["rel"] = ParamInfo(dtype=int, desc="minimum relevance score to be considered relevant", **default)
     if not definition.judged_only:
@@ -156,6 +156,7 @@ class ExactMean(Agg):  # type: ignore[misc]
 AP = BoundedMeasure("AP")
 AP_TRAPEZOID = BoundedMeasure("AP(trapezoid)")
 AUC = BoundedMeasure("AUC")
+ERR = BoundedMeasure("ERR")
 Bpref = BoundedMeasure("bpref")
 F1 = BoundedMeasure("F1")
 INP = BoundedMeasure("INP")
@@ -170,6 +171,6 @@ nDCG = BoundedMeasure("nDCG")  # noqa: N816
 
 MEASURES: dict[str, BoundedMeasure] = {
     measure.__name__: measure
-    for measure in (AP, AP_TRAPEZOID, AUC, Bpref, F1, INP, P, R, RBP, RR, RelP, Rprec, Success, nDCG)
+    for measure in (AP, AP_TRAPEZOID, AUC, Bpref, ERR, F1, INP, P, R, RBP, RR, RelP, Rprec, Success, nDCG)
 }
 """All of them, by their names in ir_measures."""
