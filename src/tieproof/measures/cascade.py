@@ -16,7 +16,7 @@ pairs of floats; the variance is then a difference, of more than 30 digits.
 >>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([2]), m=a([2]), n_relevant=a([2]), n_items=a([2]),
 ...             grades=a([4.0, 1.0]))
 >>> [float(x[0]) for x in ERR(ties)]
-[0.5, 0.7197265625, 0.939453125, 0.0482761859893798]
+[0.501953125, 0.720703125, 0.939453125, 0.0478515625]
 """
 
 from typing import NamedTuple
