@@ -14,12 +14,12 @@ from tieproof.measures.base import (
     Estimates,
     Measure,
     Parameter,
+    aliases,
     define,
     parse,
     parse_list,
 )
 from tieproof.measures.cascade import ERR
-from tieproof.measures.elsewhere import aliases
 from tieproof.measures.preferences import bpref
 from tieproof.measures.relevant_ranks import AP, AP_TRAPEZOID, INP, RR, Success
 from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec, nDCG

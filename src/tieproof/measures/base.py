@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.measures.elsewhere import meanings_of, translated
 from tieproof.ties import FloatArray, IntArray, Ties
 
 Value: TypeAlias = str | float
@@ -222,8 +221,11 @@ def parse(text: "str | Measure") -> Measure:
     name, values = head.casefold(), ""
     if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
-    if name not in names or (values and meanings_of(spelling)):
-        return parse(translated(spelling, REGISTRY))
+    if name not in names or values:
+        from tieproof.measures import elsewhere  # its table is long, and most names are ours
+
+        if name not in names or elsewhere.meanings_of(spelling):
+            return parse(elsewhere.translated(spelling, REGISTRY))
     measure = Measure(names[name])
     for item in filter(None, values.split(",")):
         key, equals, value = (part.strip().strip("'\"") for part in item.partition("="))
@@ -259,3 +261,10 @@ def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
         elif part:
             spellings.append(part)
     return tuple(parse(spelling) for spelling in spellings or [text])
+
+
+def aliases() -> list[tuple[str, str, str]]:
+    """Return (library, its spelling, ours) for every name of another library that is understood."""
+    from tieproof.measures.elsewhere import meanings
+
+    return [(library, theirs, ours) for library, theirs, ours, _ in meanings() if ours]

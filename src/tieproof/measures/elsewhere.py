@@ -32,11 +32,6 @@ def meanings(libraries: Iterable[spellings.Library] | None = None) -> Iterator[M
             yield from (Meaning(library.name, theirs, "", reason) for theirs in names.split())
 
 
-def aliases() -> list[tuple[str, str, str]]:
-    """Return (library, its spelling, ours) for every name of another library that is understood."""
-    return [(library, theirs, ours) for library, theirs, ours, _ in meanings() if ours]
-
-
 def meanings_of(text: str) -> list[Meaning]:
     """Return what libraries mean by a text, with its digits in place of {k}.
 
@@ -99,7 +94,11 @@ def unknown(text: str, measures: list[str]) -> str:
     from difflib import get_close_matches
 
     known = {name.casefold(): name for name in measures}
-    known |= {theirs.split("{")[0].casefold().rstrip("@_-/"): ours.split("@")[0] for _, theirs, ours in aliases()}
+    known |= {
+        meaning.theirs.split("{")[0].casefold().rstrip("@_-/"): meaning.ours.split("@")[0]
+        for meaning in meanings()
+        if meaning.ours
+    }
     near = get_close_matches(re.split("[@(]", text.casefold())[0], known, n=3, cutoff=0.5)
     nearest = ", ".join(dict.fromkeys(known[name] for name in near))
     return (
