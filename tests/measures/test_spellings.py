@@ -25,14 +25,14 @@ def check(library: str, values: Values, ours: Callable[[list[str]], tp.Result], 
     """Compare each value with that of our measure; names without one must be refused."""
     expected: dict[str, float] = {}
     for name, value in values.items():
-        found = [meaning for meaning in meanings_of(name) if meaning.library == library]
+        found = [meaning for meaning in meanings_of(name) if meaning.owner == library]
         assert len(found) == 1, f"{library} lists {name}"
         if found[0].ours:
             assert value is not None, name
             expected[name] = value
         assert_parsed(name, found[0].ours)
     of_name = {name: meanings_of(name) for name in expected}
-    measures = {name: next(each.ours for each in of_name[name] if each.library == library) for name in expected}
+    measures = {name: next(each.ours for each in of_name[name] if each.owner == library) for name in expected}
     result = ours(sorted(set(measures.values())))
     for name, value in expected.items():
         estimate = result[measures[name]]
@@ -281,7 +281,7 @@ def test_other_evaluators_of_sentence_transformers(
     printed += evaluation.ParaphraseMiningEvaluator(sentences, duplicates_list=[("q1", "q2")])(model)
     assert len(set(printed)) > 40
     for name in set(printed):
-        (found,) = [meaning for meaning in meanings_of(name) if meaning.library == "sentence-transformers"]
+        (found,) = [meaning for meaning in meanings_of(name) if meaning.owner == "sentence-transformers"]
         assert found.reason
         assert_parsed(name, "")
 
@@ -300,7 +300,7 @@ def model_of(library: Any, words: list[str], vectors: Array) -> Any:
 def test_the_table_is_whole() -> None:
     """Without a name twice in a library, or a measure that is none of ours."""
     for library in spellings.LIBRARIES:
-        names = [plain(meaning.theirs) for meaning in meanings() if meaning.library == library.name]
+        names = [plain(meaning.theirs) for meaning in meanings() if meaning.owner == library.name]
         assert len(names) == len(set(names)), library.name
         assert library.source
         for ours in library.names:

@@ -12,12 +12,12 @@ from tieproof.measures import spellings
 class Meaning(NamedTuple):
     """What a library means by a name.
 
-    library, theirs : the library and its spelling
+    owner, theirs : the library and its spelling
     ours : our spelling; empty where we have none
     reason : what the measure is that we do not have, completing "it is …"
     """
 
-    library: str
+    owner: str
     theirs: str
     ours: str
     reason: str
@@ -36,7 +36,7 @@ def meanings_of(text: str) -> list[Meaning]:
     """Return what libraries mean by a text, with its digits in place of {k}.
 
     >>> meanings_of("cosine_map@100")
-    [Meaning(library='sentence-transformers', theirs='cosine_map@{k}', ours='AP(norm=min)@100', reason='')]
+    [Meaning(owner='sentence-transformers', theirs='cosine_map@{k}', ours='AP(norm=min)@100', reason='')]
     """
     key = plain(text)
     keys = {key: ""}
