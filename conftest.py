@@ -19,6 +19,7 @@ NEEDED = {
     SOURCE / "confidence" / "retrieval.py": "scipy",
     SOURCE / "integrations" / "sklearn": "sklearn",
     SOURCE / "integrations" / "mteb": "mteb",
+    SOURCE / "integrations" / "ir_measures": "ir_measures",
 }
 
 ABSENT = [path for path, library in NEEDED.items() if find_spec(library) is None]

@@ -4,15 +4,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tieproof.measures import REGISTRY, Definition
+from tieproof.measures.spellings import LIBRARIES
 from tieproof.views.text.measures import (
     LEGEND,
     LEGEND_OF_NAMES,
     explained,
     names_elsewhere,
+    not_offered,
     spelling,
 )
 
 PAGE = Path(__file__).with_name("measures.md")
+
+OTHERS = "Other names that libraries list"
 
 INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of measures. -->
 
@@ -21,7 +25,8 @@ INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of m
 Every measure comes with its lowest, expected and highest value and its standard deviation over all orderings of tied
 items. This deviation, `std` in Python, JSON and files and "tie std" in tables, is what ties leave open; it says
 nothing of how much queries differ. `tieproof measures` shows this page. `tieproof.DEFAULT_MEASURES` are computed
-where none is named; `tieproof.measures.parse` and `parse_list` make measures of their names.
+where none is named; `tieproof.measures.parse` and `parse_list` make measures of their names, and `aliases` lists
+those of other libraries.
 
 {LEGEND}
 
@@ -32,7 +37,7 @@ where none is named; `tieproof.measures.parse` and `parse_list` make measures of
 def render() -> str:
     """The page."""
     sections = ["\n".join(section(definition)) for definition in REGISTRY.values()]
-    return "\n".join([INTRODUCTION, *sections])
+    return "\n".join([INTRODUCTION, *sections, *others()])
 
 
 def section(definition: Definition) -> Iterator[str]:
@@ -49,6 +54,17 @@ def section(definition: Definition) -> Iterator[str]:
             for theirs, ours in spellings.items():
                 yield f"| {library} | `{theirs}` | `{ours}` |"
         yield ""
+
+
+def others() -> Iterator[str]:
+    """The lines on names that are refused, and on where all names are listed."""
+    yield from (f"## {OTHERS}", "", "They are refused, with what they are:", "")
+    yield from ("| library | its names | what they are |", "|---|---|---|")
+    for library, names, reason in not_offered():
+        yield f"| {library} | {', '.join(f'`{name}`' for name in names.split(', '))} | {reason} |"
+    yield from ("", "The names of each library are listed there:", "")
+    yield from (f"- {library.name}: {library.source}" for library in LIBRARIES)
+    yield ""
 
 
 if __name__ == "__main__":

@@ -352,7 +352,7 @@ def test_measures_shows_the_registry(run: Run) -> None:
     for definition in REGISTRY.values():
         said = [definition.name, definition.meaning, definition.formula, definition.source]
         said += [parameter.meaning for parameter in definition.parameters]
-        said += [*(definition.aliases or {})]
+        said += [*measures_text.names_elsewhere(definition)]
         for text in said:
             assert " ".join(text.split()) in words
 
@@ -386,14 +386,22 @@ def test_unknown_and_ambiguous_measures(run: Run) -> None:
 
 def test_names_elsewhere_are_understood_unless_they_are_marked() -> None:
     for definition in REGISTRY.values():
-        shown = measures_text.names_elsewhere(definition)
-        for library, spellings in (definition.aliases or {}).items():
-            for (theirs, ours), name in zip(spellings.items(), shown[library], strict=True):
+        for spellings in measures_text.names_elsewhere(definition).values():
+            for name, ours in spellings.items():
+                theirs = re.sub(r"(?<=[@_./=-])k(?=$|\))", "5", name.removesuffix("*"))
                 if name.endswith("*"):
                     with pytest.raises(tp.InputError, match="means different things"):
-                        tp.measures.parse(theirs.format(k=5))
+                        tp.measures.parse(theirs)
                 else:
-                    assert str(tp.measures.parse(theirs.format(k=5))) == ours.format(k=5)
+                    assert str(tp.measures.parse(theirs)) == re.sub(r"(?<=[@.])k\b", "5", ours)
+
+
+def test_what_is_not_offered_is_shown_with_the_reason(run: Run) -> None:
+    words = " ".join(run("measures").out.split())
+    for library, names, reason in measures_text.not_offered():
+        assert f"{library}: {names}: {reason}" in words
+    assert "not offered here" not in run("measures", "AP").out
+    assert "'hits' is not offered: in ranx it is a number of hits" in the_line(run("measures", "hits"))
 
 
 @pytest.mark.parametrize("width", [None, 20, 44, 100])

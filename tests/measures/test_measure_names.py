@@ -135,7 +135,6 @@ def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> 
         ("MTEB", "cv_recall_at_5", "Success@5"),
         ("BEIR", "P@10", "P@10"),
         ("BEIR", "R_cap@10", "RelP@10"),
-        ("BEIR", "Accuracy@10", "Success@10"),
         ("torchmetrics", "RetrievalMAP", "AP"),
         ("torchmetrics", "RetrievalMRR", "RR"),
         ("torchmetrics", "RetrievalRPrecision", "Rprec"),
@@ -156,7 +155,13 @@ def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> 
         ("open-metric-learning", "cmc/5", "Success@5"),
         ("open-metric-learning", "map/5", "AP(norm=hits)@5"),
         ("open-metric-learning", "precision/5", "RelP@5"),
-        ("sentence-transformers", "accuracy@3", "Success@3"),
+        ("sentence-transformers", "cosine_accuracy@3", "Success@3"),
+        ("sentence-transformers", "dot_map@100", "AP(norm=min)@100"),
+        ("MTEB", "R_cap_at_10", "RelP@10"),
+        ("ir_measures", "nDCG(dcg='exp-log2')@10", "nDCG(gain=exp)@10"),
+        ("ir_measures", "AP(rel=1)", "AP"),
+        ("torchmetrics", "RetrievalMAP(top_k=10)", "AP(norm=hits)@10"),
+        ("torchmetrics", "retrieval_precision(top_k=5)", "P@5"),
         ("re-identification", "mAP", "AP"),
         ("re-identification", "Rank-1", "Success@1"),
         ("re-identification", "Rank@1", "Success@1"),
@@ -180,6 +185,11 @@ def test_names_of_other_libraries(library: str, spelling: str, ours: str) -> Non
         ),
         ("mAP@5", {"'AP@5' in ranx", "'AP(norm=min)@5'", "'AP(norm=hits)@5'"}),
         ("precision@5", {"'P@5' in ranx, ir_measures, sentence-transformers", "'RelP@5' in open-metric-learning"}),
+        (
+            "Accuracy@5",
+            {"'Success@5' in BEIR, sentence-transformers", "in ir_measures the share of pairs in order"},
+        ),
+        ("hits@10", {"'Success@10' in knowledge graphs", "in ranx a number of hits, not a share, not offered"}),
         ("Recall@1", {"'R@1' in ranx, ir_measures, BEIR", "'Success@1' in metric learning"}),
     ],
 )
@@ -257,6 +267,29 @@ def test_an_unknown_measure_is_told_the_nearest(spelling: str, nearest: str) -> 
     assert message.startswith(f"unknown measure '{spelling}'. Nearest: ")
     assert nearest in message.split("Nearest: ")[1].split(". Known")[0].split(", ")
     assert f"Known measures: {', '.join(REGISTRY)}; written for example 'nDCG@10'." in message
+
+
+@pytest.mark.parametrize(
+    ("spelling", "message"),
+    [
+        ("infAP", "'infAP' is not offered: in trec_eval, ir_measures it is an estimate from a sample of judgments."),
+        (
+            "iprec_at_recall_0.10",
+            "'iprec_at_recall_0.10' is not offered: in trec_eval it is an interpolated precision.",
+        ),
+        ("IPrec@0.1", "'IPrec@0.1' is not offered: in ir_measures it is an interpolated precision."),
+        ("nauc_ndcg_at_10_diff1", "'nauc_ndcg_at_10_diff1' is not offered: in MTEB it is what another measure gains"),
+        (
+            "recall",
+            "in trec_eval it is a name for several cutoffs at once; write them, as in P.5,10; in ranx it is a ",
+        ),
+        ("NERR10", "'NERR10' is not offered: in ir_measures it is a model of users"),
+    ],
+)
+def test_what_is_not_offered_is_refused_with_the_reason(spelling: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(spelling)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("spelling", ["", "@10", "(", "12", "P(", "AP)", "xyzzy"])

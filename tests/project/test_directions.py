@@ -97,7 +97,8 @@ def imports_of(name: str, tree: ast.Module) -> Iterator[Import]:
 def is_method_of_two_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether it has a docstring, an import and a return, and is given the object."""
     kinds = [type(statement) for statement in function.body]
-    return kinds == [ast.Expr, ast.ImportFrom, ast.Return] and function.args.args[0].arg == "self"
+    first = [argument.arg for argument in function.args.args[:1]]
+    return kinds == [ast.Expr, ast.ImportFrom, ast.Return] and first == ["self"]
 
 
 def imported_by(node: ast.AST) -> Iterator[str]:

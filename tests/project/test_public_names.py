@@ -29,6 +29,7 @@ DOORS = [
     "tieproof.integrations.sklearn",
     "tieproof.integrations.sentence_transformers",
     "tieproof.integrations.mteb",
+    "tieproof.integrations.ir_measures",
     "tieproof.measures",
 ]
 

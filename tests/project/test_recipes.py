@@ -28,6 +28,7 @@ from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
+from tieproof.measures import spellings
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
 from tieproof.ties import Ties
 from tieproof.views.text.files import MEANS
@@ -69,7 +70,7 @@ def hit(ties: Ties, measure: Measure) -> Estimates:
 
 
 @pytest.fixture
-def measure() -> Iterator[Measure]:
+def measure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Measure]:
     defined = define(
         Definition(
             name="ToyHit",
@@ -78,9 +79,10 @@ def measure() -> Iterator[Measure]:
             formula="w [m = l] … w m / l … w",
             source="this test",
             parameters=(Parameter("weight", 1.0, "what a hit counts", limits=(0.0, 10.0)),),
-            aliases={"toys": {"toy_hit_rate": "ToyHit"}},
         )
     )
+    toys = spellings.Library("toys", "this test", {"ToyHit": "toy_hit_rate"})
+    monkeypatch.setattr(spellings, "LIBRARIES", (*spellings.LIBRARIES, toys))
     yield defined
     del REGISTRY["ToyHit"]
 

@@ -93,6 +93,12 @@ CASES: dict[str, Case] = {
     "an unknown distance": Case(evaluate(distance="jaccard"), r"Unknown distance 'jaccard'. Known.*cityblock"),
     "a distance that is no name": Case(evaluate(distance=3), r"name or a function, not int"),
     "an unknown measure": Case(evaluate(measures=["Precison@3"]), r"unknown measure 'Precison@3'"),
+    "a name that means different measures": Case(
+        evaluate(measures=["hits@3"]), r"'hits@3' means different things: 'Success@3' in knowledge graphs; in ranx"
+    ),
+    "a measure that only another library has": Case(
+        evaluate(measures=["infAP"]), r"'infAP' is not offered: in trec_eval, ir_measures it is an estimate"
+    ),
     "a cutoff of zero": Case(evaluate(measures=["P@0"]), r"cutoff of 'P@0' must be a whole number of at least 1"),
     "no measure": Case(evaluate(measures=[]), r"No measure was asked for"),
     "memory in parsecs": Case(evaluate(memory="12 parsecs"), r"not '12 parsecs'"),

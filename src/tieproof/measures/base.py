@@ -6,7 +6,7 @@ texts and documentation need. It is called with `Ties` and returns `Estimates`.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, overload
@@ -62,7 +62,7 @@ class Parameter:
             except ValueError:
                 number = low
             if low < number < high:
-                return number
+                return int(number) if number.is_integer() else number
         raise InputError(
             f"{self.name}={value} in '{measure}': {self.name} must be {expected} (default {self.default})."
         )
@@ -73,8 +73,8 @@ class Definition:
     """Everything that is known about a measure.
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` (R: the query's number of
-    relevant items) may be written; at_rank_r: the measure that it would be, where it may not. aliases: library ->
-    its spelling -> ours, `{k}` standing for the digits of a cutoff.
+    relevant items) may be written; at_rank_r: the measure that it would be, where it may not; judged_only: whether
+    it reads `Ties.judged`. What other libraries call it stands in spellings.py.
     """
 
     name: str
@@ -85,8 +85,8 @@ class Definition:
     cutoff: Literal["required", "optional", "none"] = "none"
     rank_r: bool = False
     at_rank_r: str = ""
+    judged_only: bool = False
     parameters: tuple[Parameter, ...] = ()
-    aliases: Mapping[str, Mapping[str, str]] | None = None
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name, or say which there are."""
@@ -221,8 +221,11 @@ def parse(text: "str | Measure") -> Measure:
     name, values = head.casefold(), ""
     if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
-    if name not in names:
-        return parse(_alias(spelling))
+    if name not in names or values:
+        from tieproof.measures import elsewhere  # its table is long, and most names are ours
+
+        if name not in names or elsewhere.meanings_of(spelling):
+            return parse(elsewhere.translated(spelling, REGISTRY))
     measure = Measure(names[name])
     for item in filter(None, values.split(",")):
         key, equals, value = (part.strip().strip("'\"") for part in item.partition("="))
@@ -260,38 +263,8 @@ def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
     return tuple(parse(spelling) for spelling in spellings or [text])
 
 
-def _alias(text: str) -> str:
-    """Return our spelling of another library's name, or say what is wrong with it."""
-    key = text.casefold()
-    digits = re.search(r"[0-9]+$", key)
-    pattern = key[: digits.start()] + "{k}" if digits else key
-    candidates: dict[str, list[str]] = {}
-    for library, spelling, ours in aliases():
-        if spelling.casefold() in (key, pattern):
-            candidates.setdefault(ours.format(k=digits[0] if digits else ""), []).append(library)
-    if len(candidates) == 1:
-        return next(iter(candidates))
-    if candidates:
-        meanings = "; ".join(f"'{ours}' in {', '.join(who)}" for ours, who in candidates.items())
-        raise InputError(f"'{text}' means different things: {meanings}. Write the one that is meant.")
-    known = {name.casefold(): name for name in REGISTRY}
-    known |= {spelling.split("{")[0].casefold().rstrip("@_-/"): ours.split("@")[0] for _, spelling, ours in aliases()}
-    from difflib import get_close_matches
-
-    near = get_close_matches(re.split("[@(]", key)[0], known, n=3, cutoff=0.5)
-    nearest = ", ".join(dict.fromkeys(known[name] for name in near))
-    raise InputError(
-        f"unknown measure '{text}'."
-        + (f" Nearest: {nearest}." if nearest else "")
-        + f" Known measures: {', '.join(REGISTRY)}; written for example 'nDCG@10'."
-    )
-
-
 def aliases() -> list[tuple[str, str, str]]:
     """Return (library, its spelling, ours) for every name of another library that is understood."""
-    return [
-        (library, spelling, ours)
-        for definition in REGISTRY.values()
-        for library, spellings in (definition.aliases or {}).items()
-        for spelling, ours in spellings.items()
-    ]
+    from tieproof.measures.elsewhere import meanings
+
+    return [(library, theirs, ours) for library, theirs, ours, _ in meanings() if ours]

@@ -201,27 +201,6 @@ AP = define(
                 choices=("R", "min", "hits"),
             ),
         ),
-        aliases={
-            "trec_eval": {"map": "AP", "map_cut_{k}": "AP@{k}", "map_cut.{k}": "AP@{k}"},
-            "ranx": {"map": "AP", "map@{k}": "AP@{k}"},
-            "ir_measures": {"map": "AP", "map@{k}": "AP@{k}"},
-            "BEIR": {"map@{k}": "AP@{k}"},
-            "MTEB": {"map_at_{k}": "AP@{k}"},
-            "sentence-transformers": {"map@{k}": "AP(norm=min)@{k}"},
-            "open-metric-learning": {"map": "AP", "map@{k}": "AP(norm=hits)@{k}", "map/{k}": "AP(norm=hits)@{k}"},
-            "torchmetrics": {
-                "RetrievalMAP": "AP",
-                "retrieval_average_precision": "AP",
-                "map@{k}": "AP(norm=hits)@{k}",
-            },
-            "pytorch-metric-learning": {
-                "mean_average_precision": "AP",
-                "mean_average_precision_at_r": "AP@R",
-                "map@r": "AP@R",
-                "map_at_r": "AP@R",
-            },
-            "re-identification": {"mAP": "AP"},
-        },
     )
 )
 
@@ -245,21 +224,6 @@ Success = define(
         formula="1 if the first relevant item has rank <= k, else 0",
         source="Moon and Phillips 2001 (CMC); under ties McSherry and Najork 2008, section 3",
         cutoff="required",
-        aliases={
-            "trec_eval": {"success_{k}": "Success@{k}", "success.{k}": "Success@{k}"},
-            "ranx": {"hit_rate@{k}": "Success@{k}"},
-            "MTEB": {
-                "hit_rate_at_{k}": "Success@{k}",
-                "accuracy_at_{k}": "Success@{k}",
-                "cv_recall_at_{k}": "Success@{k}",
-            },
-            "BEIR": {"accuracy@{k}": "Success@{k}"},
-            "sentence-transformers": {"accuracy@{k}": "Success@{k}"},
-            "torchmetrics": {"hit_rate@{k}": "Success@{k}"},
-            "open-metric-learning": {"cmc@{k}": "Success@{k}", "cmc/{k}": "Success@{k}"},
-            "re-identification": {"rank-{k}": "Success@{k}", "rank@{k}": "Success@{k}", "cmc@{k}": "Success@{k}"},
-            "metric learning (Recall@k of Oh Song et al. 2016)": {"recall@{k}": "Success@{k}"},
-        },
     )
 )
 
@@ -271,16 +235,6 @@ RR = define(
         formula="1 / (rank of the first relevant item)",
         source="Voorhees 1999 (TREC-8 question answering); under ties McSherry and Najork 2008, section 3",
         cutoff="optional",
-        aliases={
-            "trec_eval": {"recip_rank": "RR"},
-            "ranx": {"mrr": "RR", "mrr@{k}": "RR@{k}"},
-            "ir_measures": {"mrr": "RR", "mrr@{k}": "RR@{k}"},
-            "BEIR": {"mrr@{k}": "RR@{k}"},
-            "sentence-transformers": {"mrr@{k}": "RR@{k}"},
-            "MTEB": {"mrr_at_{k}": "RR@{k}"},
-            "torchmetrics": {"RetrievalMRR": "RR", "retrieval_reciprocal_rank": "RR", "mrr": "RR"},
-            "pytorch-metric-learning": {"mean_reciprocal_rank": "RR"},
-        },
     )
 )
 
@@ -292,6 +246,5 @@ INP = define(
         "them is not in the list.",
         formula="R / (rank of the last relevant item)",
         source="Ye et al. 2021, Deep Learning for Person Re-identification, section 4.1 (mINP)",
-        aliases={"re-identification": {"mINP": "INP"}},
     )
 )

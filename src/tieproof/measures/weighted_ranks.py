@@ -123,14 +123,6 @@ P = define(
         source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, equation 3",
         cutoff="required",
         at_rank_r="Rprec",
-        aliases={
-            "trec_eval": {"P_{k}": "P@{k}", "P.{k}": "P@{k}"},
-            "ranx": {"precision@{k}": "P@{k}"},
-            "ir_measures": {"precision@{k}": "P@{k}"},
-            "sentence-transformers": {"precision@{k}": "P@{k}"},
-            "MTEB": {"precision_at_{k}": "P@{k}"},
-            "pytorch-metric-learning": {"precision_at_{k}": "P@{k}"},
-        },
     )
 )
 
@@ -143,11 +135,6 @@ RelP = define(
         source="trec_eval (relative_P); precision@k of open-metric-learning",
         cutoff="required",
         at_rank_r="Rprec",
-        aliases={
-            "trec_eval": {"relative_P_{k}": "RelP@{k}", "relative_P.{k}": "RelP@{k}"},
-            "open-metric-learning": {"precision@{k}": "RelP@{k}", "precision/{k}": "RelP@{k}"},
-            "BEIR": {"R_cap@{k}": "RelP@{k}"},
-        },
     )
 )
 
@@ -160,14 +147,6 @@ R = define(
         source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, section 3",
         cutoff="required",
         at_rank_r="Rprec",
-        aliases={
-            "trec_eval": {"recall_{k}": "R@{k}", "recall.{k}": "R@{k}"},
-            "ranx": {"recall@{k}": "R@{k}"},
-            "ir_measures": {"recall@{k}": "R@{k}"},
-            "BEIR": {"recall@{k}": "R@{k}"},
-            "sentence-transformers": {"recall@{k}": "R@{k}"},
-            "MTEB": {"recall_at_{k}": "R@{k}"},
-        },
     )
 )
 
@@ -190,15 +169,6 @@ Rprec = define(
         meaning="R-precision: precision (and recall) at the rank R, the query's number of relevant items.",
         formula="hits among the first R ranks / R",
         source="Buckley and Voorhees 2000; trec_eval (Rprec)",
-        aliases={
-            "ranx": {"r-precision": "Rprec"},
-            "torchmetrics": {
-                "RetrievalRPrecision": "Rprec",
-                "retrieval_r_precision": "Rprec",
-                "r_precision": "Rprec",
-            },
-            "pytorch-metric-learning": {"r_precision": "Rprec"},
-        },
     )
 )
 
@@ -212,7 +182,6 @@ RBP = define(
         source="Moffat and Zobel 2008, equation 4",
         cutoff="optional",
         parameters=(Parameter("p", 0.8, "the probability of going on"),),
-        aliases={"ranx": {"rbp.{k}": "RBP(p=0.{k})"}},
     )
 )
 
@@ -224,10 +193,6 @@ AUC = define(
         "in order. Relevant items that are not in the list come after it; without other items it is 1.",
         formula="pairs in order / (R (N - R)); a tied pair counts 0, one half, 1",
         source="Mann and Whitney 1947; Hanley and McNeil 1982",
-        aliases={
-            "scikit-learn": {"roc_auc_score": "AUC"},
-            "torchmetrics": {"RetrievalAUROC": "AUC", "retrieval_auroc": "AUC"},
-        },
     )
 )
 
@@ -253,12 +218,5 @@ nDCG = define(  # noqa: N816
                 ("all", "list"),
             ),
         ),
-        aliases={
-            "trec_eval": {"ndcg_cut_{k}": "nDCG@{k}", "ndcg_cut.{k}": "nDCG@{k}"},
-            "ranx": {"ndcg_burges": "nDCG(gain=exp)", "ndcg_burges@{k}": "nDCG(gain=exp)@{k}"},
-            "MTEB": {"ndcg_at_{k}": "nDCG@{k}"},
-            "scikit-learn": {"ndcg_score": "nDCG"},
-            "torchmetrics": {"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
-        },
     )
 )

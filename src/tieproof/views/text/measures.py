@@ -1,10 +1,13 @@
 """The registry of measures as text; docs/write_measures.py makes a page of it."""
 
+import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from tieproof.measures import REGISTRY, Definition, Parameter, aliases, parse
+from tieproof.measures import REGISTRY, Definition, Parameter, parse
+from tieproof.measures.elsewhere import meanings, plain
+from tieproof.measures.spellings import LIBRARIES
 from tieproof.views.text.parts import NARROWEST, WIDTH
 
 LEGEND = (
@@ -19,6 +22,8 @@ LEGEND_OF_NAMES = (
     "measures in different libraries: write ours. One text may name several measures, with commas or blanks between "
     "them, and several cutoffs: 'AP, nDCG@5,10'."
 )
+
+LEGEND_OF_OTHERS = "Listed by other libraries, and not offered here, with what each is:"
 
 CUTOFFS = {"required": "@{}", "optional": "[@{}]", "none": ""}
 INDENT, LABELS = 4, 10
@@ -63,19 +68,30 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
 
     >>> names_elsewhere(REGISTRY["RelP"])
     {'trec_eval': {'relative_P_k': 'RelP@k', 'relative_P.k': 'RelP@k'},
-     'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'},
-     'BEIR': {'R_cap@k': 'RelP@k'}}
+     'BEIR': {'R_cap@k': 'RelP@k'},
+     'MTEB': {'R_cap_at_k': 'RelP@k'},
+     'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'}}
     """
-    meanings = defaultdict(set)
-    for _, theirs, ours in aliases():
-        meanings[theirs.casefold()].add(ours)
-    return {
-        library: {
-            theirs.format(k="k") + ("*" if len(meanings[theirs.casefold()]) > 1 else ""): ours.format(k="k")
-            for theirs, ours in spellings.items()
-        }
-        for library, spellings in (definition.aliases or {}).items()
-    }
+    several = defaultdict(set)
+    for _, theirs, ours, reason in meanings():
+        several[plain(theirs)].add(ours or reason)
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for library, theirs, ours, _ in meanings():
+        if re.split("[@(]", ours)[0] == definition.name and plain(theirs) != plain(ours):
+            star = "*" if len(several[plain(theirs)]) > 1 else ""
+            found[library][theirs.format(k="k") + star] = ours.format(k="k")
+    return dict(found)
+
+
+def not_offered() -> Iterator[tuple[str, str, str]]:
+    """Each library, names that it lists, and what these are; measures that tieproof does not compute.
+
+    >>> [(library, names) for library, names, reason in not_offered() if reason == "a number of hits, not a share"]
+    [('ranx', 'hits, hits@k')]
+    """
+    for library in LIBRARIES:
+        for reason, names in library.refused.items():
+            yield library.name, ", ".join(name.format(k="k") for name in names.split()), reason
 
 
 def render(definitions: Sequence[Definition], width: int | None = None, color: bool = False) -> str:
@@ -90,12 +106,21 @@ def render(definitions: Sequence[Definition], width: int | None = None, color: b
                   on
         source    Moffat and Zobel 2008, equation 4
         names     ranx: rbp.k is RBP(p=0.k)
+                  ir_measures: RBP(rel=1) is RBP
     <BLANKLINE>
     In the formulas k is the cutoff...
     """
     width = max(width or WIDTH, NARROWEST)
     sections = ["\n".join(section(definition, width, color)) for definition in definitions]
-    return "\n\n".join([*sections, *(textwrap.fill(legend, width) for legend in (LEGEND, LEGEND_OF_NAMES))])
+    parts = [*sections, *(textwrap.fill(legend, width) for legend in (LEGEND, LEGEND_OF_NAMES))]
+    if len(definitions) == len(REGISTRY):
+        lines = [f"{library}: {names}: {reason}" for library, names, reason in not_offered()]
+        parts.append(
+            "\n".join(
+                [textwrap.fill(LEGEND_OF_OTHERS, width), *(filled(line, width, " " * INDENT) for line in lines)]
+            )
+        )
+    return "\n\n".join(parts)
 
 
 def section(definition: Definition, width: int, color: bool) -> Iterator[str]:

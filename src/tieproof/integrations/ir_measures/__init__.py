@@ -1,0 +1,59 @@
+"""A provider of ir_measures: bounds over all orderings of tied documents, under the names of its measures.
+
+Importing this registers the provider 'tieproof', and `bound` as a parameter that strings may have; what ir_measures
+computes without it stays as it is. PyTerrier takes the same measures. The extra is `ir-measures`.
+
+>>> import ir_measures
+>>> from tieproof.integrations.ir_measures import nDCG
+>>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "b": 0.5}}
+>>> ir_measures.calc_aggregate([nDCG(bound="expected") @ 10], qrels, run)
+{nDCG(bound='expected')@10: 0.8154648767857288}
+>>> ir_measures.parse_measure("RR(bound='lower')").calc_aggregate(qrels, run)
+0.5
+"""
+
+from importlib.util import find_spec
+
+from tieproof import errors
+
+if find_spec("ir_measures") is None:
+    raise errors.MissingExtraError("tieproof.integrations.ir_measures", "ir-measures")
+
+from tieproof.integrations.ir_measures.bounded import (
+    AP,
+    AP_TRAPEZOID,
+    AUC,
+    ERR,
+    F1,
+    INP,
+    RBP,
+    RR,
+    Bpref,
+    P,
+    R,
+    RelP,
+    Rprec,
+    Success,
+    nDCG,
+)
+from tieproof.integrations.ir_measures.provider import TieproofProvider, first_choice
+
+__all__ = [
+    "AP",
+    "AP_TRAPEZOID",
+    "AUC",
+    "ERR",
+    "F1",
+    "INP",
+    "RBP",
+    "RR",
+    "Bpref",
+    "P",
+    "R",
+    "RelP",
+    "Rprec",
+    "Success",
+    "TieproofProvider",
+    "first_choice",
+    "nDCG",
+]

@@ -1,0 +1,168 @@
+"""The provider: it scores runs by `evaluate_run`, and yields the bound that each measure names."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import ir_measures
+from ir_measures.measures.base import Measure as TheirMeasure
+from ir_measures.providers import Evaluator, Provider
+from ir_measures.util import QrelsConverter, RunConverter
+
+from tieproof.calls.runs import evaluate_run
+from tieproof.errors import InputError, warn
+from tieproof.inputs.options import check_choice
+from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, Bound, BoundedMeasure
+from tieproof.integrations.ir_measures.judgments import View, by_query
+
+SHARED: dict[type, str] = {type(getattr(ir_measures, name)): name for name in MEASURES if hasattr(ir_measures, name)}
+"""The types of measures that ir_measures has, too, and their names."""
+
+
+class SpelledMeasure(TheirMeasure):  # type: ignore[misc]
+    """What a name in the registry of ir_measures stands for: its own measure, or ours where a bound is given."""
+
+    def __init__(self, plain: Any, bounded: BoundedMeasure) -> None:
+        super().__init__(**plain.params)
+        self.plain, self.bounded = plain, bounded
+        self.__name__, self.NAME = plain.__name__, plain.NAME
+        self.PRETTY_NAME, self.SHORT_DESC = plain.PRETTY_NAME, plain.SHORT_DESC
+        self.SUPPORTED_PARAMS = plain.SUPPORTED_PARAMS | bounded.SUPPORTED_PARAMS
+
+    def __call__(self, **params: Any) -> Any:
+        """Return the measure with these parameters."""
+        return (self.bounded if "bound" in params else self.plain)(**params)
+
+    def validate_params(self) -> None:
+        """Check those of the measure of ir_measures, which it is as long as no bound is given."""
+        self.plain.validate_params()
+
+
+class TieproofProvider(Provider):  # type: ignore[misc]
+    """Computes measures with a bound; others, where it is asked for itself, with its own.
+
+    bound : "lower", "expected" or "upper"
+    """
+
+    NAME = "tieproof"
+    SUPPORTED_MEASURES = tuple(MEASURES.values())
+
+    def __init__(self, bound: Bound = "lower") -> None:
+        check_choice("bound", bound, BOUNDS)
+        super().__init__()
+        self.bound = bound
+
+    def supports(self, measure: Any) -> bool:
+        """Return whether the measure has a bound."""
+        measure.validate_params()
+        return isinstance(measure, BoundedMeasure)
+
+    def bounded(self, measure: Any) -> BoundedMeasure:
+        """Return the measure with a bound, checked."""
+        if not isinstance(measure, BoundedMeasure):
+            name = SHARED.get(type(getattr(measure, "plain", measure)))
+            if name is None:
+                raise InputError(
+                    f"tieproof does not compute '{measure}'; for ir_measures it has {', '.join(MEASURES)}."
+                )
+            measure = MEASURES[name](bound=self.bound, **measure.params)
+        measure.validate_params()
+        checked: BoundedMeasure = measure
+        return checked
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> "TieproofEvaluator":
+        return TieproofEvaluator({measure: self.bounded(measure) for measure in measures}, qrels)
+
+
+class FirstChoice(TieproofProvider):
+    """Computes those measures of ir_measures that it can, where they name no bound."""
+
+    def supports(self, measure: Any) -> bool:
+        """Return whether it can compute the measure."""
+        if isinstance(measure, BoundedMeasure):
+            return False
+        try:
+            self.bounded(measure)
+        except InputError:
+            return False
+        return True
+
+
+class TieproofEvaluator(Evaluator):  # type: ignore[misc]
+    """Scores runs against judgments.
+
+    measures : as they were asked for, and with a bound
+    qrels : in any form that ir_measures takes
+    """
+
+    def __init__(self, measures: Mapping[Any, BoundedMeasure], qrels: Any) -> None:
+        self.qrels = by_query(QrelsConverter(qrels), "qrels", "relevance")
+        self.names = {str(query): query for query in self.qrels}
+        self.views: dict[View, dict[Any, BoundedMeasure]] = defaultdict(dict)
+        for asked, measure in measures.items():
+            self.views[measure.view()][asked] = measure
+        super().__init__(list(measures), set(self.qrels))
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        """Yield the values of the queries that have judgments; ir_measures adds 0 for those that it misses."""
+        ranked = by_query(RunConverter(run), "run", "score")
+        judged = {query: documents for query, documents in self.qrels.items() if documents}
+        names = {str(query) for query in judged}
+        if judged and ranked and not any(str(query) in names for query in ranked):
+            warn(
+                f"The run has no query of the qrels, so everything scores 0: these have queries such as "
+                f"'{min(names)}', and the run such as '{min(map(str, ranked))}'. Check that they belong together."
+            )
+        for view, measures in self.views.items():
+            kept = view.of_run(ranked, self.qrels)
+            if not any(scores and str(query) in names for query, scores in kept.items()):
+                continue
+            ours = [measure.ours() for measure in measures.values()]
+            result = evaluate_run(view.of_qrels(judged), kept, measures=ours, missing="zero", empty="zero")
+            for (asked, measure), of_ours in zip(measures.items(), ours, strict=True):
+                values = getattr(result.per_query(of_ours), measure.params["bound"]).tolist()
+                for query, value in zip(result.query_ids.tolist(), values, strict=True):
+                    yield ir_measures.Metric(self.names[query], asked, value)
+
+
+def first_choice(bound: Bound = "lower") -> None:
+    """Let ir_measures, and PyTerrier with it, compute also measures that name no bound by tieproof.
+
+    Parameters
+    ----------
+    bound : "lower", "expected" or "upper"
+        What `nDCG@10` and the like are from now on in this process, wherever ir_measures chooses the provider.
+        Measures that tieproof lacks are computed as before. Calling it again changes the bound.
+
+    Raises
+    ------
+    InputError
+        Another bound.
+
+    Examples
+    --------
+    >>> import ir_measures
+    >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "b": 0.5}}
+    >>> before = list(ir_measures.DefaultPipeline.providers)
+    >>> first_choice("upper")
+    >>> ir_measures.calc_aggregate([ir_measures.RR], qrels, run)
+    {RR: 1.0}
+    >>> ir_measures.DefaultPipeline.providers[:] = before  # as it was
+
+    """
+    provider = FirstChoice(bound)
+    providers = ir_measures.DefaultPipeline.providers
+    providers[:] = [provider, *(each for each in providers if not isinstance(each, FirstChoice))]
+
+
+def register() -> None:
+    """Register the provider, and the measures under all the names that ir_measures has for them."""
+    registry = ir_measures.measures.registry
+    for name, bounded in MEASURES.items():
+        plain = getattr(ir_measures, name, None)
+        for known in [known for known, measure in registry.items() if measure is plain] or [name]:
+            registry[known] = SpelledMeasure(plain, bounded) if plain else bounded
+    ir_measures.DefaultPipeline.providers.append(ir_measures.providers.register(TieproofProvider()))
+
+
+register()
