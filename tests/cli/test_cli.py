@@ -711,9 +711,9 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "qrels.txt, run.txt: --n-items is 2 for query q2, whose list holds 2, and 1 more are relevant. Count all",
     ),
     "a name like an argument": (
-        {"qrels": "n_items 0 d1 1\nq1 0 d1 1\n"},
-        "qrels run.txt --missing error",
-        "qrels, run.txt: 1 of 2 queries of the qrels have no document in the run, the first is 'n_items'.",
+        {"judged": "n_items 0 d1 1\nq1 0 d1 1\n"},
+        "judged run.txt --missing error",
+        "judged, run.txt: 1 of 2 queries of the qrels have no document in the run, the first is 'n_items'.",
     ),
     "too many items": (
         {},

@@ -155,6 +155,7 @@ def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> 
         ("open-metric-learning", "cmc/5", "Success@5"),
         ("open-metric-learning", "map/5", "AP(norm=hits)@5"),
         ("open-metric-learning", "precision/5", "RelP@5"),
+        ("sentence-transformers", "accuracy@3", "Success@3"),
         ("sentence-transformers", "cosine_accuracy@3", "Success@3"),
         ("sentence-transformers", "dot_map@100", "AP(norm=min)@100"),
         ("MTEB", "R_cap_at_10", "RelP@10"),

@@ -71,13 +71,19 @@ def plain(text: str) -> str:
 def translated(text: str, measures: Iterable[str]) -> str:
     """Return our spelling of another library's name, or say what is wrong with it.
 
+    Letter case counts only where it tells a measure of ours from one that is not offered: sentence-transformers writes
+    `accuracy@1`, ir_measures `Accuracy@1`, which is another measure.
+
     measures : the names of ours
     """
     offered: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}
-    for library, _, ours, reason in meanings_of(text):
+    exact: set[bool] = set()
+    for library, theirs, ours, reason in meanings_of(text):
         (offered if ours else refused).setdefault(ours or reason, []).append(library)
-    if len(offered) == 1 and not refused:
+        if re.sub("[0-9]+", "{k}", text.strip()) == theirs:
+            exact.add(bool(ours))
+    if len(offered) == 1 and (not refused or exact == {True}):
         return next(iter(offered))
     if offered:
         several = [f"'{ours}' in {', '.join(libraries)}" for ours, libraries in offered.items()]

@@ -1,7 +1,7 @@
 """What other libraries call measures: one table of all their names, and what is none of ours, with the reason.
 
 A record is a library. Under each of our measures stand its names, with blanks between them; {k} stands for the digits
-of a cutoff. What a library lists and tieproof does not compute stands under what it is. Letter case does not matter.
+of a cutoff. What a library lists and tieproof does not compute stands under what it is. Letter case seldom matters.
 tests/measures/test_spellings.py takes every name from the installed libraries and compares values.
 """
 
