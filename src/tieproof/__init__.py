@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tieproof.calls.embeddings import evaluate
     from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
+    from tieproof.calls.neighbors import evaluate_neighbors
     from tieproof.calls.pcf import pcf
     from tieproof.calls.runs import evaluate_run
     from tieproof.calls.verify import verify
@@ -89,6 +90,7 @@ else:
             "confidence": None,
             "evaluate": "tieproof.calls.embeddings",
             "evaluate_distances": "tieproof.calls.lists",
+            "evaluate_neighbors": "tieproof.calls.neighbors",
             "evaluate_run": "tieproof.calls.runs",
             "evaluate_scores": "tieproof.calls.lists",
             "fnmr_at_fmr": "tieproof.calls.fnmr",
@@ -142,6 +144,7 @@ __all__ = [
     "confidence",
     "evaluate",
     "evaluate_distances",
+    "evaluate_neighbors",
     "evaluate_run",
     "evaluate_scores",
     "fnmr_at_fmr",
