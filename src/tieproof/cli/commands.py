@@ -10,7 +10,9 @@ from tieproof.cli.documented import Command
 from tieproof.cli.exits import TRACEBACK
 from tieproof.cli.streams import WIDEST, say
 
-COMMANDS = ("evaluate", "run", "compare", "verify", "fnmr", "pcf", "collisions", "audit", "measures", "demo")
+COMMANDS = (
+    *("evaluate", "run", "neighbors", "compare", "verify", "fnmr", "pcf", "collisions", "audit", "measures", "demo"),
+)
 """Each is a file of this folder, with a `command`."""
 
 HELP = (

@@ -1,9 +1,9 @@
 """What an index of nearest neighbors returned, checked: the items of each query's list, and their numbers.
 
-    faiss, hnswlib, pynndescent    ids and distances, (queries, k); where nothing was found the id is -1, beside any
-                                   number (faiss: 2147483647 or 3.4e38 of either sign; pynndescent: infinity)
-    usearch                        `BatchMatches`: keys, distances, and how many of each row count
-    qdrant                         `QueryResponse`s, or lists of `ScoredPoint`s, nearest first
+faiss, hnswlib, pynndescent    ids and distances, (queries, k); where nothing was found the id is -1, beside any
+                               number (faiss: 2147483647 or 3.4e38 of either sign; pynndescent: infinity)
+usearch                        `BatchMatches`: keys, distances, and how many of each row count
+qdrant                         `QueryResponse`s, or lists of `ScoredPoint`s, nearest first
 """
 
 from collections.abc import Iterator
@@ -123,7 +123,9 @@ def as_returned(ids: Any, distances: Any, scores: Any, counts: Any) -> Returned:
         check_alone(distances, scores, counts, "matches")
         return Returned(ids.keys, ids.distances, "distances", ids.counts)
     if hasattr(ids, "points") or all(hasattr(ids, name) for name in ("keys", "distances")):
-        raise InputError("The ids are the answer to a single query. Pass a list of the answers to all queries.", "ids")
+        raise InputError(
+            "The ids are the answer to a single query. Pass a list of the answers to all queries.", "ids"
+        )
     if isinstance(ids, list | tuple):
         lists = [getattr(each, "points", each) for each in ids]
         if any(hasattr(point, "score") for each in lists if isinstance(each, list) for point in each[:1]):
