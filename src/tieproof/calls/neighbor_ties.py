@@ -34,8 +34,7 @@ def neighbor_parts(found: NeighborLists, relevance: Relevance, exact: bool) -> P
             threads=parse_threads(None),
         )
         [(_, ties)] = ties_of(given).parts
-        k, n, l, m = last_ties(given)
-        end = None if found.number is None else (k, n, l, m)
+        end = None if found.number is None else last_ties(given)
         whole = replace(ties, n_relevant=items.n_relevant, missing_grades=items.missing_grades)
         yield queries, first_ties(whole, end, relevance.n_items - items.n_excluded, exact)
 

@@ -19,7 +19,6 @@ from tieproof.inputs.labels import as_label_array
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists
 from tieproof.inputs.options import check_choice, check_whole
-from tieproof.inputs.relevance import Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.completions import FirstTies, complete
 from tieproof.results.evaluated import Setting

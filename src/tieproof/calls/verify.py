@@ -46,8 +46,8 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     ----------
     record : the path of a record, or a Result
     *data :
-        What that call takes first: embeddings and labels; scores, or distances, and relevance; ids and distances;
-        qrels and a run.
+        What that call takes first: embeddings and labels; scores, or distances, and relevance; ids and distances; qrels
+        and a run.
     **more :
         What it takes by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
         `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (of lists), of neighbors also `scores` and

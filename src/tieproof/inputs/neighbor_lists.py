@@ -65,8 +65,8 @@ class NeighborLists(NamedTuple):
         if wrong.any():
             at = int(np.argmax(wrong))
             raise InputError(
-                f"The ids hold {self.item[at]} for query {query[at]}, and there are {n_items} items: ids go from 0 to "
-                f"{n_items - 1}, and are {NOTHING} where nothing was found.",
+                f"The ids hold {self.item[at]} for query {query[at]}, and there are {n_items} items: ids go from 0 "
+                f"to {n_items - 1}, and are {NOTHING} where nothing was found.",
                 "ids",
             )
         code = np.sort(query * n_items + self.item)
@@ -180,8 +180,8 @@ def as_list_lengths(counts: Any, lengths: IntArray) -> IntArray:
         if wrong.any():
             query = int(np.argmax(wrong))
             raise InputError(
-                f"The counts hold {array[query]} for query {query}, whose list has {lengths[query]} entries. Pass how "
-                "many of them count."
+                f"The counts hold {array[query]} for query {query}, whose list has {lengths[query]} entries. Pass "
+                "how many of them count."
             )
     return array.astype(np.int64)
 
@@ -219,8 +219,8 @@ def check_finite_numbers(number: Array, query: IntArray, item: Array, name: str)
         at = int(np.argmax(wrong))
         raise InputError(
             f"The {name} must be finite numbers, and query {query[at]} holds {number[at]} for item {item[at]}. Where "
-            f"nothing was found the id is {NOTHING}; usearch says in counts how many of a row count: pass counts=, or "
-            "its matches themselves."
+            f"nothing was found the id is {NOTHING}; usearch says in counts how many of a row count: pass counts=, "
+            "or its matches themselves."
         )
 
 
@@ -237,8 +237,8 @@ def check_order(found: NeighborLists) -> None:
     verb, other = ("rise", "distances") if found.called == "scores" else ("fall", "scores")
     if not len(good):
         warn(
-            f"The {found.called} {verb} along every list in which they differ: they are probably {other}. Pass them as "
-            f"{other}=."
+            f"The {found.called} {verb} along every list in which they differ: they are probably {other}. Pass them "
+            f"as {other}=."
         )
         return
     warn(

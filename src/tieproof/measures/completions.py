@@ -19,6 +19,7 @@ items come first and the unseen others last, and smallest the other way round; `
 have the rest: unseen items with grades, and a mean over hits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -81,13 +82,11 @@ class FirstTies(CutOffTies):
         )
 
 
-def first_ties(
-    ties: Ties, end: tuple[IntArray, IntArray, IntArray, IntArray] | None, n_items: IntArray, exact: bool
-) -> FirstTies:
+def first_ties(ties: Ties, end: Sequence[IntArray] | IntArray | None, n_items: IntArray, exact: bool) -> FirstTies:
     """The ties of lists that are the first items of whole rankings.
 
     ties : of the lists, with all relevant items of each query in `n_relevant` and the grades of the missing ones
-    end : (k, n, l, m) of the last tie of each list, as `engine.last_ties` has them; None: an unseen item is tied with
+    end : k, n, l, m of the last tie of each list, as `engine.last_ties` has them; None: an unseen item is tied with
         none of the list
     n_items : (Q,) the items of each whole ranking
     """
