@@ -46,12 +46,13 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     ----------
     record : the path of a record, or a Result
     *data :
-        What that call takes first: embeddings and labels; scores, or distances, and relevance; ids and distances; qrels
-        and a run.
+        What that call takes first: embeddings and labels; scores, or distances, and relevance; ids and distances;
+        qrels and a run.
     **more :
         What it takes by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
         `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (of lists), of neighbors also `scores` and
-        `counts`, and of embeddings also `memory`, `threads` and `progress`; `distance` only where that is a function, which a record can only name.
+        `counts`, and of embeddings also `memory`, `threads` and `progress`; `distance` only where that is a
+        function, which a record can only name.
 
     Returns
     -------

@@ -90,12 +90,11 @@ def first_ties(ties: Ties, end: Sequence[IntArray] | IntArray | None, n_items: I
         none of the list
     n_items : (Q,) the items of each whole ranking
     """
-    if end is None:
-        none = np.zeros_like(n_items)
-        end = ties.n_items, ties.listed, none, none
+    none = np.zeros_like(n_items)
+    k, n, l, m = (ties.n_items, ties.listed, none, none) if end is None else end
     others = (n_items - ties.n_items - ties.missing).astype(np.float64)
     known = {each.name: getattr(ties, each.name) for each in fields(Ties) if each.init}
-    return FirstTies(**known, end=ListEnd(*end, others=others), exact=exact)
+    return FirstTies(**known, end=ListEnd(k, n, l, m, others), exact=exact)
 
 
 def complete(measure: Measure, ties: Ties) -> Estimates:
