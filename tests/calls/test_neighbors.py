@@ -101,10 +101,11 @@ def test_the_interval_contains_that_of_the_whole_rankings(seed: int, search: Any
     ]
     for way in ways:
         count = len(way["labels"])
+        among: dict[str, Any] = {"gallery": np.arange(24)[:, None]} if "gallery_labels" in way else {}
         whole = tp.evaluate(
             np.arange(count)[:, None],
             **way,
-            **({"gallery": np.arange(24)[:, None]} if "gallery_labels" in way else {}),
+            **among,
             distance=lambda queries, items: distances[np.ix_(queries.ravel(), items.ravel())],
             measures=MEASURES,
         )
@@ -206,8 +207,8 @@ def test_all_forms_are_the_same(form: str) -> None:
 
 def test_scores_and_points_whose_scores_fall_are_distances_turned_round() -> None:
     expected = tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, measures=MEASURES)
-    for arguments, more in (((IDS,), {"scores": -DISTANCES}), ((points(-1, list),), {})):
-        found = tp.evaluate_neighbors(*arguments, **more, **LABELS, measures=MEASURES)
+    for ids, scores in ((IDS, -DISTANCES), (points(-1, list), None)):
+        found = tp.evaluate_neighbors(ids, scores=scores, **LABELS, measures=MEASURES)
         assert_same(found, expected)
         assert found.setting.distance == "scores"
 

@@ -29,6 +29,9 @@ Search = Literal["exact", "approximate"]
 SEARCHES = ("exact", "approximate")
 """What is known of the items that a search did not return: none is nearer than those returned, or nothing."""
 
+MOST_RANKS = 2**26
+"""Items of a gallery whose whole rankings are looked at: a table of what their ranks weigh takes a gigabyte."""
+
 
 @unchanged_files
 def evaluate_neighbors(
@@ -100,7 +103,7 @@ def evaluate_neighbors(
     Notes
     -----
     The given numbers are the numbers: a float32 that an index rounded decides as it is. Measures without a cutoff
-    look at whole rankings, and take memory and time for the longest.
+    look at whole rankings: they take time and memory for each rank, and are refused above 67,108,864 items.
 
     Examples
     --------
@@ -131,6 +134,7 @@ def evaluate_neighbors(
             "the queries are the items. Pass gallery_labels=, or leave n_items out.",
             "n_items",
         )
+    check_ranks(wanted, judged.n_items)
     found.check_items(judged.n_items)
     with about("categories", "ids"):
         groups_of_queries = as_categories(categories, count, average, labels)
@@ -174,6 +178,17 @@ def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int 
             ("n_items", "gallery_labels"),
         )
     return size
+
+
+def check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
+    """Refuse measures of whole rankings where these are too long for tables of what each rank weighs."""
+    whole = [measure for measure in wanted if measure.cutoff is None and measure.name not in ("AUC", "Rprec")]
+    if whole and n_items > MOST_RANKS:
+        raise InputError(
+            f"{whole[0]} looks at whole rankings, of {n_items:,} items each, and at most {MOST_RANKS:,} are weighed. "
+            "Ask for measures with a cutoff, such as AP@100.",
+            "measures",
+        )
 
 
 def watched_ends(parts: Parts, found: NeighborLists) -> Parts:

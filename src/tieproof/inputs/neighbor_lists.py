@@ -19,9 +19,6 @@ from tieproof.ties import Array, BoolArray, IntArray
 NOTHING = -1
 """The id that stands where nothing was found."""
 
-ORDER = "order"
-"""What decides where no distances are given."""
-
 
 class Returned(NamedTuple):
     """What is ranked, as it arrived: ids, and their numbers, which are called "distances" or "scores"."""
@@ -106,7 +103,7 @@ def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> Nei
             number = as_list_numbers(returned.numbers, rows, returned.called)[listed]
             check_finite_numbers(number, query[listed], item, returned.called)
     found = NeighborLists(
-        start, item.astype(np.int64), number, ORDER if number is None else returned.called, kept < lengths
+        start, item.astype(np.int64), number, "order" if number is None else returned.called, kept < lengths
     )
     check_order(found)
     return found

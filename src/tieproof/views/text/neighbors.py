@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from tieproof.inputs.neighbor_lists import ORDER
 from tieproof.results.results import Result
 from tieproof.views.text.parts import count
 
@@ -18,7 +17,7 @@ BEHIND = "by the order given, after an exact search, an unseen item is behind al
 
 def about_search(result: Result) -> Iterator[str]:
     """What decides the order of the lists, and what they leave open."""
-    by_order = result.setting.distance == ORDER
+    by_order = result.setting.distance == "order"
     if by_order:
         yield "There are no distances: the order of each list is taken as given, without ties."
     open_ends = result.ties.queries_with_open_last_tie
