@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tieproof.native import building
-from tieproof.native.building import TARGETS, Target, compile_kernels, compiler, march, system_compiler
+from tieproof.native.building import TARGETS, Target, compile_kernels, compiler, march, system_compiler, zig_of
 
 ROOT = Path(__file__).parents[2]
 Patch = pytest.MonkeyPatch
@@ -44,6 +44,26 @@ def test_zig_compiles_for_others(monkeypatch: Patch) -> None:
         assert compiler(target) == [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
     assert march("x86-64-v3", zig=True) == ["-mcpu=x86_64_v3"]
     assert march("aarch64", zig=True) == ["-mcpu=baseline"]
+
+
+MACHINES = {
+    ("linux", "x86_64", "glibc"): "x86_64-linux-gnu.2.17",
+    ("linux", "aarch64", "glibc"): "aarch64-linux-gnu.2.17",
+    ("linux", "x86_64", ""): "x86_64-linux-musl",
+    ("darwin", "arm64", ""): "aarch64-macos.11.0",
+    ("win32", "AMD64", ""): "x86_64-windows-gnu",
+    ("linux", "riscv64", "glibc"): None,
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=" ".join)
+def test_zig_is_told_what_machine_this_is(monkeypatch: Patch, machine: tuple[str, str, str]) -> None:
+    """Else it looks for headers of a C library, which machines without a compiler seldom have."""
+    system, architecture, libc = machine
+    monkeypatch.setattr("sys.platform", system)
+    monkeypatch.setattr("platform.machine", lambda: architecture)
+    monkeypatch.setattr("platform.libc_ver", lambda: (libc, ""))
+    assert zig_of(building.this_machine()) == MACHINES[machine]
 
 
 def test_what_a_compiler_says_is_in_the_error(tmp_path: Path) -> None:

@@ -74,6 +74,24 @@ def this_machine() -> Target:
     return Target(levels, suffix, None, None)
 
 
+def zig_of(target: Target) -> str | None:
+    """The platform in the words of `zig cc -target`; None where only zig itself knows its name.
+
+    This machine is named, too: without a name, zig looks for a C library's headers, and a machine without a compiler
+    seldom has them; with one, it brings its own.
+    """
+    if target.zig is not None:
+        return target.zig
+    system = {"linux": "linux", "darwin": "macos", "win32": "windows"}.get(sys.platform)
+    architecture = {X86_64: "x86-64", ARM: "arm64" if system == "macos" else "aarch64"}.get(target.levels)
+    known = TARGETS.get(f"{system}-{architecture}")
+    if known is None or known.zig is None:
+        return None
+    return (
+        known.zig if system != "linux" or platform.libc_ver()[0] == "glibc" else known.zig.replace("gnu.2.17", "musl")
+    )
+
+
 def tag_of(target: Target) -> str:
     """The tag of a wheel for a target."""
     import sysconfig
@@ -136,7 +154,8 @@ def compiler(target: Target) -> list[str]:
         return list(own)
     if find_spec("ziglang") is None:
         raise RuntimeError("There is no C compiler here. Install gcc, clang, or the package ziglang.")
-    return [sys.executable, "-m", "ziglang", "cc", *(["-target", target.zig] if target.zig else [])]
+    named = zig_of(target)
+    return [sys.executable, "-m", "ziglang", "cc", *(["-target", named] if named else [])]
 
 
 def march(level: str, zig: bool = False) -> list[str]:
@@ -157,17 +176,20 @@ def compile_kernels(folder: str, target: Target, more: Sequence[str] = ()) -> li
 def compile_level(folder: str, target: Target, level: str, more: Sequence[str]) -> str:
     """Make one library. One that processes run is not written to: a new file takes its place.
 
-    It is linked apart: zig makes what it links to, which takes longer than ours, only once for all levels.
+    It is linked apart: zig makes what it links to only once for all levels. On Linux that is the C library alone,
+    since the library of zig's own compiler takes longer to make than ours, and nothing of it is used.
     """
     import tempfile
 
     command, file = compiler(target), library_file(level, target.suffix, folder)
-    flags = [*FLAGS, *march(level, zig="ziglang" in command), *more]
+    zig = "ziglang" in command
+    flags = [*FLAGS, *march(level, zig), *more]
+    alone = ["-nostdlib", "-lc"] if zig and "linux" in (zig_of(target) or "") else []
     known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
     with tempfile.TemporaryDirectory(dir=folder, prefix="kernels-") as made:
         machine_code, new = f"{made}/kernels.o", f"{made}/{os.path.basename(file)}"
         run([*command, *flags, *known, "-c", f"{SOURCES}/kernels.c", "-o", machine_code])
-        run([*command, *FLAGS, "-shared", *more, machine_code, "-lm", "-o", new])
+        run([*command, *FLAGS, "-shared", *more, machine_code, *alone, "-lm", "-o", new])
         os.replace(new, file)
     return file
 

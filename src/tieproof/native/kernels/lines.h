@@ -60,6 +60,28 @@ static inline double rounded_whole(unsigned __int128 whole, bool rest)
     return ldexp((double)kept, shift);
 }
 
+/* The whole part of 2^63 number / divisor, for numbers and divisors of 64 bits; `rest` is what is left.
+
+   Long division in digits of 32 bits (Knuth, The Art of Computer Programming, 4.3.1, algorithm D): what a compiler puts
+   in place of / for 128 bits is a library that is not on every machine. */
+static inline uint64_t divided(uint64_t number, uint64_t divisor, uint64_t *rest)
+{
+    uint64_t high = divisor >> 32, low = (uint32_t)divisor, left = number >> 1, quotient = 0;
+    for (int digit = 0; digit < 2; digit++) {
+        uint64_t next = digit ? 0 : (number & 1) << 31, guess = left / high, over = left % high;
+        while (guess >> 32 || guess * low > (over << 32 | next)) {
+            guess--;
+            over += high;
+            if (over >> 32)
+                break;
+        }
+        left = (left << 32 | next) - guess * divisor; /* the bits lost at the top are lost on both sides */
+        quotient = quotient << 32 | guess;
+    }
+    *rest = left;
+    return quotient;
+}
+
 /* digits 10^power, rounded once. */
 static inline double decimal(uint64_t digits, int power)
 {
@@ -70,9 +92,9 @@ static inline double decimal(uint64_t digits, int power)
     uint64_t divisor = POWERS_OF_TEN[-power];
     if (digits <= (uint64_t)1 << DBL_MANT_DIG)
         return (double)digits / (double)divisor; /* both are exact */
-    int raised = 64 + __builtin_clzll(digits);
-    unsigned __int128 number = (unsigned __int128)digits << raised, quotient = number / divisor;
-    return ldexp(rounded_whole(quotient, quotient * divisor != number), -raised);
+    int raised = __builtin_clzll(digits), divisor_raised = __builtin_clzll(divisor);
+    uint64_t rest, quotient = divided(digits << raised, divisor << divisor_raised, &rest);
+    return ldexp(rounded_whole(quotient, rest != 0), divisor_raised - raised - 63);
 }
 
 /* Whether a cell is a number that can be read here; then `value` is it. */

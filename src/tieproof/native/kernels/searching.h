@@ -40,7 +40,7 @@ static inline void search(const double *key, const double *nearest, const int64_
     for (int64_t step = (int64_t)1 << (63 - __builtin_clzll((uint64_t)longest)); step; step >>= 1) {
         for (int j = 0; j < TOGETHER; j++) {
             int64_t ahead = first[j] + step, asked = ahead <= end[j] ? ahead - 1 : 0;
-            first[j] = (ahead <= end[j]) & (key[asked] > nearest[j]) ? ahead : first[j];
+            first[j] = ((ahead <= end[j]) & (key[asked] > nearest[j])) ? ahead : first[j];
         }
     }
 }
