@@ -1,4 +1,4 @@
-"""What an index of nearest neighbors returned: its forms, what is left out, and what the lists leave open."""
+"""What an index of nearest neighbours returned: its forms, what is left out, and what the lists leave open."""
 
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""From lists of neighbors to the ties of the first items of rankings, some lists at a time."""
+"""From lists of neighbours to the ties of the first items of rankings, some lists at a time."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`evaluate_neighbors`: what an index of nearest neighbors returned.
+"""`evaluate_neighbors`: what an index of nearest neighbours returned.
 
 ids, distances ──► inputs/neighbor_lists.py: lists, checked ─┐
 labels, … ──► problems.py: who is relevant ──────────────────┴─► neighbor_ties.py ──► scoring.py ──► Result
@@ -53,7 +53,7 @@ def evaluate_neighbors(
     average: Average = "micro",
     empty: Empty = "skip",
 ) -> Result:
-    """Score the lists that an index of nearest neighbors returned, with all that they leave open.
+    """Score the lists that an index of nearest neighbours returned, with all that they leave open.
 
     The lists are the beginnings of rankings of the whole gallery. `lower` and `upper` cover every whole ranking that
     is possible with them, and every order of its ties; `expected` and `std` are those where everything unseen comes

@@ -50,7 +50,7 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
         qrels and a run.
     **more :
         What it takes by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
-        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (of lists), of neighbors also `scores` and
+        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (of lists), of neighbours also `scores` and
         `counts`, and of embeddings also `memory`, `threads` and `progress`; `distance` only where that is a
         function, which a record can only name.
 

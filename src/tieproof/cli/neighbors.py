@@ -27,7 +27,7 @@ from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.text import render
 
 HELP = (
-    "Score the lists that an index of nearest neighbors returned, with all that ties and the items that it did not "
+    "Score the lists that an index of nearest neighbours returned, with all that ties and the items that it did not "
     f"return leave open. {TIE_STD}\n\n"
     "IDS holds for each query, one a row, the places of what was found in the gallery, -1 where nothing was; "
     "DISTANCES the distances beside them, smaller is nearer. Without DISTANCES and --scores the order of each row is "

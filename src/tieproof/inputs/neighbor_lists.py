@@ -1,4 +1,4 @@
-"""What an index of nearest neighbors returned, checked: the items of each query's list, and their numbers.
+"""What an index of nearest neighbours returned, checked: the items of each query's list, and their numbers.
 
 faiss, hnswlib, pynndescent    ids and distances, (queries, k); where nothing was found the id is -1, beside any
                                number (faiss: 2147483647 or 3.4e38 of either sign; pynndescent: infinity)
@@ -81,6 +81,7 @@ def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> Nei
     """What was returned, whatever returned it."""
     returned = as_returned(ids, distances, scores, counts)
     with about("ids"):
+        check_numbered(returned.ids)
         rows = as_rows(returned.ids, "ids")
         flat, lengths = joined(rows)
         if flat.dtype.kind not in "iu" and flat.size:
@@ -107,6 +108,18 @@ def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> Nei
     )
     check_order(found)
     return found
+
+
+def check_numbered(ids: Any) -> None:
+    """Refuse names of items, which say nothing of their labels."""
+    first = ids
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    if isinstance(first, str | bytes) or getattr(getattr(first, "dtype", None), "kind", "") in ("U", "S"):
+        raise InputError(
+            "The ids are names. They must be integers, places in the gallery from 0 on: number the items as "
+            "gallery_labels has them."
+        )
 
 
 def as_returned(ids: Any, distances: Any, scores: Any, counts: Any) -> Returned:

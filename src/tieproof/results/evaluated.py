@@ -29,7 +29,7 @@ class Setting:
     """What was evaluated: the same for any order, tile, budget or number of threads.
 
     distance : our name of it, or "function" and the name of a function; "scores" or "distances" if given; "order" of
-        lists of neighbors without either
+        lists of neighbours without either
     """
 
     distance: str
@@ -178,7 +178,7 @@ class TieSummary:
     zero_vectors : rows that are all zero, in queries and gallery together
     queries_with_open_last_tie : queries whose list was cut off, so that its last tie may go on beyond the end,
         and that have a relevant item in this tie or missing: their bounds cover every way of going on; of lists of
-        neighbors, queries whose score an item may change that is not in their list
+        neighbours, queries whose score an item may change that is not in their list
     """
 
     queries: int

@@ -78,7 +78,7 @@ class Measured(Mapping[str, Estimate[float]]):
 
     @property
     def search(self) -> str | None:
-        """Of lists of neighbors "exact" or "approximate": what was known of the items that are not in them."""
+        """Of lists of neighbours "exact" or "approximate": what was known of the items that are not in them."""
         return self._found.origin.options.get("search")
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:

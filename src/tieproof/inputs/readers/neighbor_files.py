@@ -1,4 +1,4 @@
-"""Files of what an index of nearest neighbors returned: ids, distances, scores or counts, each alone or together."""
+"""Files of what an index of nearest neighbours returned: ids, distances, scores or counts, each alone or together."""
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import Place, entries_of

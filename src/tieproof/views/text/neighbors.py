@@ -1,4 +1,4 @@
-"""What sentences say of lists that a search for nearest neighbors returned."""
+"""What sentences say of lists that a search for nearest neighbours returned."""
 
 from collections.abc import Iterator
 
