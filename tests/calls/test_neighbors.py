@@ -139,6 +139,18 @@ def test_with_grades_too(search: Any) -> None:
     assert_same(result, whole)
 
 
+def test_which_of_tied_items_an_exact_search_returned_moves_no_bound() -> None:
+    distances, labels = data(7)
+    results = [
+        tp.evaluate_neighbors(*nearest(distances, 6, seed), labels=labels, measures=MEASURES) for seed in (0, 1)
+    ]
+    for measure in MEASURES:
+        one, other = (result.per_query(measure) for result in results)
+        assert one.lower.tolist() == other.lower.tolist()
+        assert one.upper.tolist() == other.upper.tolist()
+    assert results[0]["AP"].expected != results[1]["AP"].expected
+
+
 def test_the_query_itself_is_left_out_by_its_index() -> None:
     labels = [0, 0, 1, 1]
     # The copy of an item is first, the item itself second, or not found at all.

@@ -1,6 +1,8 @@
 """What real indexes of nearest neighbours return, scored as they return it."""
 
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -179,3 +181,22 @@ def test_qdrant(metric: str, distance: str) -> None:
     assert result.setting.distance == ("scores" if metric == "DOT" else "distances")
     assert_contains(result, whole(distance=distance))
     assert evaluate([answer.points for answer in answers]).to_json() == result.to_json()
+
+
+def test_the_page_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("faiss")
+    page = Path(__file__).parents[2] / "docs" / "integrations" / "nearest_neighbor_indexes.md"
+    if not page.exists():
+        pytest.skip("no documents beside the tests")
+    text, names = page.read_text(encoding="utf-8"), dict[str, object]()
+    shown = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, flags=re.DOTALL)
+    assert len(shown) == 3
+    for code, printed in shown:
+        exec(code, names)
+        assert bounds(capsys.readouterr().out) == bounds(printed)
+
+
+def bounds(printed: str) -> list[tuple[str, str, str]]:
+    """The lower and upper bounds in tables: which of tied items faiss returns is not defined, and moves neither."""
+    rows = re.findall(r"(P@10?|AP) +([\d.]+) +(?:≤ )?[\d.]+ +(?:≤ )?([\d.]+)", printed)
+    return [(name, lower, upper) for name, lower, upper in rows]

@@ -102,7 +102,8 @@ def complete(measure: Measure, ties: Ties) -> Estimates:
     assert isinstance(ties, FirstTies)
     given = measure(ties.behind)
     lower, upper = (exact_bounds if ties.exact else approximate_bounds)(measure, ties)
-    return given._replace(lower=np.minimum(given.lower, lower), upper=np.maximum(given.upper, upper))
+    upper = np.maximum(lower, upper)
+    return given._replace(lower=lower, expected=np.clip(given.expected, lower, upper), upper=upper)
 
 
 def exact_bounds(measure: Measure, ties: FirstTies) -> tuple[FloatArray, FloatArray]:

@@ -17,12 +17,13 @@ from tieproof.ties import CutOffTies, FloatArray, IntArray
 
 
 def hits_bounds(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds over all ways to merge the unseen items into each list; infinite ones where nothing is unseen."""
+    """Lower and upper values over all ways to merge the unseen items into each list."""
     last = measure.last_rank(ties)
     assert last is not None
     items = ties.n_items + ties.missing + ties.end.others.astype(np.int64)
     cutoffs = np.minimum(last, items)
-    lower, upper = np.full(ties.n_queries, np.inf), np.full(ties.n_queries, -np.inf)
+    as_listed = measure(ties)
+    lower, upper = as_listed.lower.copy(), as_listed.upper.copy()
     for query in np.flatnonzero((ties.n_relevant > 0) & (items > ties.n_items)).tolist():
         own = slice(ties.starts[query], ties.starts[query + 1])
         hits = ListedHits(ties.k[own], ties.l[own], ties.m[own], int(ties.n_items[query]))
