@@ -77,6 +77,7 @@ class Ties:
     grades : (sum of m,) grades of the relevant items, tie after tie, falling within a tie; None: all are 1
     missing_grades : grades of the missing relevant items, query after query, falling within a query; None beside
         `grades`: nobody knows them
+    judged : the ties of the judged items alone; None: all items are judged
 
     What every measure reads follows from these, and is found when `Ties` is made:
 
@@ -94,6 +95,7 @@ class Ties:
     n_items: IntArray
     grades: FloatArray | None = field(default=None)
     missing_grades: FloatArray | None = field(default=None)
+    judged: "JudgedTies | None" = field(default=None, kw_only=True)
     starts: IntArray = field(init=False)
     depth: int = field(init=False)
     depth_of_several: int = field(init=False)
@@ -135,6 +137,18 @@ class Ties:
     def open_ends(self) -> npt.NDArray[np.bool_]:
         """Which queries have a last tie that may go on, and a relevant item in it or missing, (Q,)."""
         return np.zeros(self.n_queries, dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class JudgedTies:
+    """The ties of Q queries when all items without a judgment are left out of their rankings.
+
+    ties : with the relevant items of the whole rankings, listed and missing
+    n_others : (Q,) items that were judged not relevant, in the list or not
+    """
+
+    ties: Ties
+    n_others: IntArray
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ NDCG = [
     for cutoff in ("", *(f"@{k}" for k in CUTOFFS))
 ]
 
+ERR = [f"ERR(max_grade=8){cutoff}" for cutoff in ("", "@1", "@2", "@3", "@6")]
+
 
 def queries(count: int, seed: int) -> list[Query]:
     """Lists whose last tie has relevant items, or not, and misses one to three."""
@@ -62,7 +64,7 @@ def test_the_example() -> None:
     assert result["nDCG@3"].upper == 1.0
 
 
-@pytest.mark.parametrize("measure", [*NDCG, "AP@3", "AP(norm=hits)@3", "P@2", "RR", "AUC", "R@3", "INP"])
+@pytest.mark.parametrize("measure", [*NDCG, *ERR, "AP@3", "AP(norm=hits)@3", "P@2", "RR", "AUC", "R@3", "INP"])
 @pytest.mark.parametrize("others", [0, 2])
 def test_bounds_are_those_of_all_continuations(measure: str, others: int) -> None:
     name, _, cutoff = measure.partition("@")
@@ -138,7 +140,7 @@ def test_the_worst_count_of_many_missing_items_is_that_of_the_direct_sums(cutoff
 
 def test_measures_without_grades_do_not_ask_for_them() -> None:
     found = queries(12, seed=1)
-    measures = [measure for measure, name, _ in spellings() if "nDCG" not in name]
+    measures = [measure for measure, name, _ in spellings() if not name.startswith(("nDCG", "ERR"))]
     graded = evaluate(found, measures, truncated=True, n_items=50)
     binary = evaluate(
         [

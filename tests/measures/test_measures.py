@@ -8,6 +8,8 @@ import random
 from dataclasses import dataclass, replace
 from decimal import Decimal, getcontext
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,8 @@ TOLERANCE = 1e-12
 UNDERFLOW = Fraction(1, 10**150)
 """The square of anything smaller, and so its variance, is below the smallest normal float."""
 CUTOFFS = (1, 2, 3, 5, 8, 50)
+OTHER_VALUES = {"p": 0.25, "max_grade": 3}
+"""Of parameters that are numbers, beside their default."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,10 @@ def registered_measures() -> list[str]:
     """Every definition with every choice of its parameters, with cutoffs and without."""
     spellings = []
     for definition in REGISTRY.values():
-        choices = [[f"{p.name}={value}" for value in p.choices or (p.default, 0.25)] for p in definition.parameters]
+        choices = [
+            [f"{p.name}={value}" for value in p.choices or (p.default, OTHER_VALUES[p.name])]
+            for p in definition.parameters
+        ]
         for chosen in itertools.product(*choices):
             bare = definition.name + (f"({','.join(chosen)})" if chosen else "")
             at = [] if definition.cutoff == "none" else [f"@{k}" for k in CUTOFFS]
@@ -166,7 +173,7 @@ def test_measure_is_its_definition_over_all_orderings(spelling: str) -> None:
     check_against_oracle(spelling, BINARY, graded=False)
 
 
-@pytest.mark.parametrize("spelling", [name for name in registered_measures() if name.startswith("nDCG")])
+@pytest.mark.parametrize("spelling", [name for name in registered_measures() if name.startswith(("nDCG", "ERR"))])
 def test_graded_measure_is_its_definition_over_all_orderings(spelling: str) -> None:
     check_against_oracle(spelling, GRADED, graded=True)
 
@@ -348,7 +355,9 @@ def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: in
     }
     tie = one_tie(k, n, l, m, n_relevant=n + m)
     first = one_tie(0, 0, n, n)
-    both = {x: np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")}
+    both: dict[str, Any] = {
+        x: np.concatenate((getattr(first, x), getattr(tie, x))) for x in ("query", "k", "n", "l", "m")
+    }
     ties = Ties(**both, n_relevant=tie.n_relevant, n_items=tie.n_items) if n else tie
     check_tie(parse(f"AP(norm=hits)@{k + s}")(ties), exact, Decimal(1))
 
@@ -446,6 +455,92 @@ def test_graded_gain_of_a_large_tie(k: int, l: int, s: int) -> None:
     check_tie(parse(f"nDCG@{k + s}")(ties), exact, ideal)
 
 
+def cascade_moments(k: int, counts: dict[Decimal, int], s: int) -> tuple[Decimal, Decimal]:
+    """Mean and variance of what a tie adds to ERR, by how many items of each chance to stop it holds, in decimals.
+
+    Place by place: the mean and the mean square of what the places to come add, by how many items are still to come.
+    """
+    chances, total = list(counts), sum(counts.values())
+
+    @cache
+    def ahead(left: tuple[int, ...]) -> tuple[Decimal, Decimal]:
+        place = total - sum(left)
+        mean = square = Decimal(0)
+        for i, count in enumerate(left if place < s else ()):
+            if count:
+                next_mean, next_square = ahead((*left[:i], count - 1, *left[i + 1 :]))
+                here, on = chances[i] / (k + place + 1), 1 - chances[i]
+                mean += count * (here + on * next_mean) / sum(left)
+                square += count * (here * here + 2 * here * on * next_mean + on * on * next_square) / sum(left)
+        return mean, square
+
+    for depth in range(total - min(s, total), total):  # from the end, so that no call is deep
+        for left in itertools.product(*(range(count + 1) for count in counts.values())):
+            if sum(left) == depth:
+                ahead(left)
+    mean, square = ahead(tuple(counts.values()))
+    return mean, square - mean * mean
+
+
+@pytest.mark.parametrize(
+    ("k", "l", "grades", "most"),
+    [
+        (0, 400, [1.0] * 60, 1),
+        (0, 400, [1.0] * 399, 4),
+        (1_000_000, 300, [1.0] * 150, 4),
+        (70_000, 120, [2.0] * 119, 2),
+        (0, 40, [4.0] * 3 + [1.0] * 20, 4),
+        (5, 40, [3.0] * 17 + [2.0] * 23, 3),
+        (1_000_000, 30, [4.0, 3.0, 1.0], 4),
+        (0, 30, [1.0] * 10 + [0.01] * 10, 12),
+        (0, 24, [3.0] * 4 + [2.0] * 4 + [1.0] * 4, 4),
+    ],
+)
+def test_expected_reciprocal_rank_of_a_large_tie(k: int, l: int, grades: list[float], most: int) -> None:
+    getcontext().prec = 60
+    zero = Decimal(0)
+    gains = [oracle.exponential_gain(Fraction(grade)) for grade in grades]
+    stops = [Decimal(gain.numerator) / gain.denominator / 2**most for gain in gains]
+    counts = {stop: stops.count(stop) for stop in dict.fromkeys(stops)} | (
+        {zero: l - len(stops)} if l > len(stops) else {}
+    )
+    for s in cutoffs_of(k, l):
+        mean, variance = cascade_moments(k, counts, s)
+        best, worst, on = zero, zero, Decimal(1)
+        for place, stop in enumerate([*stops, *[zero] * (l - len(stops))][:s]):
+            best, on = best + on * stop / (k + place + 1), on * (1 - stop)
+        on = Decimal(1)
+        for place, stop in enumerate([*[zero] * (l - len(stops)), *reversed(stops)][:s]):
+            worst, on = worst + on * stop / (k + place + 1), on * (1 - stop)
+        exact = {"lower": worst, "expected": mean, "upper": best, "variance": variance}
+        ties = replace(one_tie(k, 0, l, len(grades)), grades=np.array(grades))
+        check_tie(parse(f"ERR(max_grade={most})@{k + s}")(ties), exact, Decimal(1))
+
+
+@pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
+@pytest.mark.parametrize("share", [0.0, 0.5, 3.0])
+def test_binary_preference_of_a_large_tie(k: int, n: int, l: int, m: int, share: float) -> None:
+    """With R relevant items, about that share of the others, of which some come after the tie."""
+    getcontext().prec = 60
+    others = l - m
+    n_relevant = n + m + int(share * (k - n + others))
+    n_others = k - n + others + 7
+    most = min(n_relevant, n_others)
+    counted = [Decimal(max(most - (k - n) - above, 0)) / most for above in range(others + 1)]
+    total, squares = sum(counted, Decimal(0)), sum((x * x for x in counted), Decimal(0))
+    mean = total / (others + 1)
+    one = squares / (others + 1) - mean**2
+    two = (total**2 + squares) / ((others + 1) * (others + 2)) - mean**2
+    exact = {
+        "lower": m * counted[-1],
+        "expected": m * mean,
+        "upper": m * counted[0],
+        "variance": m * one + m * (m - 1) * two if others else Decimal(0),
+    }
+    ties = replace(one_tie(k, n, l, m, n_relevant), n_items=np.array([m + n_others]))
+    check_tie(parse("bpref")(ties), exact, Decimal(n_relevant))
+
+
 MILLION = [
     *DEFAULT_MEASURES,
     *(
@@ -457,7 +552,19 @@ MILLION = [
         "nDCG(ideal=list)@1000",
         "AUC",
     ),
-    *("P@700000", "RelP@1000", "R@1000000", "F1@500000", "Success@500000", "RR@1000", "INP", "RBP@1000"),
+    *(
+        "ERR",
+        "ERR@1000",
+        "bpref",
+        "P@700000",
+        "RelP@1000",
+        "R@1000000",
+        "F1@500000",
+        "Success@500000",
+        "RR@1000",
+        "INP",
+        "RBP@1000",
+    ),
 ]
 
 

@@ -7,9 +7,10 @@ import numpy.typing as npt
 import pytest
 
 from kernel_levels import LEVELS, at
+from kernels import cascade as cascades
 from kernels import first_and_last, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
 from kernels import running_sums as loops
-from tieproof.measures import precision_sums, relevant_ranks, weighted_ranks
+from tieproof.measures import cascade, precision_sums, relevant_ranks, weighted_ranks
 from tieproof.measures.numbers import Pair, running_sums, sum_inside_blocks
 from tieproof.measures.rank_weights import LOGARITHMIC, LONG, SUMMED, Geometric, WeightTables
 from tieproof.ties import Ties
@@ -179,3 +180,40 @@ def test_sum_inside_blocks(level: str) -> None:
         loops.sum_inside_blocks(expected, block)
         at(level, sum_inside_blocks)(found, block)
         assert (found == expected).all()
+
+
+STOPS: dict[str, list[float]] = {
+    "alike": [0.25],
+    "mixed": [0.9375, 0.25, 0.0625],
+    "few": [0.3, 1e-9],
+    "all": [0.5, 1.0],
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("ties", ["none", "edges", "shallow"])
+@pytest.mark.parametrize("chances", STOPS)
+def test_cascade_terms(chances: str, ties: str, level: str) -> None:
+    """Where the chance to go on is forgotten at once, and where all hits count."""
+    k, _, l, m, s = columns([tie for tie in TIES[ties] if tie[2] < 5 or (tie[:2] == (1, 0) and tie[2] < 34)])
+    random, first = np.random.default_rng(1), np.cumsum(m) - m
+    drawn = [np.sort(random.choice(STOPS[chances], count))[::-1] for count in m.tolist()]
+    stops = np.concatenate([np.zeros(0), *drawn])
+    s[::7] = 0
+    most = at(level, cascade.most_hits)(k, l, m, s, first, stops)
+    rooms = np.empty((4, most.alike + 1)), np.empty((4 * (most.mixed + 1) + 2, most.mixed + 1))
+    expected, found = np.empty((5, len(k))), np.empty((5, len(k)))
+    cascades.cascade_terms(k, l, m, s, first, stops, expected)
+    at(level, cascade.cascade_terms)(k, l, m, s, first, stops, *rooms, found)
+    assert (found == expected).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", QUERIES)
+def test_add_cascades(name: str, level: str) -> None:
+    starts = QUERIES[name].starts
+    terms = np.random.default_rng(2).random((5, int(starts[-1])))
+    expected, found = np.zeros((2, 4, len(starts) - 1))
+    cascades.add_cascades(starts, terms, expected)
+    at(level, cascade.add_cascades)(starts, terms, found)
+    assert (found == expected).all()

@@ -152,6 +152,38 @@ def area_under_curve(ordering: Ordering, context: Context) -> Fraction:
     return Fraction(won, context.n_relevant * others)
 
 
+def expected_reciprocal_rank(max_grade: int) -> Definition:
+    def score(ordering: Ordering, context: Context) -> Fraction:
+        value, goes_on = Fraction(), Fraction(1)
+        for i, grade in enumerate(top(ordering, context)):
+            stops = exponential_gain(grade) / 2**max_grade
+            value += goes_on * stops / (i + 1)
+            goes_on *= 1 - stops
+        return value
+
+    return score
+
+
+def binary_preference(ordering: Ordering, context: Context) -> Fraction:
+    """As trec_eval has it, with a judgment for every item of the ordering."""
+    return preference(ordering, context.n_relevant, len(ordering) - hits(ordering))
+
+
+def preference(ordering: Sequence[Grade | None], n_relevant: int, n_others: int) -> Fraction:
+    """bpref of a ranking whose items without a judgment have no grade: a loop over the ranks, as in trec_eval."""
+    score, others_above = Fraction(), 0
+    for grade in ordering:
+        if grade is None:
+            continue
+        if grade == 0:
+            others_above += 1
+        elif others_above:
+            score += 1 - Fraction(min(others_above, n_relevant), min(n_others, n_relevant))
+        else:
+            score += 1
+    return score / n_relevant
+
+
 @cache
 def log2(x: Fraction) -> Fraction:
     with localcontext() as context:
@@ -210,6 +242,10 @@ DEFINITIONS: dict[str, Definition] = {
     "RBP": rank_biased_precision(Fraction(0.8)),
     "RBP(p=0.25)": rank_biased_precision(Fraction(1, 4)),
     "AUC": area_under_curve,
+    "ERR": expected_reciprocal_rank(4),
+    "ERR(max_grade=3)": expected_reciprocal_rank(3),
+    "ERR(max_grade=8)": expected_reciprocal_rank(8),
+    "bpref": binary_preference,
     "nDCG": ndcg(),
     "nDCG(gain=exp)": ndcg(exponential_gain),
     "nDCG(ideal=list)": ndcg(ideal="list"),

@@ -54,6 +54,22 @@ CASES: dict[str, Case] = {
     "labels of lists that were cut off": Case(
         lambda: tp.evaluate_distances(SQUARE, labels=[0, 0], n_relevant=3), r"labels are for whole rankings"
     ),
+    "a grade beyond the scale of ERR": Case(
+        lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 5]], measures=["ERR@20"]),
+        r"'ERR@20' is for grades up to 4, and there is one of 5\..*such as 'ERR\(max_grade=5\)@20'",
+    ),
+    "ERR where grades of missing items are unknown": Case(
+        lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 3]], measures=["ERR"], n_relevant=[2]),
+        r"'ERR' needs the grades of the relevant items that are not in the list.*without n_relevant",
+    ),
+    "bpref of lists that were cut off": Case(
+        lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 1]], measures=["bpref"], n_relevant=[1]),
+        r"'bpref' divides by .* which lists that were cut off do not tell.*without n_relevant, or qrels and a run",
+    ),
+    "bpref without a document that was judged not relevant": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1, "b": -1}}, {"q": {"a": 2.0, "b": 1.0}}, measures=["AP", "bpref"]),
+        r"'bpref' counts the documents that were judged not relevant.*the qrels have no document of grade 0",
+    ),
     "gallery labels without labels": Case(
         lambda: tp.evaluate_distances(SQUARE, [[0, 1], [1, 0]], gallery_labels=[0, 0]),
         r"gallery_labels were passed without labels",

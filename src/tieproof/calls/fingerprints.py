@@ -1,7 +1,7 @@
 """Of which data a result is: digests that do not know the order of queries and items.
 
     embeddings:      each row of numbers, with its label and group; relevant and excluded pairs ─┐
-    runs:            of each query the scores, and the relevant documents                       ─┼─► sorted, SHA-256
+    runs:            of each query the scores, and the documents that measures look for         ─┼─► sorted, SHA-256
     given rankings:  of each query the ties                                                     ─┘
 
 An evaluation depends on each query's row and on the rows, labels and pairs of what it ranks, and on nothing else. So
@@ -124,10 +124,11 @@ def origin_of_run(
     digest_scores(ranked.query, ranked.length, ranked.score, queries)
     ids = np.empty(len(judged.grade), dtype=np.uint64)
     digest_ids(judged.documents, ids)
-    counts = judged.grade > 0
-    of_query, documents = judged.documents.query[counts], np.column_stack([ids, as_words(judged.grade)])[counts]
-    add_digests(of_query, documents, relevant)
-    add_digests(of_query, np.column_stack([documents, as_words(ranked.of_judged[counts])]), queries)
+    of_query, documents = judged.documents.query, np.column_stack([ids, as_words(judged.grade)])
+    counts, sought = judged.grade > 0, judged.sought
+    add_digests(of_query[counts], documents[counts], relevant)
+    found = np.column_stack([documents, as_words(ranked.of_judged)])
+    add_digests(of_query[sought], found[sought], queries)
     evaluated = np.flatnonzero(number >= 0)
     of_evaluated = np.zeros(len(evaluated), dtype=np.uint64)
     of_evaluated[number[evaluated]] = relevant[evaluated, 0]

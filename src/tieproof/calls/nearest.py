@@ -11,6 +11,7 @@ from tieproof.calls.fingerprints import origin_of_embeddings, origin_of_run, wit
 from tieproof.calls.lists import Given, as_judged, evaluate_distances, evaluate_scores
 from tieproof.calls.problems import Side, as_budget, make_problem
 from tieproof.calls.runs import evaluate_run
+from tieproof.calls.scoring import of_judged_items, parse_measures
 from tieproof.distances import reported
 from tieproof.errors import InputError
 from tieproof.inputs.digests import Digests
@@ -168,7 +169,8 @@ def in_run(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterat
     """By the scores of a run."""
     check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
-    judged = read_qrels(given.get("qrels"), numbers)
+    of_judged = of_judged_items(parse_measures(result.measures))
+    judged = read_qrels(given.get("qrels"), numbers, others=bool(of_judged))
     ranked, table = checked(given["run"], RUN, numbers)
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})

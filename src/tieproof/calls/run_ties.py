@@ -1,5 +1,6 @@
 """From judgments and a run to ties: the scores of relevant documents, and how many others are above and at them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.list_ends import cut_off
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray, JudgedTies, Parts, Ties
 
 
 class RelevantScores(NamedTuple):
@@ -56,25 +57,74 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
     )
 
 
-def run_parts(scores: RelevantScores, names: npt.NDArray[np.str_], truncated: bool, n_items: int | None) -> Parts:
-    """The ties of all queries: first of those with documents in the run, then of the others."""
+class JudgedScores(NamedTuple):
+    """The scores of the judged documents alone, of all evaluated queries.
+
+    scores : those of the relevant documents as in the whole lists
+    n_others : (Q,) documents that were judged not relevant, in the list or not
+    """
+
+    scores: RelevantScores
+    n_others: IntArray
+
+
+def join_judged(
+    judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, relevant: RelevantScores
+) -> JudgedScores:
+    """Leave the documents without a judgment out of the lists; `judged` has all others among those it seeks."""
+    place, n_queries = number[judged.documents.query], len(relevant.start) - 1
+    listed = np.flatnonzero((place >= 0) & ~np.isnan(ranked.of_judged))
+    listed = listed[np.argsort(place[listed], kind="stable")]
+    others = place[(place >= 0) & (judged.grade == 0)]
+    return JudgedScores(
+        relevant._replace(start=pointers(place[listed], n_queries), score=ranked.of_judged[listed]),
+        np.bincount(others, minlength=n_queries),
+    )
+
+
+def run_parts(
+    scores: RelevantScores,
+    names: npt.NDArray[np.str_],
+    truncated: bool,
+    n_items: int | None,
+    judged: JudgedScores | None = None,
+) -> Parts:
+    """The ties of all queries: first of those with documents in the run, then of the others.
+
+    judged : for measures of the judged documents alone
+    """
     answered = np.diff(scores.start) > 0
     listed, absent = np.flatnonzero(answered), np.flatnonzero(~answered)
+    ranked = only_of(answered, scores)
+    smallest = np.minimum.reduceat(ranked.score, ranked.start[:-1])
+    sizes = None if n_items is None else np.full(len(listed), n_items)
+
+    def ties_of(some: RelevantScores, sizes: IntArray | None) -> Ties:
+        ties = ties_of_run(some)
+        if not truncated:
+            return ties
+        return cut_off(ties, last_ties_of_run(some, smallest), ties.n_relevant, sizes, names[listed])
+
+    ties = ties_of(ranked, sizes)
+    if judged is not None:
+        others = judged.n_others[listed]
+        of_judged = ties_of(only_of(answered, judged.scores), ties.n_relevant + others)
+        ties = replace(ties, judged=JudgedTies(of_judged, others))
+    yield listed, ties
+    if len(absent):
+        yield absent, nothing_retrieved(np.bincount(scores.missing_query, minlength=len(names))[absent])
+
+
+def only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
+    """The scores of the queries that have documents in the run."""
     position = np.cumsum(answered) - 1
     known = answered[scores.missing_query]
-    ranked = scores._replace(
+    return scores._replace(
         start=np.append(scores.start[:-1][answered], scores.start[-1]),
         query=position[scores.query],
         missing_query=position[scores.missing_query[known]],
         missing_grade=scores.missing_grade[known],
     )
-    ties = ties_of_run(ranked)
-    if truncated:
-        sizes = None if n_items is None else np.full(len(listed), n_items)
-        ties = cut_off(ties, last_ties_of_run(ranked), ties.n_relevant, sizes, names[listed])
-    yield listed, ties
-    if len(absent):
-        yield absent, nothing_retrieved(np.bincount(scores.missing_query, minlength=len(names))[absent])
 
 
 def nothing_retrieved(n_relevant: IntArray) -> Ties:
@@ -125,16 +175,15 @@ def count_scores(
     """
 
 
-def last_ties_of_run(scores: RelevantScores) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """(k, n, l, m) of the last tie of each list, none of which is empty.
+def last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """(k, n, l, m) of the last tie of each list, whose items have the smallest score of the run's list, (Q,).
 
     The engine's `last_ties` asks which places of a list are relevant; a run has been joined by scores, and only these
     are known.
     """
-    smallest = np.minimum.reduceat(scores.score, scores.start[:-1])
     length = np.diff(scores.start)
-    is_last = (scores.score == np.repeat(smallest, length)).astype(np.int64)
-    l = np.add.reduceat(is_last, scores.start[:-1])  # noqa: E741
+    of_query = np.repeat(np.arange(len(length)), length)
+    l = np.bincount(of_query[scores.score == smallest[of_query]], minlength=len(length))  # noqa: E741
     listed = np.bincount(scores.query, minlength=len(length))
     m = np.bincount(scores.query[scores.at == smallest[scores.query]], minlength=len(length))
     return length - l, listed - m, l, m

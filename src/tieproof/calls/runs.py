@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.fingerprints import origin_of_run
-from tieproof.calls.run_ties import join, run_parts
-from tieproof.calls.scoring import Empty, Names, check_empty, make_result, parse_measures, score
+from tieproof.calls.run_ties import join, join_judged, run_parts
+from tieproof.calls.scoring import Empty, Names, check_empty, make_result, of_judged_items, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
@@ -60,7 +60,8 @@ def evaluate_run(
     qrels : path of a TREC file, {query: {document: grade}}, a data frame, or Qrels of ranx
         A grade above 0 is relevant, with that gain. All others, the negative ones and the documents without a
         judgment too, are not relevant, and remain in the ranking as in trec_eval (`evaluate_scores` excludes what
-        has a negative grade). Relevant documents that the run lacks count in R and were never retrieved.
+        has a negative grade); only bpref leaves both out, and counts those of grade 0 alone as not relevant.
+        Relevant documents that the run lacks count in R and were never retrieved.
         A line of a file is `query iteration document grade`, or that of BEIR below its header.
     run : path of a TREC file, {query: {document: score}}, a data frame, or a Run of ranx
         A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. Files may be
@@ -125,6 +126,7 @@ def evaluate_run(
 
     """
     wanted = parse_measures(measures)
+    judged_only = of_judged_items(wanted)
     check_empty(empty)
     check_average(average)
     check_choice("missing", missing, MISSING)
@@ -132,7 +134,8 @@ def evaluate_run(
         collection = check_collection(truncated, n_items)
     queries = trec.numbering()
     with about("qrels"):
-        judged = read_qrels(qrels, queries)
+        judged = read_qrels(qrels, queries, others=bool(judged_only))
+        check_judged(judged, judged_only)
     with about("run"):
         ranked = read_run(run, judged, queries)
     check_sides(judged, ranked)
@@ -155,7 +158,8 @@ def evaluate_run(
     )
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, names, topics.number, options)
-    parts = run_parts(scores, ids, truncated, collection)
+    alone = join_judged(judged, ranked, topics.number, scores) if judged_only else None
+    parts = run_parts(scores, ids, truncated, collection, alone)
     scored = score(parts, wanted, len(ids), estimate)
     return make_result(scored, setting, origin, names=topics.names, categories=groups)
 
@@ -172,6 +176,15 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     if isinstance(n_items, bool) or not isinstance(n_items, int | np.integer) or not 0 < n_items <= 2**53:
         raise InputError(f"n_items must be the number of documents in the collection, not {n_items!r}.")
     return int(n_items)
+
+
+def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
+    """Refuse measures that compare relevant documents with those judged not relevant where none was."""
+    if measures and not (judged.grade == 0).any():
+        raise InputError(
+            f"'{measures[0]}' counts the documents that were judged not relevant above each relevant one, and the "
+            "qrels have no document of grade 0. Take a measure that counts all others as not relevant, such as AP."
+        )
 
 
 def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:

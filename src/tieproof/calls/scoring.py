@@ -58,6 +58,11 @@ def default_measures() -> tuple[Measure, ...]:
     return tuple(map(parse, DEFAULT_MEASURES))
 
 
+def of_judged_items(measures: Iterable[Measure]) -> list[Measure]:
+    """Those that read the judged items alone, for which a run is looked through for more documents."""
+    return [measure for measure in measures if measure.definition.judged_only]
+
+
 def check_empty(empty: str) -> None:
     """Refuse an unknown policy."""
     check_choice("empty", empty, EMPTY)

@@ -1,4 +1,4 @@
-"""Judgments, and the run of a system with the scores of what is judged relevant; checked.
+"""Judgments, and the run of a system with the scores of what is judged; checked.
 
 A document is found again by its id: in a table of all documents, or in the dictionary that it was handed in with.
 """
@@ -13,18 +13,20 @@ from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
 from tieproof.inputs.run_sources import QRELS, RUN, Source, checked, numbered
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
 class JudgedDocuments(NamedTuple):
     """The documents that the qrels name, and the grade of each.
 
     ids : those of the documents; None where a file has them as bytes
+    sought : which of them are looked for in the run
     """
 
     documents: Documents
     grade: FloatArray
     ids: Sequence[str] | None
+    sought: BoolArray
 
     def names(self, rows: Sequence[int]) -> list[str | None]:
         """The ids of some rows' documents as strings; None where bytes are none."""
@@ -34,11 +36,11 @@ class JudgedDocuments(NamedTuple):
 
 
 class RankedDocuments(NamedTuple):
-    """The scores of a run, and which of them are those of relevant documents.
+    """The scores of a run, and which of them are those of documents that are sought.
 
     query, length : (s,) of each stretch of documents of one query, none empty; a query may have several
     score : (n,) stretch after stretch
-    of_judged : the score of each judged document; NaN where the run lacks it, and where it is not relevant
+    of_judged : the score of each judged document; NaN where the run lacks it, and where it is not sought
     """
 
     query: IntArray
@@ -47,10 +49,14 @@ class RankedDocuments(NamedTuple):
     of_judged: FloatArray
 
 
-def read_qrels(values: Any, queries: Numbers) -> JudgedDocuments:
-    """The judgments, checked; ids of queries get their numbers from `queries`."""
+def read_qrels(values: Any, queries: Numbers, others: bool = False) -> JudgedDocuments:
+    """The judgments, checked; ids of queries get their numbers from `queries`.
+
+    others : whether documents that were judged not relevant are looked for, as the relevant ones are
+    """
     source, _ = checked(values, QRELS, queries)
-    return JudgedDocuments(source.documents, source.value, source.ids)
+    sought = source.value >= 0 if others else source.value > 0
+    return JudgedDocuments(source.documents, source.value, source.ids, sought)
 
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
@@ -65,7 +71,7 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     """A run that was read, with the table of its documents."""
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
-    of_judged = np.where((row < 0) | (judged.grade <= 0), np.nan, source.value[row])
+    of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
     return RankedDocuments(query[first], np.diff(first, append=len(query)), source.value, of_judged)
 
 
@@ -74,7 +80,7 @@ def from_plain_dictionary(
 ) -> RankedDocuments | None:
     """A run whose queries are dictionaries with names of one type and finite floats; None where it is another.
 
-    Of its documents only the types are looked at, for a dictionary finds those that are relevant: one query after
+    Of its documents only the types are looked at, for a dictionary finds those that are sought: one query after
     the other, while its names are in a near cache.
     """
     inner = list(values.values())
@@ -84,7 +90,7 @@ def from_plain_dictionary(
     of_query = numbered(list(values), queries, RUN)
     if len(np.unique(of_query)) < len(of_query):  # 7 and "7"
         return None
-    rows, ends = relevant_rows(judged, len(queries))
+    rows, ends = sought_rows(judged, len(queries))
     names: list[Any] = judged.names(rows.tolist())
     if kind is int:
         names = list(map(as_integer, names))
@@ -107,9 +113,9 @@ def from_plain_dictionary(
     return RankedDocuments(of_query[length > 0], length[length > 0], score, of_judged)
 
 
-def relevant_rows(judged: JudgedDocuments, n_queries: int) -> tuple[IntArray, IntArray]:
-    """The rows of the relevant documents, query after query, and where those of each query begin, and the end."""
-    rows = np.flatnonzero(judged.grade > 0)
+def sought_rows(judged: JudgedDocuments, n_queries: int) -> tuple[IntArray, IntArray]:
+    """The rows of the documents that are sought, query after query; where those of each query begin, and the end."""
+    rows = np.flatnonzero(judged.sought)
     query = judged.documents.query[rows]
     return rows[np.argsort(query, kind="stable")], pointers(query, n_queries)
 

@@ -19,6 +19,8 @@ from tieproof.measures.base import (
     parse,
     parse_list,
 )
+from tieproof.measures.cascade import ERR
+from tieproof.measures.preferences import bpref
 from tieproof.measures.relevant_ranks import AP, AP_TRAPEZOID, INP, RR, Success
 from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec, nDCG
 
@@ -30,6 +32,7 @@ __all__ = [
     "AP_TRAPEZOID",
     "AUC",
     "DEFAULT_MEASURES",
+    "ERR",
     "F1",
     "INP",
     "RBP",
@@ -45,6 +48,7 @@ __all__ = [
     "Rprec",
     "Success",
     "aliases",
+    "bpref",
     "define",
     "nDCG",
     "parse",

@@ -62,7 +62,7 @@ class Parameter:
             except ValueError:
                 number = low
             if low < number < high:
-                return number
+                return int(number) if number.is_integer() else number
         raise InputError(
             f"{self.name}={value} in '{measure}': {self.name} must be {expected} (default {self.default})."
         )
@@ -73,8 +73,8 @@ class Definition:
     """Everything that is known about a measure.
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` (R: the query's number of
-    relevant items) may be written; at_rank_r: the measure that it would be, where it may not. aliases: library ->
-    its spelling -> ours, `{k}` standing for the digits of a cutoff.
+    relevant items) may be written; at_rank_r: the measure that it would be, where it may not; judged_only: whether
+    it reads `Ties.judged`. aliases: library -> its spelling -> ours, `{k}` standing for the digits of a cutoff.
     """
 
     name: str
@@ -85,6 +85,7 @@ class Definition:
     cutoff: Literal["required", "optional", "none"] = "none"
     rank_r: bool = False
     at_rank_r: str = ""
+    judged_only: bool = False
     parameters: tuple[Parameter, ...] = ()
     aliases: Mapping[str, Mapping[str, str]] | None = None
 

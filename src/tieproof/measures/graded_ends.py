@@ -1,4 +1,4 @@
-"""The worst continuation of a last tie of graded items, where a list was cut off.
+"""The worst continuation of a last tie of graded items, where a list was cut off: of nDCG, and of ERR.
 
 Worst, the tie ends with its relevant items, their gains rising, and all others that the gallery has come before
 them. A missing relevant item that joins adds its own gain, and pushes every item of a larger gain down by one rank.
@@ -6,9 +6,13 @@ So the items that join are those with the smallest gains, and how many of them d
 the ranks: that number is found here, and the measure itself evaluates it.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
+from tieproof.errors import InputError
 from tieproof.measures import Measure
+from tieproof.measures.cascade import stops
 from tieproof.measures.graded_gains import gains
 from tieproof.measures.rank_weights import LOGARITHMIC
 from tieproof.ties import CutOffTies, FloatArray, IntArray
@@ -16,10 +20,33 @@ from tieproof.ties import CutOffTies, FloatArray, IntArray
 
 def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
     """How many of the missing items of each query join its last tie in the worst continuation of nDCG, (Q,)."""
-    counts = np.zeros_like(ties.missing)
     if ties.grades is None or ties.missing_grades is None:
-        return counts
-    listed, missing = gains(measure, ties, ties.missing_grades)
+        return np.zeros_like(ties.missing)
+    return counts_by_query(measure, ties, *gains(measure, ties, ties.missing_grades), worst_count)
+
+
+def worst_counts_of_stops(measure: Measure, ties: CutOffTies) -> IntArray:
+    """How many of the missing items of each query join its last tie in the worst continuation of ERR, (Q,)."""
+    if ties.grades is None:
+        return np.zeros_like(ties.missing)
+    if ties.missing_grades is None and ties.missing.any():
+        raise InputError(
+            f"'{measure}' needs the grades of the relevant items that are not in the list, for they may go on with "
+            "its last tie. Give whole lists, without n_relevant, or let evaluate_run read all grades from the qrels."
+        )
+    missing = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
+    return counts_by_query(measure, ties, stops(measure, ties.grades), stops(measure, missing), worst_count_of_stops)
+
+
+def counts_by_query(
+    measure: Measure,
+    ties: CutOffTies,
+    listed: FloatArray,
+    missing: FloatArray,
+    count: Callable[[FloatArray, FloatArray, int, int | None], int],
+) -> IntArray:
+    """What `count` finds for each query whose last tie has relevant items, misses some, and comes to an end."""
+    counts = np.zeros_like(ties.missing)
     ends, first = np.cumsum(ties.listed), np.cumsum(ties.missing) - ties.missing
     last = measure.last_rank(ties)
     size = ties.end.k + ties.end.l + np.where(np.isfinite(ties.end.others), ties.end.others, 0.0).astype(np.int64)
@@ -27,7 +54,7 @@ def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
     for query in np.flatnonzero(searched).tolist():
         tied = listed[ends[query] - ties.end.m[query] : ends[query]]
         rising = missing[first[query] : first[query] + ties.missing[query]][::-1]
-        counts[query] = worst_count(tied, rising, int(size[query]), None if last is None else int(last[query]))
+        counts[query] = count(tied, rising, int(size[query]), None if last is None else int(last[query]))
     return counts
 
 
@@ -55,3 +82,22 @@ def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int | Non
         )
         total += gain * LOGARITHMIC.sum(np.minimum(below, last), np.minimum(up_to, last)).hi
     return int(np.argmin(total))
+
+
+def worst_count_of_stops(tied: FloatArray, missing: FloatArray, end: int, last: int | None) -> int:
+    """How many of the smallest `missing` chances to stop, rising, join a tie with `tied` ones in ERR's worst case.
+
+    end : the rank of the tie's last item before any of them joins
+    last : the last rank that counts
+
+    >>> worst_count_of_stops(np.array([0.5]), np.array([0.1]), 3, 3)
+    1
+    """
+    values = []
+    for joined in range(len(missing) + 1):
+        rising = np.sort(np.concatenate([tied, missing[:joined]]))
+        rank = np.arange(end - len(tied) + 1, end + joined + 1)
+        on = np.cumprod(np.append(1.0, 1.0 - rising[:-1]))
+        counts = slice(None) if last is None else rank <= last
+        values.append(np.cumsum(np.append(0.0, (on * rising / rank)[counts]))[-1])
+    return int(np.argmin(values))

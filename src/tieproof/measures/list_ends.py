@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures import Estimates, Measure
-from tieproof.measures.graded_ends import worst_counts
+from tieproof.measures.graded_ends import worst_counts, worst_counts_of_stops
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, ListEnd, Ties
 
 MOST_OTHERS = 2**22
@@ -58,7 +58,8 @@ def estimate(measure: Measure, ties: Ties) -> Estimates:
     given = measure(ties)
     if not isinstance(ties, CutOffTies):
         return given
-    lower, upper = BOUNDS.get(str(measure).partition("@")[0], monotone)(measure, ties)
+    bounds = BOUNDS.get(str(measure).partition("@")[0], BOUNDS.get(measure.name, monotone))
+    lower, upper = bounds(measure, ties)
     return given._replace(lower=np.minimum(given.lower, lower), upper=np.maximum(given.upper, upper))
 
 
@@ -82,6 +83,13 @@ def graded(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
     """
     _, upper = monotone(measure, ties)
     return measure(ties.continued(worst_counts(measure, ties), ties.end.others)).lower, upper
+
+
+def graded_stops(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of ERR, where a missing item of a lower grade can come before one of a higher grade, as for nDCG."""
+    counts = worst_counts_of_stops(measure, ties)
+    _, upper = monotone(measure, ties)
+    return measure(ties.continued(counts, ties.end.others)).lower, upper
 
 
 def list_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
@@ -130,6 +138,20 @@ def mean_of_hits(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatA
     return np.minimum(worst(low), worst(missing)) * hits_of_nothing, upper
 
 
+def judged_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
+    """Bounds of a measure of the judged items: those outside the list are known, and may continue the tie."""
+    judged = ties.judged
+    assert judged is not None
+    assert isinstance(judged.ties, CutOffTies)
+    end, none = judged.ties, np.zeros_like(ties.missing)
+
+    def of(relevant: IntArray, others: FloatArray) -> Estimates:
+        continued = end.continued(relevant, others)
+        return measure(replace(continued, judged=replace(judged, ties=continued)))
+
+    return of(none, end.end.others).lower, of(end.missing, none.astype(np.float64)).upper
+
+
 def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArray:
     """Where a function of 0 … last, element-wise, that falls and then rises is smallest, by bisection."""
     low, high = np.zeros_like(last), last.copy()
@@ -142,10 +164,12 @@ def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArr
 
 BOUNDS: Mapping[str, Callable[[Measure, CutOffTies], tuple[FloatArray, FloatArray]]] = {
     "AUC": pairs,
+    "ERR": graded_stops,
+    "bpref": judged_alone,
     "nDCG": graded,
     "nDCG(gain=exp)": graded,
     "AP(norm=hits)": mean_of_hits,
     "nDCG(ideal=list)": list_alone,
     "nDCG(gain=exp,ideal=list)": list_alone,
 }
-"""How to bound the measures that are not monotone in what continues the last tie."""
+"""How to bound the measures that are not monotone in what continues the last tie, by spelling or by name."""

@@ -2,6 +2,7 @@
 
 #include "array.h"
 #include "arrangements.h"
+#include "cascade.h"
 #include "collisions.h"
 #include "curves.h"
 #include "digests.h"

@@ -1,0 +1,79 @@
+"""Measures of the judged items alone: how many that were judged not relevant stand above each relevant one.
+
+Items without a judgment are left out of the ranking before its ties are formed, so the letters below are those of the
+judged items (`Ties.judged`). With c items that are not relevant above it, a relevant item counts max(D - c, 0) / D,
+D = min(N, R). A tie holds o = l - m items that are not relevant, with c = k - n above. The number of them
+above one of its relevant items is uniform on 0 … o, so that all follows from sums of whole numbers. That of two of
+its relevant items, the smaller one first, is uniform on all pairs 0 <= a <= b <= o. Hence their covariance is
+v / (o + 2), where v is the variance of what one of them counts, and that of all m is m v (l + 1) / (o + 2).
+
+>>> import numpy as np
+>>> a = np.array
+>>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([2]), n_items=a([4]))
+>>> [float(x[0]) for x in bpref(ties)]
+[0.0, 0.5, 1.0, 0.10416666666666667]
+"""
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.measures.base import Definition, Estimates, Measure, define
+from tieproof.measures.numbers import add_by_query
+from tieproof.ties import CutOffTies, FloatArray, IntArray, Ties
+
+
+def _binary_preference(ties: Ties, measure: Measure) -> Estimates:
+    ties, n_others = _judged(ties, measure)
+    divisor = np.maximum(np.minimum(n_others, ties.n_relevant), 1)
+    m, others = ties.m, ties.l - ties.m
+    first = np.maximum(divisor[ties.query] - (ties.k - ties.n), 0)  # what an item before all others counts, times D
+    last = np.maximum(first - others, 0)
+    counted = np.minimum(first, others + 1)  # the places between the others where an item counts more than 0
+    total = counted * first - counted * (counted - 1) // 2
+
+    def by_query(values: FloatArray | IntArray) -> FloatArray:
+        return add_by_query(ties.query, values, ties.n_queries)
+
+    found = Estimates(
+        by_query(m * last),
+        by_query(m * total / (others + 1)),
+        by_query(m * first),
+        by_query(m * _variance(counted, others) * ((ties.l + 1) / (others + 2))),
+    )
+    return found.divided_by(divisor * np.maximum(ties.n_relevant, 1.0))
+
+
+def _variance(counted: IntArray, others: IntArray) -> FloatArray:
+    """Return the variance of c, c - 1, …, 1 and zeros, others + 1 numbers in all that are equally likely."""
+    places = others + 1
+    spread = 2 * (2 * counted + 1) * places - 3 * counted * (counted + 1)
+    shares = counted / places * ((counted + 1) / places)
+    return np.where(others > 0, shares * (spread / 12.0), 0.0)
+
+
+def _judged(ties: Ties, measure: Measure) -> tuple[Ties, IntArray]:
+    """Return the ties of the judged items, and how many were judged not relevant, (Q,)."""
+    if ties.judged is not None:
+        return ties.judged.ties, ties.judged.n_others
+    if isinstance(ties, CutOffTies):
+        raise InputError(
+            f"'{measure}' divides by the number of judged items that are not relevant, which lists that were cut off "
+            "do not tell. Give whole lists, without n_relevant, or qrels and a run to evaluate_run."
+        )
+    return ties, ties.n_items - ties.listed
+
+
+bpref = define(
+    Definition(
+        name="bpref",
+        compute=_binary_preference,
+        meaning="Binary preference: the share of the judged items that are not relevant, R of them at most, that "
+        "stand below a relevant item; its mean over the relevant items, 0 for those that are not in the list. "
+        "Documents without a judgment, or with a negative grade, are left out of a run before anything is counted; "
+        "in embeddings and lists every item is judged that is not excluded.",
+        formula="(1/R) sum over relevant items of 1 - min(others judged above it, R) / min(others judged, R)",
+        source="Buckley and Voorhees 2004; the divisor min(others judged, R) is that of trec_eval",
+        judged_only=True,
+        aliases={"ranx": {"bpref": "bpref"}, "ir_measures": {"Bpref": "bpref", "BPref": "bpref"}},
+    )
+)
