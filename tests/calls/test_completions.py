@@ -1,6 +1,7 @@
 """Measures of lists that a search returned, against every whole ranking that begins so, enumerated."""
 
 import random
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ KINDS = ("exact", "order", "approximate")
 def searches(graded: bool, count: int, seed: int = 3) -> list[Search]:
     """Lists of up to four items with up to three unseen ones, at least one of all relevant."""
     source = random.Random(seed)
-    grades: list[oracle.Grade] = [1, 2, 3, 8] if graded else [1]
+    grades: list[oracle.Grade] = [1, 2, 3, Fraction(1, 4)] if graded else [1]
 
     def grade(share: float) -> oracle.Grade:
         return source.choice(grades) if source.random() < share else 0
@@ -81,7 +82,7 @@ def as_ordered(search: Search, kind: str) -> Search:
 
 def all_spellings() -> list[tuple[str, str, int | None]]:
     cut = [(f"{name}@{k}", name, k) for m, name, c in spellings() if c == 3 for k in (2, 5)]
-    return [*spellings(), *cut]
+    return [*spellings(), *cut, ("bpref", "bpref", None)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -114,7 +114,7 @@ def exact_bounds(measure: Measure, ties: FirstTies) -> tuple[FloatArray, FloatAr
 
 def approximate_bounds(measure: Measure, ties: FirstTies) -> tuple[FloatArray, FloatArray]:
     """Bounds where all that is unseen may be anywhere."""
-    if measure.name == "nDCG" and ties.grades is not None:
+    if measure.name in ("nDCG", "ERR") and ties.grades is not None:
         return merged_bounds(measure, ties)
     if measure.name == "AP" and measure["norm"] == "hits" and measure.cutoff is not None:
         return hits_bounds(measure, ties)
