@@ -142,6 +142,9 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[1, 0]], counts=[0.5], labels=[0], gallery_labels=[0, 1]),
         r"counts must be integers, one for each of 1 queries",
     ),
+    "labels for fewer lists of neighbours": Case(
+        lambda: tp.evaluate_neighbors([[1], [0]], labels=[0]), r"1 labels for 2 queries\. Pass exactly one for each"
+    ),
     "neighbours without labels": Case(lambda: tp.evaluate_neighbors([[1]]), r"either labels or relevance="),
     "relevance of neighbours in a gallery of nobody knows how many": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)]), r"relevance does not say how many items.*n_items"

@@ -15,7 +15,7 @@ from tieproof.calls.problems import relevance_among
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, as_categories
-from tieproof.inputs.labels import as_label_array
+from tieproof.inputs.labels import as_label_array, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists
 from tieproof.inputs.options import check_choice, check_whole
@@ -127,6 +127,9 @@ def evaluate_neighbors(
             "gallery_groups were passed without gallery_labels. Pass gallery_labels= too, or leave them out.",
             "gallery_groups",
         )
+    if labels is not None:
+        with about("labels", "ids"):
+            labels = as_labels(labels, count, "labels", "queries")
     judged = relevance_among(count, gallery, labels, gallery_labels, relevance, (groups, gallery_groups), exclude)
     if gallery is None and n_items is not None and n_items != count:
         raise InputError(
