@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
     from tieproof.calls.lists import evaluate_distances, evaluate_scores
     from tieproof.calls.neighbor_recall import neighbor_recall
+    from tieproof.calls.neighbors import evaluate_neighbors
     from tieproof.calls.pcf import pcf
     from tieproof.calls.range_recall import range_recall
     from tieproof.calls.runs import evaluate_run
@@ -100,6 +101,7 @@ else:
             "confidence": None,
             "evaluate": "tieproof.calls.embeddings",
             "evaluate_distances": "tieproof.calls.lists",
+            "evaluate_neighbors": "tieproof.calls.neighbors",
             "evaluate_run": "tieproof.calls.runs",
             "evaluate_scores": "tieproof.calls.lists",
             "fnmr_at_fmr": "tieproof.calls.fnmr",
@@ -160,6 +162,7 @@ __all__ = [
     "confidence",
     "evaluate",
     "evaluate_distances",
+    "evaluate_neighbors",
     "evaluate_run",
     "evaluate_scores",
     "fnmr_at_fmr",

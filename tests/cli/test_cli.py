@@ -39,6 +39,10 @@ LABELS = np.arange(40) % 4
 CONFIDENCES = np.arange(40) % 7 / 7
 GALLERY, GALLERY_LABELS = VECTORS[::2] + 1, LABELS[::2]
 
+BETWEEN = np.square(VECTORS[:, None] - VECTORS).sum(axis=2)
+IDS = np.argsort(BETWEEN, axis=1, kind="stable")[:, :6]
+OF_IDS = np.take_along_axis(BETWEEN, IDS, axis=1)
+
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq2 0 d4 1\nq3 0 d1 0\nq4 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq9 Q0 d9 1 0.5 t\n"
 """A tie, a list without one, a query with nothing relevant, one without documents, one without judgments."""
@@ -66,6 +70,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)
     neighbor_files.write_examples()
+    for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": LABELS}.items():
+        np.save(f"{name}.npy", array)
+    np.savez("found.npz", ids=IDS, distances=OF_IDS)
     Path("qrels.txt").write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("predictions.jsonl").write_text(PREDICTIONS)

@@ -81,7 +81,7 @@ def test_bad_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["run.tieproof", "qrels.txt", "run.txt", "--gallery", "e.npy"], "is of a run; give its qrels and the run"),
         (["e.npy", "e.npy", "l.npy"], "e.npy is no record"),
         (["none.tieproof", "e.npy"], "none.tieproof does not exist"),
-        (["scores.tieproof", "e.npy"], "is called from Python; there tieproof.verify checks it"),
+        (["scores.tieproof", "e.npy"], "tieproof.verify checks it, from Python"),
         (
             ["run.tieproof", "qrels.txt", "run.txt", "--json", "run.tieproof"],
             "run.tieproof is read in this evaluation",

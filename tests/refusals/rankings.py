@@ -1,5 +1,8 @@
 """Scores, distances and runs that cannot be evaluated."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +14,14 @@ SQUARE = [[9.0, 2.0], [2.0, 9.0]]
 
 def two_scores() -> pd.DataFrame:
     return pd.DataFrame([["q", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"])
+
+
+MATCHES = SimpleNamespace(keys=np.array([[1]]), distances=np.array([[0.5]]), counts=np.array([1]))
+
+
+def points(*scores: float) -> list[Any]:
+    """Points as qdrant returns them."""
+    return [SimpleNamespace(id=item, score=score) for item, score in enumerate(scores)]
 
 
 CASES: dict[str, Case] = {
@@ -72,6 +83,95 @@ CASES: dict[str, Case] = {
     ),
     "a run with two columns of scores": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, two_scores()), r"The run: 2 columns are called 'score'"
+    ),
+    "neighbours beyond the gallery": Case(
+        lambda: tp.evaluate_neighbors([[0, 7]], labels=[0], gallery_labels=[0, 1, 0]),
+        r"ids hold 7 for query 0, and there are 3 items: ids go from 0 to 2, and are -1 where nothing was found",
+    ),
+    "a neighbour that is listed twice": Case(
+        lambda: tp.evaluate_neighbors([[0, 1], [2, 2]], labels=[0, 0], gallery_labels=[0, 1, 0]),
+        r"ids hold item 2 twice for query 1\. A list holds an item once.*usearch",
+    ),
+    "neighbours that are no integers": Case(
+        lambda: tp.evaluate_neighbors([[0.0, 1.0]], labels=[0], gallery_labels=[0, 1]),
+        r"ids must be integers, places in the gallery from 0 on, and are float64",
+    ),
+    "neighbours with names": Case(
+        lambda: tp.evaluate_neighbors([["a", "b"]], labels=[0], gallery_labels=[0, 1]), r"ids are names"
+    ),
+    "neighbours of a single query": Case(
+        lambda: tp.evaluate_neighbors([0, 1], labels=[0], gallery_labels=[0, 1]), r"shape \(2,\).*pass \[ids\]"
+    ),
+    "the answer to a single query": Case(
+        lambda: tp.evaluate_neighbors(SimpleNamespace(points=[]), labels=[0], gallery_labels=[0, 1]),
+        r"answer to a single query\. Pass a list of the answers",
+    ),
+    "matches of usearch and distances": Case(
+        lambda: tp.evaluate_neighbors(MATCHES, [[0.5]], labels=[0], gallery_labels=[0, 1]),
+        r"ids are matches that have their distances\. Pass them alone",
+    ),
+    "points of qdrant whose scores rise and fall": Case(
+        lambda: tp.evaluate_neighbors([points(1, 2), points(2, 1)], labels=[0, 0], gallery_labels=[0, 1]),
+        r"scores of the points fall in some lists and rise in others",
+    ),
+    "distances of NaN beside neighbours": Case(
+        lambda: tp.evaluate_neighbors([[1, 0]], [[0.5, np.nan]], labels=[0], gallery_labels=[0, 1]),
+        r"query 0 holds nan for item 0.*usearch says in counts",
+    ),
+    "distances of fewer neighbours": Case(
+        lambda: tp.evaluate_neighbors([[1, 0]], [[0.5]], labels=[0], gallery_labels=[0, 1]),
+        r"Query 0 has 1 distances and 2 ids\. Pass one for each",
+    ),
+    "distances of fewer lists": Case(
+        lambda: tp.evaluate_neighbors([[1], [0]], [[0.5]], labels=[0, 1], gallery_labels=[0, 1]),
+        r"distances for 1 queries and ids for 2",
+    ),
+    "distances and scores of neighbours": Case(
+        lambda: tp.evaluate_neighbors([[1]], [[0.5]], scores=[[0.5]], labels=[0], gallery_labels=[0, 1]),
+        r"either distances, where smaller is nearer, or scores=",
+    ),
+    "distances that float64 would round": Case(
+        lambda: tp.evaluate_neighbors([[1], [0]], [[2**60], [0.5]], labels=[0, 1], gallery_labels=[0, 1]),
+        r"distances of query 0 hold an integer beyond 2\^53",
+    ),
+    "more neighbours that count than there are": Case(
+        lambda: tp.evaluate_neighbors([[1, 0]], counts=[3], labels=[0], gallery_labels=[0, 1]),
+        r"counts hold 3 for query 0, whose list has 2 entries",
+    ),
+    "counts of neighbours that are no integers": Case(
+        lambda: tp.evaluate_neighbors([[1, 0]], counts=[0.5], labels=[0], gallery_labels=[0, 1]),
+        r"counts must be integers, one for each of 1 queries",
+    ),
+    "labels for fewer lists of neighbours": Case(
+        lambda: tp.evaluate_neighbors([[1], [0]], labels=[0]), r"1 labels for 2 queries\. Pass exactly one for each"
+    ),
+    "neighbours without labels": Case(lambda: tp.evaluate_neighbors([[1]]), r"either labels or relevance="),
+    "relevance of neighbours in a gallery of nobody knows how many": Case(
+        lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)]), r"relevance does not say how many items.*n_items"
+    ),
+    "another number of neighbours than labels": Case(
+        lambda: tp.evaluate_neighbors([[1]], labels=[0], gallery_labels=[0, 1], n_items=3),
+        r"n_items is 3, and there are 2 gallery labels",
+    ),
+    "a gallery of neighbours without labels": Case(
+        lambda: tp.evaluate_neighbors([[1], [0]], labels=[0, 1], n_items=3),
+        r"n_items is 3, and there are lists of 2 queries and no gallery_labels",
+    ),
+    "gallery labels of neighbours without labels": Case(
+        lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], gallery_labels=[0, 1]),
+        r"gallery_labels were passed without labels",
+    ),
+    "gallery groups of neighbours without a gallery": Case(
+        lambda: tp.evaluate_neighbors([[1], [0]], labels=[0, 1], gallery_groups=[0, 1]),
+        r"gallery_groups were passed without gallery_labels",
+    ),
+    "an unknown kind of search": Case(
+        lambda: tp.evaluate_neighbors([[1]], labels=[0], gallery_labels=[0, 1], search="ivf"),  # type: ignore[arg-type]
+        r"Unknown search='ivf'\. Known: exact, approximate",
+    ),
+    "whole rankings of too many items": Case(
+        lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], n_items=10**9, measures=["P@1", "AP"]),
+        r"AP looks at whole rankings, of 1,000,000,000 items each.*such as AP@100",
     ),
     "a number alone among measures": Case(
         lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]], measures="AP,10"), r"unknown measure '10'"

@@ -54,6 +54,25 @@ CASES: dict[str, Case] = {
         r"farthest from itself.*they are probably distances\. Pass distances to evaluate_distances",
         warns=True,
     ),
+    "scores of neighbours as distances": Case(
+        lambda: tp.evaluate_neighbors(
+            [[0, 1], [1, 0]], [[0.9, 0.5], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
+        ),
+        r"distances fall along every list in which they differ: they are probably scores\. Pass them as scores=",
+        warns=True,
+    ),
+    "neighbours in another order than their distances": Case(
+        lambda: tp.evaluate_neighbors(
+            [[0, 1], [1, 0]], [[0.5, 0.9], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
+        ),
+        r"1 of 2 lists are not in the order of their distances, the first is that of query 1\. The distances decide",
+        warns=True,
+    ),
+    "an exact search that found fewer neighbours than there are": Case(
+        lambda: tp.evaluate_neighbors([[0, -1], [1, 0]], labels=[0, 0], gallery_labels=[0, 1]),
+        r"1 of 2 lists end before they are full, and there are more items.*search='approximate'",
+        warns=True,
+    ),
     "a run for the qrels": Case(
         lambda: tp.evaluate_run({"q": {"a": 0.5}}, {"q": {"a": 1, "b": 0}}),
         r"fractional grades, such as 0\.5.*Pass the qrels first, then the run",

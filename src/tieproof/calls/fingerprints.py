@@ -26,6 +26,7 @@ from tieproof.inputs.digests import (
     words_of,
 )
 from tieproof.inputs.relevance import Labels, MultiLabels, Relevance
+from tieproof.measures.completions import FirstTies
 from tieproof.native.threads import close
 from tieproof.problem import Problem
 from tieproof.results.evaluated import Origin
@@ -169,6 +170,13 @@ class RankingDigests:
             add_digests(at, stacked(ties.k[of_grade], grades), self.queries)
             if not isinstance(ties, CutOffTies):
                 add_digests(at, stacked(grades), self.relevant)
+        if isinstance(ties, FirstTies) and ties.grades is not None and ties.missing_grades is not None:
+            of_listed = np.repeat(ties.query, ties.m)
+            of_missing = np.repeat(np.arange(ties.n_queries), ties.missing)
+            missing = stacked(ties.missing_grades.view(np.int64))
+            add_digests(queries[of_missing], missing, self.queries)
+            add_digests(queries[of_missing], missing, self.relevant)
+            add_digests(queries[of_listed], stacked(ties.grades.view(np.int64)), self.relevant)
 
     def origin(self, call: str) -> Origin:
         """The origin of an evaluation of given rankings, but for the numbers of relevant items."""

@@ -113,29 +113,38 @@ def make_relevance(
     exclude: Any,
 ) -> Relevance:
     """Who is relevant to whom, from labels or triples, and who is excluded."""
-    items = queries if gallery is None else gallery
-    if (labels is None) == (triples is None):
-        raise InputError("Pass either labels or relevance=, so that relevant items are known.")
     for name, values in (("gallery_labels", gallery_labels), ("gallery_groups", groups[1])):
         if gallery is None and values is not None:
             raise InputError(f"{name} were passed without a gallery. Pass gallery= too, or leave them out.", name)
-    if triples is not None:
-        with about("relevance"):
-            named = checked_triples(triples, len(queries), len(items), gallery is None)
-    else:
-        own, others = checked_labels(labels, gallery_labels, len(queries), None if gallery is None else len(gallery))
-    excluded = Excluded(
-        checked_groups(*groups, len(queries), None if gallery is None else len(gallery)),
-        checked_exclusions(exclude, len(queries), len(items)),
-    )
-    relevance = (
-        by_labels(own, others, excluded)
-        if triples is None
-        else Judgments.of(named, len(queries), len(items), gallery is None, excluded)
-    )
+    n_items = None if gallery is None else len(gallery)
+    relevance = relevance_among(len(queries), n_items, labels, gallery_labels, triples, groups, exclude)
     if gallery is not None:
         warn_of_queries_in_gallery(queries, gallery, relevance)
     return relevance
+
+
+def relevance_among(
+    n_queries: int,
+    n_items: int | None,
+    labels: Any,
+    gallery_labels: Any,
+    triples: Any,
+    groups: tuple[Any, Any],
+    exclude: Any,
+) -> Relevance:
+    """Who is relevant to whom among so many queries and items; no number of items: leave-one-out."""
+    if (labels is None) == (triples is None):
+        raise InputError("Pass either labels or relevance=, so that relevant items are known.")
+    count = n_queries if n_items is None else n_items
+    if triples is not None:
+        with about("relevance"):
+            named = checked_triples(triples, n_queries, count, n_items is None)
+    else:
+        own, others = checked_labels(labels, gallery_labels, n_queries, n_items)
+    excluded = Excluded(checked_groups(*groups, n_queries, n_items), checked_exclusions(exclude, n_queries, count))
+    if triples is None:
+        return by_labels(own, others, excluded)
+    return Judgments.of(named, n_queries, count, n_items is None, excluded)
 
 
 def checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.lists import evaluate_distances, evaluate_scores
+from tieproof.calls.neighbors import evaluate_neighbors
 from tieproof.calls.runs import evaluate_run
 from tieproof.errors import InputError
 from tieproof.results.records import load
@@ -12,12 +13,17 @@ from tieproof.results.results import Result
 from tieproof.results.verification import Verification, compared
 
 LISTS = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "categories")
+NEIGHBORS = (
+    *("scores", "counts", "labels", "gallery_labels", "relevance", "n_items"),
+    *("groups", "gallery_groups", "exclude", "categories"),
+)
 SIDES = ("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence")
 
 CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {
     "evaluate": (evaluate, (*SIDES, "labels", "distance", "memory", "threads", "progress")),
     "evaluate_scores": (evaluate_scores, LISTS),
     "evaluate_distances": (evaluate_distances, LISTS),
+    "evaluate_neighbors": (evaluate_neighbors, NEIGHBORS),
     "evaluate_run": (evaluate_run, ("categories",)),
 }
 """What evaluates again, and what it may be told: data, and how much of the machine it may take."""
@@ -40,11 +46,13 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     ----------
     record : the path of a record, or a Result
     *data :
-        What that call takes first: embeddings and labels; scores, or distances, and relevance; qrels and a run.
+        What that call takes first: embeddings and labels; scores, or distances, and relevance; ids and distances;
+        qrels and a run.
     **more :
         What it takes by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
-        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (of lists), and of embeddings also `memory`,
-        `threads` and `progress`; `distance` only where that is a function, which a record can only name.
+        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (of lists), of neighbours also `scores` and
+        `counts`, and of embeddings also `memory`, `threads` and `progress`; `distance` only where that is a
+        function, which a record can only name.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from tieproof.cli.streams import WIDEST, say
 COMMANDS = (
     "evaluate",
     "run",
+    "neighbors",
     "compare",
     "verify",
     "fnmr",

@@ -74,7 +74,7 @@ def command(record: str, data: str, more: Text, categories: Text, json: Text, **
             threads=threads,
         )
     else:
-        raise InputError(f"{record} is of {call}, which is called from Python; there tieproof.verify checks it.")
+        raise InputError(f"{record} is of {call}; tieproof.verify checks it, from Python.")
     answer(json, render, found)
     if not found.agrees:
         raise click.exceptions.Exit(DISAGREES)

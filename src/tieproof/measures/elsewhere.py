@@ -71,8 +71,8 @@ def plain(text: str) -> str:
 def translated(text: str, measures: Iterable[str]) -> str:
     """Return our spelling of another library's name, or say what is wrong with it.
 
-    Letter case counts only where it tells a measure of ours from one that is not offered: sentence-transformers writes
-    `accuracy@1`, ir_measures `Accuracy@1`, which is another measure.
+    Letter case counts only where it tells a measure of ours from one that is not offered: sentence-transformers
+    writes `accuracy@1`, ir_measures `Accuracy@1`, which is another measure.
 
     measures : the names of ours
     """

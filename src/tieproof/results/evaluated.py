@@ -28,7 +28,8 @@ EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.na
 class Setting:
     """What was evaluated: the same for any order, tile, budget or number of threads.
 
-    distance : our name of it, or "function" and the name of a function; "scores" or "distances" if given
+    distance : our name of it, or "function" and the name of a function; "scores" or "distances" if given; "order" of
+        lists of neighbours without either
     """
 
     distance: str
@@ -176,7 +177,8 @@ class TieSummary:
     largest_tie : items in the largest of all these ties; 0 where there is none
     zero_vectors : rows that are all zero, in queries and gallery together
     queries_with_open_last_tie : queries whose list was cut off, so that its last tie may go on beyond the end,
-        and that have a relevant item in this tie or missing: their bounds cover every way of going on
+        and that have a relevant item in this tie or missing: their bounds cover every way of going on; of lists of
+        neighbours, queries whose score an item may change that is not in their list
     """
 
     queries: int

@@ -76,6 +76,11 @@ class Measured(Mapping[str, Estimate[float]]):
         known = self._found.not_in_run
         return self.query_ids[:0] if known is None else known
 
+    @property
+    def search(self) -> str | None:
+        """Of lists of neighbours "exact" or "approximate": what was known of the items that are not in them."""
+        return self._found.origin.options.get("search")
+
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
         """The mean of a measure over the queries, or with `average="macro"` over the categories' means.
 

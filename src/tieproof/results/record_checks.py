@@ -16,6 +16,7 @@ OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate": {"bits": (int, NoneType)},
     "evaluate_scores": {},
     "evaluate_distances": {},
+    "evaluate_neighbors": {"search": (str,)},
     "evaluate_run": {"missing": (str,), "truncated": (bool,), "n_items": (int, NoneType)},
 }
 """The calls that a record may be of, and the options of each with their types."""

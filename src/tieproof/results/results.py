@@ -50,6 +50,8 @@ class Result(Measured):
             "empty": len(self.empty_ids),
             "skipped": {reason: len(ids) for reason, ids in self.skipped.items()},
         }
+        if self.search is not None:
+            whole["search"] = self.search
         if self._found.not_in_run is not None:
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:

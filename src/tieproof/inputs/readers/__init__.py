@@ -34,7 +34,9 @@ __all__ = [
     "FILE_FORMATS",
     "LABELS",
     "FileFormat",
+    "Place",
     "column_of",
+    "entries_of",
     "holds_labels",
     "is_single",
     "read_confidences",
@@ -131,7 +133,7 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
                 refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
             warn_of_names(where.path, columns, taken, stacklevel=2)
             return embeddings
-    entry = choose(_entries(where), where, EMBEDDINGS)
+    entry = choose(entries_of(where), where, EMBEDDINGS)
     return stored_embeddings(entry.load(), Location(where.path, entry.name))
 
 
@@ -159,7 +161,7 @@ def read_labels(location: Place) -> Array:
     ['cat', 'dog', 'cat']
     """
     where = split(location)
-    entry = choose(_entries(where), where, LABELS)
+    entry = choose(entries_of(where), where, LABELS)
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
@@ -182,7 +184,7 @@ def read_confidences(location: Place) -> Array:
     [0.5, 1.0, 0.25]
     """
     where = split(location)
-    entry = choose(_entries(where), where, CONFIDENCES)
+    entry = choose(entries_of(where), where, CONFIDENCES)
     return stored_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
 
 
@@ -191,18 +193,18 @@ def column_of(location: Place, wanted: Wanted) -> str | None:
     where = split(location)
     if _form(where).matrix is None:
         return None
-    return str(Location(where.path, choose(_entries(where), where, wanted).name))
+    return str(Location(where.path, choose(entries_of(where), where, wanted).name))
 
 
 def is_single(location: Place) -> bool:
     """Whether a file holds one array or one column, which cannot be embeddings and labels at once."""
-    return len(_entries(Location(split(location).path))) == 1
+    return len(entries_of(Location(split(location).path))) == 1
 
 
 def holds_labels(location: Place) -> bool:
     """Whether a file has anything to be read as labels: it is no single array, and no table of dimensions alone."""
     where = Location(split(location).path)
-    entries = _entries(where)
+    entries = entries_of(where)
     return len(entries) > 1 and (_form(where).matrix is None or meant(entries, LABELS) is not None)
 
 
@@ -217,7 +219,8 @@ def _form(where: Location) -> FileFormat:
         ) from None
 
 
-def _entries(where: Location) -> list[Entry]:
+def entries_of(where: Location) -> list[Entry]:
+    """The arrays in a file, or its columns."""
     return _form(where).entries(where.path, () if where.entry is None else (where.entry,))
 
 

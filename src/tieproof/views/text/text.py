@@ -7,6 +7,7 @@ from tieproof.results.results import Result
 from tieproof.ties import Estimate
 from tieproof.views.text import uncertainty
 from tieproof.views.text.confidence import render as render_areas
+from tieproof.views.text.neighbors import about_search
 from tieproof.views.text.parts import (
     HEADLINE,
     NARROWEST,
@@ -140,6 +141,9 @@ def evaluated(result: Result) -> str:
     if left_out:
         queries = f"{setting.queries - left_out:,} of {queries}"
     items = count(setting.gallery, "item")
+    if result.search is not None:
+        whose = "an exact" if result.search == "exact" else "an approximate"
+        return f"{queries}, by the {setting.distance} that {whose} search among {items} returned"
     if setting.dimensions is None:
         return f"{queries}, ranking up to {items} by the given {setting.distance}"
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
@@ -150,7 +154,9 @@ def about_ties(result: Result) -> Iterator[str]:
     """How many ties there are, whether they matter, and whether they may go on where lists were cut off."""
     ties = result.ties
     yield about_ambiguous_ties(result) if ties.ambiguous_ties else about_harmless_ties(result)
-    if ties.queries_with_open_last_tie:
+    if result.search is not None:
+        yield from about_search(result)
+    elif ties.queries_with_open_last_tie:
         yield about_open_ties(result)
     if ties.ambiguous_ties or ties.queries_with_open_last_tie:
         yield f"The score is '{HEADLINE}': whatever the order of tied items, it is no less."

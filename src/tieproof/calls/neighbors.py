@@ -1,0 +1,210 @@
+"""`evaluate_neighbors`: what an index of nearest neighbours returned.
+
+ids, distances ──► inputs/neighbor_lists.py: lists, checked ─┐
+labels, … ──► problems.py: who is relevant ──────────────────┴─► neighbor_ties.py ──► scoring.py ──► Result
+
+`measures/completions.py` says what the lists leave open.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from tieproof.calls.fingerprints import RankingDigests
+from tieproof.calls.neighbor_ties import neighbor_parts
+from tieproof.calls.problems import relevance_among
+from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
+from tieproof.errors import InputError, about, warn
+from tieproof.inputs.categories import Average, as_categories
+from tieproof.inputs.labels import as_label_array, as_labels
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists
+from tieproof.inputs.options import check_choice, check_whole
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.measures.completions import FirstTies, complete
+from tieproof.results.evaluated import Setting
+from tieproof.results.results import Result
+from tieproof.ties import Parts
+
+Search = Literal["exact", "approximate"]
+SEARCHES = ("exact", "approximate")
+"""What is known of the items that a search did not return: none is nearer than those returned, or nothing."""
+
+MOST_RANKS = 2**26
+"""Items of a gallery whose whole rankings are looked at: a table of what their ranks weigh takes a gigabyte."""
+
+
+@unchanged_files
+def evaluate_neighbors(
+    ids: Any,
+    distances: Any = None,
+    *,
+    scores: Any = None,
+    counts: Any = None,
+    labels: Any = None,
+    gallery_labels: Any = None,
+    relevance: Any = None,
+    n_items: int | None = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
+    exclude: Any = None,
+    search: Search = "exact",
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    categories: Any = None,
+    average: Average = "micro",
+    empty: Empty = "skip",
+) -> Result:
+    """Score the lists that an index of nearest neighbours returned, with all that they leave open.
+
+    The lists are the beginnings of rankings of the whole gallery. `lower` and `upper` cover every whole ranking that
+    is possible with them, and every order of its ties; `expected` and `std` are those where everything unseen comes
+    behind the list, in an order that is equally likely to be any. So the interval contains that of the whole
+    rankings, and is the same where the lists hold the whole gallery.
+
+    Parameters
+    ----------
+    ids : (q, k) integers, or a list of q arrays of any lengths
+        What was found for each query, nearest first, as places in the gallery; -1 where nothing was found, whatever
+        number stands beside it. Or what an index answered: `BatchMatches` of usearch; a list with the
+        `QueryResponse`, or the `ScoredPoint`s, of each query by qdrant, whose ids are such places.
+    distances : the same shape; smaller is nearer
+        They decide the order, and equal ones are ties. Without distances and scores the order is taken as given: it
+        has no ties, and the last item found is nearer than all others.
+    scores : the same shape, instead of distances; larger is nearer
+        Inner products and cosine similarities.
+    counts : (q,) integers
+        How many entries of each row count, from the first on, where an index fills up the others, as usearch does
+        with key 0.
+    labels, gallery_labels : (q,) and (n,) integers or strings, or columns of 0/1, as in `evaluate`
+        Items with the query's label are relevant. Without gallery_labels it is leave-one-out: query i is item i, and
+        is left out of its own list.
+    relevance : rows (query, item) or (query, item, grade), instead of labels, with `n_items`
+        A grade of 0 is not relevant, a negative one excludes the item. Where query i is an item, too, leave it out by
+        `exclude`.
+    n_items : int
+        The items in the gallery, found or not.
+    groups, gallery_groups, exclude : as in `evaluate`
+    search : "exact" or "approximate"
+        What is known of the unseen items. After an exact search, by a flat index, none is nearer than the last one
+        found, and some may be exactly as near. After any other they may be anywhere, nearer than the first one, too.
+    measures, categories, average, empty : as in `evaluate`
+
+    Raises
+    ------
+    InputError
+        An id beyond the gallery, or twice in a list, numbers that are not finite, wrong shapes or types: what
+        arrived, what was expected, what to do.
+
+    Warns
+    -----
+    InputWarning
+        Lists that are not in the order of their numbers, which decide; distances that fall along every list, and are
+        probably scores; lists of an exact search that it filled up with -1 although there are more items.
+
+    Notes
+    -----
+    The given numbers are the numbers: a float32 that an index rounded decides as it is. Measures without a cutoff
+    look at whole rankings: they take time and memory for each rank, and are refused above 67,108,864 items.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> ids, distances = [[2, 0], [1, 3]], [[0.1, 0.5], [0.2, 0.2]]
+    >>> labels = ["cat", "dog", "cat", "cat"]
+    >>> found = tp.evaluate_neighbors(ids, distances, labels=["cat", "cat"], gallery_labels=labels, measures=["P@2"])
+    >>> found["P@2"]
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.0)
+    >>> found.ties.queries_with_open_last_tie
+    2
+
+    """
+    wanted = parse_measures(measures)
+    check_empty(empty)
+    check_choice("search", search, SEARCHES)
+    found = as_neighbor_lists(ids, distances, scores, counts)
+    count, gallery = found.n_queries, gallery_size(labels, gallery_labels, relevance, n_items)
+    if gallery is None and gallery_groups is not None:
+        raise InputError(
+            "gallery_groups were passed without gallery_labels. Pass gallery_labels= too, or leave them out.",
+            "gallery_groups",
+        )
+    if labels is not None:
+        with about("labels", "ids"):
+            labels = as_labels(labels, count, "labels", "queries")
+    judged = relevance_among(count, gallery, labels, gallery_labels, relevance, (groups, gallery_groups), exclude)
+    if gallery is None and n_items is not None and n_items != count:
+        raise InputError(
+            f"n_items is {n_items}, and there are lists of {count} queries and no gallery_labels: in leave-one-out "
+            "the queries are the items. Pass gallery_labels=, or leave n_items out.",
+            "n_items",
+        )
+    check_ranks(wanted, judged.n_items)
+    found.check_items(judged.n_items)
+    with about("categories", "ids"):
+        groups_of_queries = as_categories(categories, count, average, labels)
+    setting = Setting(
+        distance=found.called,
+        leave_one_out=judged.leave_one_out,
+        queries=count,
+        gallery=judged.n_items,
+        dimensions=None,
+        empty=empty,
+        average=average,
+    )
+    rankings = RankingDigests(count)
+    parts = rankings.noted(watched_ends(neighbor_parts(found, judged, search == "exact"), found))
+    scored = score(parts, wanted, count, complete)
+    origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
+    with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
+        return make_result(scored, setting, origin, categories=groups_of_queries)
+
+
+def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int | None) -> int | None:
+    """How many items there are; None: the queries are the items."""
+    if n_items is not None:
+        check_whole("n_items", n_items)
+    if labels is None and relevance is not None:
+        if gallery_labels is not None:
+            raise InputError(
+                "gallery_labels were passed without labels. Pass labels= too, or leave them out.", "gallery_labels"
+            )
+        if n_items is None:
+            raise InputError("relevance does not say how many items the gallery has. Pass n_items, too.", "n_items")
+        return int(n_items)
+    if gallery_labels is None:
+        return None
+    with about("gallery_labels"):
+        items = as_label_array(gallery_labels, "gallery labels")
+    size = len(items) if items.ndim else 0
+    if n_items is not None and n_items != size:
+        raise InputError(
+            f"n_items is {n_items}, and there are {size} gallery labels. Pass one label for each item.",
+            ("n_items", "gallery_labels"),
+        )
+    return size
+
+
+def check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
+    """Refuse measures of whole rankings where these are too long for tables of what each rank weighs."""
+    whole = [measure for measure in wanted if measure.cutoff is None and measure.name not in ("AUC", "Rprec")]
+    if whole and n_items > MOST_RANKS:
+        raise InputError(
+            f"{whole[0]} looks at whole rankings, of {n_items:,} items each, and at most {MOST_RANKS:,} are weighed. "
+            "Ask for measures with a cutoff, such as AP@100.",
+            "measures",
+        )
+
+
+def watched_ends(parts: Parts, found: NeighborLists) -> Parts:
+    """The parts, and a warning where an exact search says that there are no more items, and there are."""
+    doubtful = 0
+    for queries, ties in parts:
+        assert isinstance(ties, FirstTies)
+        unseen = ties.missing + ties.end.others > 0
+        doubtful += int((ties.exact & found.padded[queries] & unseen).sum())
+        yield queries, ties
+    if doubtful:
+        warn(
+            f"{doubtful} of {found.n_queries} lists end before they are full, and there are more items. An exact "
+            "search returns these: probably search='approximate' is meant, or items that are not in the index are to "
+            "be left out by exclude."
+        )

@@ -1,0 +1,118 @@
+"""`tieproof neighbors`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+import tieproof
+from tieproof.calls.neighbors import SEARCHES
+from tieproof.cli import options, reports
+from tieproof.cli.documented import Command
+from tieproof.cli.options import (
+    TIE_STD,
+    Text,
+    check_options,
+    choice_option,
+    file_argument,
+    file_option,
+)
+from tieproof.cli.output import answer, showing, written
+from tieproof.cli.reports import page_of
+from tieproof.errors import InputError
+from tieproof.inputs.readers import read_labels
+from tieproof.inputs.readers.location import split
+from tieproof.inputs.readers.neighbor_files import read_returned
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
+from tieproof.views.text.text import render
+
+HELP = (
+    "Score the lists that an index of nearest neighbours returned, with all that ties and the items that it did not "
+    f"return leave open. {TIE_STD}\n\n"
+    "IDS holds for each query, one a row, the places of what was found in the gallery, -1 where nothing was; "
+    "DISTANCES the distances beside them, smaller is nearer. Without DISTANCES and --scores the order of each row is "
+    "taken as given. Without --gallery-labels every item queries all the others (leave-one-out), and is left out of "
+    "its own list.\n\n"
+    "Files are those that tieproof evaluate reads. One of several arrays in a file is named behind a colon: "
+    "found.npz:ids; without a name it is the one called ids, distances, scores or counts."
+)
+
+EXAMPLES = (
+    "tieproof neighbors ids.npy distances.npy --labels labels.npy",
+    "tieproof neighbors ids.npy --scores scores.npy --labels labels.npy -m P@1,P@5",
+    "tieproof neighbors found.npz found.npz --labels labels.npy --search approximate",
+    "tieproof neighbors ids.npy distances.npy --labels labels.npy --gallery-labels gallery_labels.npy",
+    "tieproof neighbors ids.npy --labels labels.npy --json result.json --save neighbors.tieproof",
+)
+
+RETURNED = ("ids", "distances", "scores", "counts")
+"""What an index returned; all other files hold labels."""
+
+
+@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@file_argument("ids", meaning="What was found for each query, nearest first.")
+@file_argument("distances", required=False, meaning="The distances of these; smaller is nearer.")
+@file_option("--scores", text="Scores in place of DISTANCES; larger is nearer.")
+@file_option("--counts", text="How many entries of each row count, where an index fills up the others (usearch).")
+@file_option("--labels", required=True, text="The labels of the queries.")
+@options.gallery_labels
+@options.groups
+@options.gallery_groups
+@choice_option(
+    "--search",
+    default="exact",
+    text="What is known of items that are not listed: none is nearer than the last one listed, or nothing.",
+    choices=SEARCHES,
+)
+@options.measures
+@options.categories
+@options.average
+@options.empty
+@options.ci
+@options.json
+@options.per_query
+@options.plot
+@options.save
+@reports.report
+def command(
+    search: str,
+    measures: Any,
+    average: str,
+    empty: str,
+    ci: float | None,
+    json: Text,
+    per_query: Text,
+    plot: Text,
+    save: Text,
+    report: Text,
+    **files: Text,
+) -> None:
+    """Read, evaluate, write, show."""
+    check_options(measures=measures)
+    if files["distances"] and files["scores"]:
+        raise InputError("DISTANCES and --scores both say what is nearer; give one of them.")
+    given = {name: location for name, location in files.items() if location}
+    settings = {"search": search, "measures": measures, "average": average, "empty": empty}
+    result = written(
+        lambda: evaluated_files(given, settings, ci),
+        [split(location).path for location in given.values()],
+        [
+            *((json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)),
+            (report, page_of(report, "result")),
+        ],
+    )
+    answer(json, render, result)
+
+
+def evaluated_files(files: Mapping[str, str], settings: Mapping[str, Any], ci: float | None) -> tieproof.Result:
+    """What is evaluated of the files; an error names those that it is about."""
+    arrays = {
+        name: read_returned(location, name) if name in RETURNED else read_labels(location)
+        for name, location in files.items()
+    }
+    try:
+        return showing(tieproof.evaluate_neighbors, ci)(**arrays, **settings)
+    except InputError as error:
+        about = (error.argument,) if isinstance(error.argument, str) else error.argument or ()
+        named = [files[argument] for argument in about if argument in files]
+        raise InputError(f"{', '.join(named or files.values())}: {error}", error.argument) from error

@@ -1,0 +1,53 @@
+"""What the result of lists of neighbours says of itself: its text, its JSON, its record."""
+
+from test_neighbors import DISTANCES, IDS, LABELS, data, nearest
+
+import tieproof as tp
+
+
+def test_without_distances_the_order_counts_and_the_result_says_so() -> None:
+    result = tp.evaluate_neighbors(IDS[:, :2], **LABELS, measures=["P@1", "AP"])
+    assert result["P@1"] == tp.Estimate(1.0, 1.0, 1.0, 0.0)
+    assert result.to_dict()["setting"]["distance"] == "order"
+    assert result.to_dict()["search"] == "exact"
+    said = " ".join(str(result).split())
+    assert "by the order that an exact search among 5 items returned" in said
+    assert "There are no distances: the order of each list is taken as given, without ties." in said
+    assert "by the order given, after an exact search, an unseen item is behind all those listed" in said
+    assert result.ties.ties == 0
+
+
+def test_the_text_says_what_is_left_open() -> None:
+    said = " ".join(str(tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, search="approximate")).split())
+    assert "by the distances that an approximate search among 5 items returned" in said
+    assert "What the lists do not hold may change the score of 2 of 2 queries: after an approximate search" in said
+    whole = tp.evaluate_neighbors([[0, 1, 2, 3, 4]] * 2, [[0, 1, 2, 3, 4]] * 2, **LABELS)
+    assert "What the lists do not hold" not in str(whole)
+
+
+def test_records_are_verified() -> None:
+    distances, labels = data(3)
+    ids, found = nearest(distances, 5)
+    result = tp.evaluate_neighbors(ids, found, labels=labels, search="approximate")
+    assert tp.verify(result, ids, found, labels=labels).agrees
+    assert not tp.verify(result, ids, found, labels=labels[::-1]).agrees
+    by_order = tp.evaluate_neighbors(ids, labels=labels)
+    assert tp.verify(by_order, ids, labels=labels).agrees
+    assert not tp.verify(by_order, ids, found, labels=labels).agrees
+
+
+def test_categories_and_averages_are_those_of_evaluate() -> None:
+    distances, labels = data(4)
+    ids, found = nearest(distances, 24)
+    whole = tp.evaluate_distances(distances, labels=labels, average="macro")
+    result = tp.evaluate_neighbors(ids, found, labels=labels, average="macro")
+    assert {**result} == {**whole}
+    assert {**result.category(2)} == {**whole.category(2)}
+
+
+def test_what_is_recorded_of_grades_knows_those_that_are_unseen() -> None:
+    def fingerprint(grade: int) -> str:
+        triples = [(0, 0, 2), (0, 1, grade)]
+        return tp.evaluate_neighbors([[0]], [[0.5]], relevance=triples, n_items=4).fingerprint
+
+    assert fingerprint(1) != fingerprint(3)
