@@ -137,7 +137,7 @@ ERR = define(
         parameters=(
             Parameter(
                 "max_grade",
-                4.0,
+                4,
                 "the largest grade of the scale, whether or not an item has it: 1 for labels, where a relevant item "
                 "ends half of the searches; larger grades are refused",
                 limits=(0.0, 400.0),
