@@ -132,9 +132,9 @@ def sentence_transformers(toy: Toy) -> float:
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     weights = np.array([*vectors.values(), [0.0] * VECTORS], dtype=np.float32)
     model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, weights)], device="cpu", similarity_fn_name="dot")
-    queries, corpus = ({name: name for name in side} for side in (toy.queries, toy.documents))
+    texts: list[dict[str, Any]] = [{name: name for name in side} for side in (toy.queries, toy.documents)]
     relevant = {query: set(grades) for query, grades in toy.qrels.items()}
-    found = InformationRetrievalEvaluator(queries, corpus, relevant, ndcg_at_k=[10], show_progress_bar=False)(model)
+    found = InformationRetrievalEvaluator(*texts, relevant, ndcg_at_k=[10], show_progress_bar=False)(model)
     return float(found["dot_ndcg@10"])
 
 
@@ -160,10 +160,9 @@ def mteb(toy: Toy) -> float:
         def similarity_pairwise(self, queries: Any, documents: Any) -> Any:
             return (np.asarray(queries) * np.asarray(documents)).sum(axis=1)
 
-    unknown = (
-        "date", "domains", "task_subtypes", "license", "annotations_creators", "dialect", "sample_creation",
-        "bibtex_citation", "reference",
-    )  # fmt: skip
+    unknown: dict[str, Any] = dict.fromkeys(
+        ("date", "domains", "task_subtypes", "license", "annotations_creators", "dialect", "sample_creation")
+    )
     about = TaskMetadata(
         name="Toy",
         description="A toy",
@@ -174,7 +173,9 @@ def mteb(toy: Toy) -> float:
         eval_splits=["test"],
         eval_langs=["eng-Latn"],
         main_score="ndcg_at_10",
-        **dict.fromkeys(unknown),
+        reference=None,
+        bibtex_citation=None,
+        **unknown,
     )
     rows = [
         Dataset.from_list([{"id": name, "text": " ".join(map(repr, vector))} for name, vector in side.items()])
