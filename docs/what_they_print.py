@@ -132,9 +132,10 @@ def sentence_transformers(toy: Toy) -> float:
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     weights = np.array([*vectors.values(), [0.0] * VECTORS], dtype=np.float32)
     model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, weights)], device="cpu", similarity_fn_name="dot")
-    texts: list[dict[str, Any]] = [{name: name for name in side} for side in (toy.queries, toy.documents)]
+    queries: dict[str, Any] = dict(zip(toy.queries, toy.queries, strict=True))
+    corpus: dict[str, Any] = dict(zip(toy.documents, toy.documents, strict=True))
     relevant = {query: set(grades) for query, grades in toy.qrels.items()}
-    found = InformationRetrievalEvaluator(*texts, relevant, ndcg_at_k=[10], show_progress_bar=False)(model)
+    found = InformationRetrievalEvaluator(queries, corpus, relevant, ndcg_at_k=[10], show_progress_bar=False)(model)
     return float(found["dot_ndcg@10"])
 
 
