@@ -18,7 +18,7 @@ INTRODUCTION = """<!-- Written by docs/other_libraries.py from what the librarie
 Most libraries break ties by some order: of the data, of a sorting algorithm or of document ids. What they print then
 lies between `lower` and `upper`, and moves between them when the data is permuted; `tests/measures/test_parity.py`
 checks both, and that all agree with tieproof where nothing is tied. These print what no ordering of the tied items
-scores:
+scores ([what they print](what_they_print.md) for one ranking full of ties is a page of its own):
 
 | library | function | scores | relevance | it prints | lower to upper | why |
 |---|---|---|---|---|---|---|
@@ -157,9 +157,29 @@ CASES = [
 ]
 
 
+DEFINITIONS = """
+## One name, several definitions
+
+Two measures are computed differently under one name; `tests/calls/test_judged_only.py` and
+`tests/measures/test_parity.py` compare with those that are named here.
+
+- **ERR** stops a reader at an item of grade g with the chance (2^g - 1) / 2^max. Chapelle et al. 2009 take for max
+  the largest grade of the scale. gdeval, which ir_measures runs for `ERR@20`, has 4 there whatever the scale, and
+  refuses larger grades; so has `ERR@20` here, and `ERR(max_grade=1)@20` is that of labels, where `ERR@20` cannot pass
+  0.18. Where max is the largest grade that happens to be judged, a new judgment changes the values of other queries.
+  gdeval also prints five digits, and takes only queries that are numbers.
+- **bpref** divides by R in the paper of Buckley and Voorhees 2004, and by min(R, N) in trec_eval, where N is the
+  number of documents that were judged not relevant; so do pytrec_eval, ir_measures, ranx and tieproof. In trec_eval a
+  document with a negative grade is not judged; in ranx it is, and counts in N. Where N is 0, trec_eval counts each
+  relevant document that was retrieved as 1, and ranx divides by 0. Qrels with relevant documents alone, as many of
+  BEIR's are, make bpref the share of them that was retrieved: tieproof refuses bpref where all qrels are like that,
+  and counts as trec_eval does where only some queries are.
+"""
+
+
 def render() -> str:
     """The page."""
-    return INTRODUCTION + "".join(map(row, CASES))
+    return INTRODUCTION + "".join(map(row, CASES)) + DEFINITIONS
 
 
 def row(case: Case) -> str:

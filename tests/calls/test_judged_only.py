@@ -149,3 +149,26 @@ def test_ir_measures_and_ranx_agree_without_ties() -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
     values = {each.query_id: each.value for each in ir_measures.iter_calc([ir_measures.Bpref], qrels, run)}
     np.testing.assert_allclose(ours, [values[query] for query in sorted(values)], rtol=1e-6)
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_what_other_libraries_count_as_judged() -> None:
+    """As docs/other_libraries.md says."""
+    ranx, pytrec_eval = pytest.importorskip("ranx"), pytest.importorskip("pytrec_eval")
+
+    def values(qrels: Judgments, run: Judgments) -> tuple[float, float]:
+        trec = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(run)["q"]["bpref"]
+        return float(trec), float(ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "bpref"))
+
+    run: Judgments = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    negative: Judgments = {"q": {"a": -1, "b": 1, "c": 0}}
+    assert values(negative, run) == (1.0, 0.0)
+    assert tp.evaluate_run(negative, run, measures=["bpref"])["bpref"].lower == 1.0
+    alone: Judgments = {"q": {"b": 1, "d": 1}}
+    trec, of_ranx = values(alone, run)
+    assert trec == 0.5
+    assert np.isnan(of_ranx)
+    with_another = alone | {"other": {"a": 0, "b": 1}}
+    result = tp.evaluate_run(with_another, run | {"other": {"a": 1.0}}, measures=["bpref"])
+    assert result.per_query("bpref").lower[result.query_ids.tolist().index("q")] == 0.5

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import oracle
 import tieproof as tp
 
 pytestmark = pytest.mark.heavy
@@ -252,6 +253,34 @@ def test_libraries_that_leave_the_interval() -> None:
         estimate = case.ours()
         assert not estimate.lower - 1e-6 <= case.printed() <= estimate.upper + 1e-6, case.function
     assert script.with_suffix(".md").read_text(encoding="utf-8") == names["render"]()
+
+
+def test_what_they_print() -> None:
+    """The page shows what each library prints for one ranking, inside the interval over all orders of its ties."""
+    for module in ("sentence_transformers", "mteb", "ir_measures", "pyterrier", "ranx", "sklearn", "torchmetrics"):
+        pytest.importorskip(module)
+    script = Path(__file__).parents[2] / "docs" / "what_they_print.py"
+    names = runpy.run_path(str(script))
+    printed = {library: names["printed"](library) for library in names["LIBRARIES"]}
+    for toy in names["TOYS"].values():
+        of_queries = []
+        for query, scores in toy.run.items():
+            ranking: oracle.Ranking = [
+                [toy.qrels[query].get(name, 0) for name in scores if scores[name] == level]
+                for level in sorted(set(scores.values()), reverse=True)
+            ]
+            of_queries.append(oracle.enumerate_orderings(oracle.DEFINITIONS["nDCG"], ranking, cutoff=10))
+        truth = names["truth"](toy)
+        for kind in ("lower", "expected", "upper"):
+            exact = sum(getattr(one, kind) for one in of_queries) / len(of_queries)
+            assert getattr(truth, kind) == pytest.approx(float(exact), rel=1e-12)
+        assert truth == names["truth"](names["TOYS"]["as built"])
+    for values in printed.values():
+        assert all(truth.lower - 1e-5 <= value <= truth.upper + 1e-5 for value in values)
+    names["render"].__globals__["printed"] = printed.__getitem__
+    page, again = script.with_suffix(".md").read_text(encoding="utf-8").splitlines(), names["render"]().splitlines()
+    differing = [line for line, other in zip(page, again, strict=True) if line != other]
+    assert all(line.startswith(f"| {names['BY_PROCESSOR']} |") for line in differing), differing
 
 
 PML_NAMES = {

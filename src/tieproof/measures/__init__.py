@@ -19,10 +19,13 @@ from tieproof.measures.base import (
     parse,
     parse_list,
 )
-from tieproof.measures.cascade import ERR
-from tieproof.measures.preferences import bpref
 from tieproof.measures.relevant_ranks import AP, AP_TRAPEZOID, INP, RR, Success
 from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec, nDCG
+
+# isort: split
+# Help and docs have the measures in the order in which they register, those that most people look for first.
+from tieproof.measures.cascade import ERR
+from tieproof.measures.preferences import bpref
 
 DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@1", "Success@10", "RR", "nDCG@10")
 """What is evaluated when nothing else is asked for."""

@@ -15,8 +15,8 @@ pairs of floats; the variance is then a difference, of more than 30 digits.
 >>> a = np.array
 >>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([2]), m=a([2]), n_relevant=a([2]), n_items=a([2]),
 ...             grades=a([4.0, 1.0]))
->>> [float(x[0]) for x in ERR(ties)]
-[0.501953125, 0.720703125, 0.939453125, 0.0478515625]
+>>> print(" ".join(f"{x[0]:.8f}" for x in ERR(ties)))  # 15/16 + 1/16 * 1/32 at best, 1/16 + 15/16 * 15/32 at worst
+0.50195312 0.72070312 0.93945312 0.04785156
 """
 
 from typing import NamedTuple
@@ -137,7 +137,7 @@ ERR = define(
         parameters=(
             Parameter(
                 "max_grade",
-                4.0,
+                4,
                 "the largest grade of the scale, whether or not an item has it: 1 for labels, where a relevant item "
                 "ends half of the searches; larger grades are refused",
                 limits=(0.0, 400.0),

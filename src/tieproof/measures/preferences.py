@@ -10,8 +10,8 @@ v / (o + 2), where v is the variance of what one of them counts, and that of all
 >>> import numpy as np
 >>> a = np.array
 >>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([2]), n_items=a([4]))
->>> [float(x[0]) for x in bpref(ties)]
-[0.0, 0.5, 1.0, 0.10416666666666666]
+>>> print(" ".join(f"{x[0]:.6f}" for x in bpref(ties)))
+0.000000 0.500000 1.000000 0.104167
 """
 
 import numpy as np

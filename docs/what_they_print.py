@@ -1,0 +1,354 @@
+"""What libraries print for one ranking full of ties, and what is true. Writes what_they_print.md beside this script.
+
+Needs the libraries of the extra `heavy`, and downloads nothing. With the name of a library it prints its numbers.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from math import log2
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import tieproof as tp
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before libraries that would look for a hub are imported
+
+PAGE = Path(__file__).with_suffix(".md")
+
+VECTORS, COPIES, QUERIES = 10, 5, 5
+RELEVANT = ((0, 1), (0, 1), (0, 3), (1, 4), (0, 2))
+"""Which copies of its nearest vector are relevant to each query."""
+
+MEASURE = "nDCG@10"
+DIGITS = 1e-5
+"""Some libraries compute in float32, and MTEB rounds to five digits."""
+
+
+class Toy(NamedTuple):
+    """50 documents, ten vectors of which each is there five times, and five queries.
+
+    Document i has the vector i mod 10, where one number is 1 and all others are 0; query q has the scores of the ten
+    vectors for its vector, so that its nearest one is 2 q, and the five copies of each vector are tied.
+
+    names : the id of each document, in the order of the documents
+    order : the documents in the order in which they are handed over
+    """
+
+    names: tuple[str, ...]
+    order: tuple[int, ...]
+
+    @property
+    def documents(self) -> dict[str, list[float]]:
+        """The vectors, by the ids, in the order in which they are handed over."""
+        return {self.names[i]: np.eye(VECTORS)[i % VECTORS].tolist() for i in self.order}
+
+    @property
+    def queries(self) -> dict[str, list[float]]:
+        """The vectors of the queries: scores from 1/16 to 10/16."""
+        return {
+            f"q{q}": [(VECTORS - (vector - 2 * q) % VECTORS) / 16 for vector in range(VECTORS)]
+            for q in range(QUERIES)
+        }
+
+    @property
+    def run(self) -> dict[str, dict[str, float]]:
+        """The score of each document for each query, the inner product of their vectors."""
+        return {
+            query: {name: float(np.dot(own, vector)) for name, vector in self.documents.items()}
+            for query, own in self.queries.items()
+        }
+
+    @property
+    def qrels(self) -> dict[str, dict[str, int]]:
+        """Two relevant documents for each query, both of its nearest vector."""
+        return {
+            f"q{q}": {self.names[2 * q + VECTORS * copy]: 1 for copy in copies} for q, copies in enumerate(RELEVANT)
+        }
+
+    @property
+    def matrices(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Scores and relevance, (queries, documents)."""
+        rows = [
+            (list(scores.values()), [self.qrels[q].get(name, 0) for name in scores]) for q, scores in self.run.items()
+        ]
+        return np.array([scores for scores, _ in rows]), np.array([relevant for _, relevant in rows])
+
+
+ASCENDING = tuple(f"d{i:02}" for i in range(VECTORS * COPIES))
+PLAIN = tuple(range(VECTORS * COPIES))
+TOYS = {
+    "as built": Toy(ASCENDING, PLAIN),
+    "ids reversed": Toy(ASCENDING[::-1], PLAIN),
+    "rows in another order": Toy(ASCENDING, tuple(7 * i % (VECTORS * COPIES) for i in PLAIN)),
+}
+"""The same ranking, three times: only ids or rows change places."""
+
+
+def mean_ndcg(toy: Toy, rank: Callable[[list[str]], list[str]]) -> float:
+    """The mean nDCG@10 when `rank` says in which order equal scores come, from their ids in the order of the rows."""
+    found = []
+    for query, scores in toy.run.items():
+        levels = sorted(set(scores.values()), reverse=True)
+        ranking = [
+            name for level in levels for name in rank([name for name, score in scores.items() if score == level])
+        ]
+        relevant = toy.qrels[query]
+        gain = sum(1 / log2(place + 2) for place, name in enumerate(ranking[:10]) if name in relevant)
+        found.append(gain / sum(1 / log2(place + 2) for place in range(len(relevant))))
+    return float(np.mean(found))
+
+
+ORDERS: dict[str, Callable[[Toy], float]] = {
+    "ids ascending": lambda toy: mean_ndcg(toy, sorted),
+    "ids descending": lambda toy: mean_ndcg(toy, lambda ids: sorted(ids, reverse=True)),
+    "rows as they come": lambda toy: mean_ndcg(toy, list),
+    "rows, the last first": lambda toy: mean_ndcg(toy, lambda ids: ids[::-1]),
+    "the mean over all orders": lambda toy: truth(toy).expected,
+}
+"""What a library prints that breaks ties in this way."""
+
+
+def truth(toy: Toy) -> "tp.Estimate[float]":
+    """The lowest, the expected and the highest value over all orders of tied documents."""
+    return tp.evaluate_run(toy.qrels, toy.run, measures=[MEASURE])[MEASURE]
+
+
+def sentence_transformers(toy: Toy) -> float:
+    """By a model that gives each text, which is an id, its vector."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vectors = toy.queries | toy.documents
+    words = {word: at for at, word in enumerate([*vectors, "[UNK]"])}
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    weights = np.array([*vectors.values(), [0.0] * VECTORS], dtype=np.float32)
+    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, weights)], device="cpu", similarity_fn_name="dot")
+    queries: dict[str, Any] = dict(zip(toy.queries, toy.queries, strict=True))
+    corpus: dict[str, Any] = dict(zip(toy.documents, toy.documents, strict=True))
+    relevant = {query: set(grades) for query, grades in toy.qrels.items()}
+    found = InformationRetrievalEvaluator(queries, corpus, relevant, ndcg_at_k=[10], show_progress_bar=False)(model)
+    return float(found["dot_ndcg@10"])
+
+
+def mteb(toy: Toy) -> float:
+    """By a task in memory and an encoder that reads the vector from the text."""
+    import mteb as library
+    from datasets import Dataset
+    from mteb.abstasks import AbsTaskRetrieval
+    from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
+    from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.models import ModelMeta
+
+    class Encoder:
+        mteb_model_meta = ModelMeta.create_empty(overwrites={"name": "toy/encoder", "revision": "1"})
+
+        def encode(self, inputs: Any, **options: Any) -> Any:
+            texts = [text for batch in inputs for text in batch["text"]]
+            return np.array([[float(word) for word in text.split()] for text in texts], dtype=np.float32)
+
+        def similarity(self, queries: Any, documents: Any) -> Any:
+            return np.asarray(queries) @ np.asarray(documents).T
+
+        def similarity_pairwise(self, queries: Any, documents: Any) -> Any:
+            return (np.asarray(queries) * np.asarray(documents)).sum(axis=1)
+
+    unknown: dict[str, Any] = dict.fromkeys(
+        ("date", "domains", "task_subtypes", "license", "annotations_creators", "dialect", "sample_creation")
+    )
+    about = TaskMetadata(
+        name="Toy",
+        description="A toy",
+        dataset={"path": "none", "revision": "1"},
+        type="Retrieval",
+        category="t2t",
+        modalities=["text"],
+        eval_splits=["test"],
+        eval_langs=["eng-Latn"],
+        main_score="ndcg_at_10",
+        reference=None,
+        bibtex_citation=None,
+        **unknown,
+    )
+    rows = [
+        Dataset.from_list([{"id": name, "text": " ".join(map(repr, vector))} for name, vector in side.items()])
+        for side in (toy.documents, toy.queries)
+    ]
+    task = type("Task", (AbsTaskRetrieval,), {"metadata": about})()
+    split = RetrievalSplitData(corpus=rows[0], queries=rows[1], relevant_docs=toy.qrels, top_ranked=None)
+    task.dataset, task.data_loaded = {"default": {"test": split}}, True
+    result = library.evaluate(Encoder(), task, cache=None, show_progress_bar=False, co2_tracker=False)
+    return float(result.task_results[0].scores["test"][0]["ndcg_at_10"])
+
+
+def pytrec_eval(toy: Toy) -> float:
+    """trec_eval, called from Python."""
+    import pytrec_eval as library
+
+    found = library.RelevanceEvaluator(toy.qrels, {"ndcg_cut.10"}).evaluate(toy.run)
+    return float(np.mean([of["ndcg_cut_10"] for of in found.values()]))
+
+
+def ir_measures(toy: Toy) -> float:
+    """By the provider that it takes by itself."""
+    import ir_measures as library
+
+    measure = library.nDCG @ 10
+    return float(library.calc_aggregate([measure], toy.qrels, toy.run)[measure])
+
+
+def pyterrier(toy: Toy) -> float:
+    """By an experiment with a finished run."""
+    import pandas as pd
+    import pyterrier as library
+
+    run = [(query, name, score) for query, scores in toy.run.items() for name, score in scores.items()]
+    qrels = [(query, name, grade) for query, grades in toy.qrels.items() for name, grade in grades.items()]
+    topics = pd.DataFrame({"qid": list(toy.run), "query": list(toy.run)})
+    found = library.Experiment(
+        [library.Transformer.from_df(library.model.add_ranks(pd.DataFrame(run, columns=["qid", "docno", "score"])))],
+        topics,
+        pd.DataFrame(qrels, columns=["qid", "docno", "label"]),
+        ["ndcg_cut_10"],
+        names=["run"],
+    )
+    return float(found["ndcg_cut_10"][0])
+
+
+def ranx(toy: Toy) -> float:
+    """By dictionaries."""
+    import ranx as library
+
+    return float(library.evaluate(library.Qrels(toy.qrels), library.Run(toy.run), "ndcg@10"))
+
+
+def sklearn_averaging(toy: Toy) -> float:
+    """As it is called by default."""
+    from sklearn.metrics import ndcg_score
+
+    scores, relevant = toy.matrices
+    return float(ndcg_score(relevant, scores, k=10))
+
+
+def sklearn_ignoring(toy: Toy) -> float:
+    """As it is called to save time."""
+    from sklearn.metrics import ndcg_score
+
+    scores, relevant = toy.matrices
+    return float(ndcg_score(relevant, scores, k=10, ignore_ties=True))
+
+
+def torchmetrics(toy: Toy) -> float:
+    """By the class, query by query."""
+    import torch
+    from torchmetrics.retrieval import RetrievalNormalizedDCG
+
+    scores, relevant = map(torch.tensor, toy.matrices)
+    query = torch.arange(QUERIES)[:, None].expand_as(scores)
+    return float(RetrievalNormalizedDCG(top_k=10)(scores.flatten(), relevant.flatten(), indexes=query.flatten()))
+
+
+LIBRARIES: dict[str, tuple[str, Callable[[Toy], float]]] = {
+    "sentence-transformers": ("`InformationRetrievalEvaluator`", sentence_transformers),
+    "MTEB": ("`mteb.evaluate`", mteb),
+    "pytrec_eval": ("`RelevanceEvaluator`", pytrec_eval),
+    "ir_measures": ("`calc_aggregate`", ir_measures),
+    "PyTerrier": ("`Experiment`", pyterrier),
+    "ranx": ("`evaluate`", ranx),
+    "scikit-learn": ("`ndcg_score`", sklearn_averaging),
+    "scikit-learn, ignoring ties": ("`ndcg_score(ignore_ties=True)`", sklearn_ignoring),
+    "torchmetrics": ("`RetrievalNormalizedDCG`", torchmetrics),
+}
+
+INTRODUCTION = f"""<!-- Written by docs/what_they_print.py from what the libraries print. -->
+
+# What they print, and what is true
+
+Five queries and 50 documents, `d00` to `d49`. Document i has the vector i mod 10 of ten, so that each vector is there
+five times: the documents a user would call duplicates. The score of query q for vector v is (10 - (v - 2 q) mod 10) /
+16, which every float type holds. Its nearest vector is 2 q, and two of the five documents that have it are relevant:
+
+| query | relevant | tied with |
+|---|---|---|
+{{relevant}}
+Over all orders of tied documents the mean nDCG@10 is {{truth}}: lower ≤ **expected** ≤ upper.
+
+Each library below was given this ranking three times: as it stands, with the ids of the documents reversed (`d49` to
+`d00`), and with the rows in another order. Nothing that says which document is better changed, so no number may:
+
+| library | call | {" | ".join(TOYS)} | equal scores come by |
+|---|---|{"--:|" * len(TOYS)}---|
+"""
+
+END = """
+"Equal scores come by" is the order that gives all three numbers. Where none does, the library sorts by an algorithm
+that is not stable: how it leaves equal scores follows from nothing in the data. NumPy's sort, which scikit-learn
+takes where it ignores ties, differs between processors, too, so that its row may be another one on yours.
+
+The mean over all orders, which scikit-learn and torchmetrics print, is the expected value. No single order needs to
+have it, and it does not say how far the others are from it.
+
+`python docs/what_they_print.py` writes this page anew; it has the ranking as vectors, dictionaries and matrices.
+"""
+
+BY_PROCESSOR = "scikit-learn, ignoring ties"
+"""The library whose row is another one on other processors."""
+
+
+def printed(name: str) -> list[float]:
+    """What a library prints for each toy, in a process of its own: their thread pools disturb each other."""
+    found = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, check=True)
+    values: list[float] = json.loads(found.stdout.splitlines()[-1])
+    return values
+
+
+def order_of(values: list[float]) -> str:
+    """The order in which equal scores must have come for these values."""
+    for name, value in ORDERS.items():
+        if all(abs(value(toy) - found) <= DIGITS for toy, found in zip(TOYS.values(), values, strict=True)):
+            return name
+    return "none of these"
+
+
+def interval(estimate: "tp.Estimate[float]") -> str:
+    """Lower, expected and upper value as the page has them."""
+    return f"{estimate.lower:.4f} ≤ **{estimate.expected:.4f}** ≤ {estimate.upper:.4f}"
+
+
+def rows() -> Iterator[str]:
+    """The lines of the table."""
+    for name, (call, _) in LIBRARIES.items():
+        values = printed(name)
+        yield f"| {name} | {call} | {' | '.join(f'{value:.4f}' for value in values)} | {order_of(values)} |\n"
+    intervals = [interval(truth(toy)) for toy in TOYS.values()]
+    yield f"| tieproof | `evaluate_run` | {' | '.join(intervals)} | all of them |\n"
+
+
+def relevant_rows() -> Iterator[str]:
+    """The relevant documents of each query, and those that are tied with them."""
+    toy = TOYS["as built"]
+    for query, scores in toy.run.items():
+        relevant = toy.qrels[query]
+        tied = [name for name, score in scores.items() if score == max(scores.values()) and name not in relevant]
+        yield f"| {query} | {', '.join(relevant)} | {', '.join(tied)} |\n"
+
+
+def render() -> str:
+    """The page."""
+    one = interval(truth(TOYS["as built"]))
+    return INTRODUCTION.format(relevant="".join(relevant_rows()), truth=one) + "".join(rows()) + END
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps([LIBRARIES[sys.argv[1]][1](toy) for toy in TOYS.values()]))
+    else:
+        PAGE.write_text(render(), encoding="utf-8")
