@@ -157,6 +157,17 @@ def multilabel() -> tuple[Any, Any]:
     return X, y
 
 
+def test_samples_without_labels_are_left_out_and_counted_there() -> None:
+    X, y = multilabel()
+    y[:20] = 0
+    classifier = OneVsRestClassifier(LogisticRegression()).fit(X, y)
+    scores, counted = classifier.decision_function(X), 60 / 80
+    found = TieIntervalDisplay.from_predictions(y, scores, measures=["AP", "nDCG"]).result
+    ranking_precision = metrics.label_ranking_average_precision_score(y, scores)
+    assert ranking_precision == pytest.approx(counted * found["AP"].expected + (1 - counted), rel=1e-12)
+    assert metrics.ndcg_score(y, scores) == pytest.approx(counted * found["nDCG"].expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("of_labels", [np.asarray, sparse.csr_array, pd.DataFrame])
 def test_labels_in_columns(of_labels: Any) -> None:
     X, y = multilabel()
@@ -310,7 +321,46 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         r"shape \(6, 4\), \(samples, classes\), and arrived with \(6, 6\)",
     ),
-    "no sample of the positive class": (lambda: tieproof_scorer()(LOGISTIC, X, Y * 0), "No query has anything rel"),
+    "no sample of the positive class": (
+        lambda: tieproof_scorer()(LOGISTIC, X, Y * 0),
+        "None of 6 samples is of the positive class 1.*Strat",
+    ),
+    "no sample of a class that is named": (
+        lambda: TieIntervalDisplay.from_predictions(["a", "b"], [0.1, 0.2], pos_label="c"),
+        "None of 2 samples is of the positive class 'c'",
+    ),
+    "no samples": (lambda: TieIntervalDisplay.from_predictions([], []), "None of 0 samples is of the positive class"),
+    "no grade": (lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y * 0), "None of 6 samples has a grade ab"),
+    "a positive class of three": (
+        lambda: tieproof_scorer(pos_label=1)(LogisticRegression().fit(X, X[:, 0] // 2), X, X[:, 0] // 2),
+        "pos_label=1 is for two classes, and here 3 classes are ranked for each sample",
+    ),
+    "a positive class of embeddings": (
+        lambda: tieproof_scorer(pos_label=1)(PCA(1).fit(X), X, Y),
+        "pos_label=1 is for two classes, and here every sample is ranked for the others",
+    ),
+    "a positive class of labels": (
+        lambda: tieproof_scorer(pos_label=1)(
+            KNeighborsClassifier(1).fit(X, np.stack([Y, 1 - Y], 1)), X, np.stack([Y, 1 - Y], 1)
+        ),
+        "pos_label=1 is for two classes, and here labels are ranked for each sample",
+    ),
+    "a positive class of columns": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1, 2], np.eye(3), pos_label=1),
+        "pos_label=1 is for two classes, and here 3 classes",
+    ),
+    "a positive class of columns of labels": (
+        lambda: TieIntervalDisplay.from_predictions(np.eye(3, dtype=int), np.eye(3), pos_label=1),
+        "pos_label=1 is for two classes, and here labels",
+    ),
+    "names of one column": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1], [0.1, 0.2], labels=[0, 1]),
+        "labels= names the columns .* and here the scores are one column",
+    ),
+    "names of columns of labels": (
+        lambda: TieIntervalDisplay.from_predictions(np.eye(3, dtype=int), np.eye(3), labels=[0, 1, 2]),
+        "y_true has columns of its own",
+    ),
     "negative grades": (lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y - 1), "at least 0, and hold -1"),
     "columns for one value": (
         lambda: tieproof_scorer()(IsolationForest().fit(X), X, np.stack([Y, Y], 1)),
