@@ -34,8 +34,8 @@ def rank_samples(y: Array, scores: Any, positive: Any, measures: Measures) -> Re
     relevant = np.asarray(y == positive, dtype=np.int64)
     if y.ndim == 1 and not relevant.any():
         raise InputError(
-            f"None of {len(y)} samples is of the positive class {positive!r}, so there is nothing to find. Choose the "
-            "folds so that every class is in each, for example with StratifiedKFold, or another pos_label."
+            f"None of {len(y)} samples is of the positive class {positive!r}, so there is nothing to find. Choose "
+            "the folds so that every class is in each, for example with StratifiedKFold, or another pos_label."
         )
     return rank_graded(relevant, scores, measures)
 
