@@ -27,6 +27,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -155,6 +156,13 @@ def test_a_class_of_no_training_sample_is_never_found() -> None:
 def multilabel() -> tuple[Any, Any]:
     X, y = make_multilabel_classification(n_samples=80, n_classes=4, allow_unlabeled=False, random_state=0)
     return X, y
+
+
+def test_auc_without_negative_samples_is_that_of_the_page() -> None:
+    found = TieIntervalDisplay.from_predictions([1, 1], [0.1, 0.2], measures=["AUC"]).result["AUC"]
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(metrics.roc_auc_score([1, 1], [0.1, 0.2]))
+    assert found.lower == found.upper == 1
 
 
 def test_samples_without_labels_are_left_out_and_counted_there() -> None:
@@ -393,7 +401,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "y_true holds 7, which is none of",
     ),
     "too few scores": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5]), "1 scores for 6 samples"),
-    "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "nan"),
+    "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "sample 5 has nan"),
+    "infinite scores of classes": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1, 2], [[0, 1, 2], [0, 1, np.inf], [0, 1, 2]]),
+        "sample 1 has inf",
+    ),
+    "one class that is ranked": (
+        lambda: TieIntervalDisplay.from_predictions([0, 0, 0], np.zeros((3, 1))),
+        r"classes \[0\], and at least two different ones are needed",
+    ),
+    "a class twice": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1, 1], np.eye(3), labels=[0, 1, 1]),
+        r"classes \[0, 1, 1\], and at least two different",
+    ),
 }
 
 

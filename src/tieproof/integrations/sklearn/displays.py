@@ -103,6 +103,12 @@ def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels:
     if scores.ndim == 1:
         return rank_samples(y, scores, positive_label(y, pos_label), measures)
     classes = np.unique(y) if labels is None else as_label_array(labels, "labels")
+    if len(np.unique(classes)) < max(2, len(classes)):
+        raise InputError(
+            f"The columns of the scores are those of the classes {classes.tolist()}, and at least two different ones "
+            "are needed. Pass all classes that were ranked as labels=, each once.",
+            "labels",
+        )
     if scores.ndim != 2 or scores.shape[1] != len(classes):
         raise InputError(
             f"The scores arrived with the shape {scores.shape}, and there are {len(classes)} classes. Pass one "

@@ -53,6 +53,7 @@ def rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
             f"One ranking of all samples needs one column of y, and it arrived with the shape {grades.shape}."
         )
     check_count(len(numbers), "scores", len(grades), "samples")
+    check_finite(numbers)
     if not grades.any():
         raise InputError(f"None of {len(grades)} samples has a grade above 0, so there is nothing to find.", "y")
     return evaluate_scores(numbers[None], grades[None], measures=measures)
@@ -92,7 +93,19 @@ def scores_of_columns(scores: Any, shape: tuple[int, ...], columns: str) -> Arra
         raise InputError(
             f"The scores must have the shape {shape}, (samples, {columns}), and arrived with {numbers.shape}."
         )
+    check_finite(numbers)
     return numbers
+
+
+def check_finite(scores: Array) -> None:
+    """Refuse NaN and infinity, by the sample that has them."""
+    wrong = np.argwhere(~np.isfinite(scores))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        raise InputError(
+            f"The scores must be finite numbers, and sample {place[0]} has {scores[place]}. Find out why the "
+            "estimator gave it, and leave the sample out or repair it."
+        )
 
 
 def as_target(y: Any) -> Array:
