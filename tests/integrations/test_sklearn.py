@@ -158,6 +158,30 @@ def multilabel() -> tuple[Any, Any]:
     return X, y
 
 
+class SometimesNaN(LogisticRegression):  # type: ignore[misc]
+    """A classifier that spoils one score of 33 samples, and none of 34."""
+
+    def decision_function(self, samples: Any) -> Any:
+        scores = super().decision_function(samples)
+        scores[0] = np.nan if len(samples) == 33 else scores[0]
+        return scores
+
+
+@pytest.mark.filterwarnings("ignore:(?s)Scoring failed:UserWarning", "ignore:One or more of the test:UserWarning")
+def test_some_folds_that_cannot_be_ranked() -> None:
+    X, y = load_iris(return_X_y=True)
+    data = X[:100], y[:100]
+    bounds = {bound: tieproof_scorer("AP", bound=bound) for bound in ("lower", "upper")}
+    for scoring, refit in ((bounds, "lower"), (tieproof_scorer("AP"), True)):
+        search = GridSearchCV(SometimesNaN(), {"C": [1]}, scoring=scoring, refit=refit, cv=3, n_jobs=2).fit(*data)
+        name = "lower" if scoring is bounds else "score"
+        failed = [np.isnan(search.cv_results_[f"split{fold}_test_{name}"][0]) for fold in range(3)]
+        assert failed == [False, True, True]
+    together = tieproof_scorer("AP", bound="interval")
+    with pytest.raises(TypeError, match="'float' object is not subscriptable"):  # as the page says
+        GridSearchCV(SometimesNaN(), {"C": [1]}, scoring=together, refit="ap_lower", cv=3).fit(*data)
+
+
 def test_auc_without_negative_samples_is_that_of_the_page() -> None:
     found = TieIntervalDisplay.from_predictions([1, 1], [0.1, 0.2], measures=["AUC"]).result["AUC"]
     with pytest.warns(UndefinedMetricWarning):
