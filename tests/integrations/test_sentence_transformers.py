@@ -411,6 +411,18 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
         evaluator(numbered_model(untied(14)), str(tmp_path))
 
 
+@pytest.mark.parametrize("in_the_way", ["eval", "eval/Tieproof_evaluation_results.csv/x"])
+def test_a_place_without_room_for_a_table_is_refused_before_anything_is_encoded(
+    in_the_way: str, tmp_path: Path
+) -> None:
+    (tmp_path / in_the_way).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / in_the_way).write_text("a file")
+    evaluator = ours(*task(10, 50, 8))
+    with pytest.raises(tp.InputError, match=r"csv cannot be written \(.*\)\. Pass another output_path, or write_csv"):
+        evaluator(numbered_model(untied(14)), str(tmp_path / "eval"))
+    assert not evaluator.results
+
+
 def test_a_table_without_a_line_end_goes_on(tmp_path: Path) -> None:
     model, evaluator = numbered_model(untied(14)), ours(*task(10, 50, 8))
     evaluator(model, str(tmp_path))
