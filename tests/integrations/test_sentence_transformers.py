@@ -268,6 +268,22 @@ def test_score_functions_of_integers_are_given_floats() -> None:
     assert plain(found) == pytest.approx(expected, abs=0.05)
 
 
+@pytest.mark.parametrize("kind", ["float64", "bfloat16", "uint8", "numpy"])
+def test_scores_are_ranked_as_they_are(kind: str) -> None:
+    """Scores that float32 would round to one are apart, and no type is too small for their negatives."""
+    import torch
+
+    def by_number(queries: Any, documents: Any) -> Any:
+        rows = 3 - documents[:, 1].double().expand(len(queries), -1)
+        small = {"float64": 1 + rows * 2.0**-40, "numpy": rows.numpy()}
+        return small[kind] if kind in small else rows.to(getattr(torch, kind))
+
+    model = numbered_model([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]])
+    corpus = {"first": "w1", "second": "w2", "third": "w3"}
+    found = ours({"q": "w0"}, corpus, {"q": {"second"}}, score_functions={"own": by_number})(model)
+    assert found["own_mrr@10_lower"] == found["own_mrr@10_upper"] == 0.5
+
+
 def test_float32_changes_nothing() -> None:
     model, data = numbered_model(untied(9)), task(10, 50, 8)
     assert ours(*data, precision="float32")(model) == ours(*data)(model)
@@ -393,6 +409,18 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / evaluator.csv_file).write_bytes(b"\x89PNG\xff\n")
     with pytest.raises(tp.InputError, match=r"has other columns than this evaluation: column 1 is"):
         evaluator(numbered_model(untied(14)), str(tmp_path))
+
+
+@pytest.mark.parametrize("in_the_way", ["eval", "eval/Tieproof_evaluation_results.csv/x"])
+def test_a_place_without_room_for_a_table_is_refused_before_anything_is_encoded(
+    in_the_way: str, tmp_path: Path
+) -> None:
+    (tmp_path / in_the_way).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / in_the_way).write_text("a file")
+    evaluator = ours(*task(10, 50, 8))
+    with pytest.raises(tp.InputError, match=r"csv cannot be written \(.*\)\. Pass another output_path, or write_csv"):
+        evaluator(numbered_model(untied(14)), str(tmp_path / "eval"))
+    assert not evaluator.results
 
 
 def test_a_table_without_a_line_end_goes_on(tmp_path: Path) -> None:
@@ -538,6 +566,27 @@ def test_their_predictions_are_read(tmp_path: Path) -> None:
     assert result["nDCG@10"].upper <= of_cut["nDCG@10"].upper
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR:UserWarning")
+def test_sparse_vectors_are_evaluated_by_their_predictions(tmp_path: Path) -> None:
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.sparse_encoder.evaluation import SparseInformationRetrievalEvaluator
+    from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.WordLevel({"red": 0, "shoe": 1, "?": 2, "-": 3}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    whole = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="?", pad_token="-")
+    model = SparseEncoder(modules=[SparseStaticEmbedding(whole)], device="cpu")
+    data = {"q": "red shoe"}, {"a": "red shoe", "b": "red shoe", "c": "shoe"}, {"q": {"b"}}
+    with pytest.raises(tp.InputError, match=r"SparseEncoder gives sparse vectors.*tieproof\.evaluate_run"):
+        ours(*data)(model)
+    SparseInformationRetrievalEvaluator(*data, write_predictions=True)(model, str(tmp_path))
+    (path,) = tmp_path.glob("*.jsonl")
+    found = tp.evaluate_run({"q": {"b": 1}}, path, measures=["RR@10"])["RR@10"]
+    assert (found.lower, found.expected, found.upper) == (0.5, 0.75, 1.0)
+
+
 # The page
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sentence_transformers.md"
@@ -604,6 +653,38 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "labels alone": ((), {"labels": [0]}, r"labels were passed without sentences\. Pass sentences=, too"),
     "sentences alone": ((), {"sentences": ["w0"]}, r"sentences were passed without labels\. Pass labels=, too"),
     "fewer labels": ((), {"sentences": ["w0", "w1"], "labels": [0]}, r"There are 1 labels for 2 sentences"),
+    "one text as sentences": ((), {"sentences": "w0", "labels": [0, 0]}, r"must be a list of texts, not str"),
+    "sentences by id": ((), {"sentences": {"a": "w0"}, "labels": [0]}, r"must be a list of texts, not dict"),
+    "one label": ((), {"sentences": ["w0"], "labels": 0}, r"The labels must have the shape \(items,\)"),
+    "a label for each": (
+        (),
+        {"sentences": ["w0", "w1"], "labels": ["a", "b"]},
+        r"No two of 2 sentences share a label, so none is a query for another",
+    ),
+    "labels of two kinds": ((), {"sentences": ["w0", "w1", "w2"], "labels": [0, "a", 0]}, r"and hold int, str"),
+    "labels of NaN": ((), {"sentences": ["w0", "w1"], "labels": [0, math.nan]}, r"labels .* row 1 holds nan"),
+    "integers for strings": (
+        (QUERIES, {"7": "w1"}, {"q": {7}}),
+        {},
+        r"document 7 for query 'q', .* It has '7', and an integer is no string",
+    ),
+    "strings for integers": ((QUERIES, {7: "w1"}, {"q": {"7"}}), {}, r"It has 7, and an integer is no string"),
+    "queries of another kind": (
+        ({7: "w0"}, CORPUS, {"7": {"d"}}),
+        {},
+        r"queries have 7, relevant_docs has '7'",
+    ),
+    "a number as name": ((QUERIES, CORPUS, RELEVANT), {"name": 5}, r"name must be a string, not int"),
+    "names of score functions": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"score_functions": ["cosine"]},
+        r"must be a dictionary such as .* not list",
+    ),
+    "a name for a score function": (
+        (QUERIES, CORPUS, RELEVANT),
+        {"score_functions": {"cosine": "cosine"}},
+        r"must hold functions of two tensors by their names, and holds 'cosine': 'cosine'",
+    ),
     "both": ((QUERIES, CORPUS, RELEVANT), {"sentences": ["w0"], "labels": [0]}, r"Pass either queries, corpus and"),
     "no cutoff": (
         (QUERIES, CORPUS, RELEVANT),
@@ -654,9 +735,12 @@ def test_what_is_known_with_the_model_is_refused() -> None:
     model = numbered_model([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0]])
     with pytest.raises(tp.InputError, match=r"main_score_function is 'dot', and the evaluation has cosine"):
         ours(QUERIES, CORPUS, RELEVANT, main_score_function="dot")(model)
-    late_interaction = SimpleNamespace(similarity_fn_name="maxsim")
+    methods = dict.fromkeys(("encode", "encode_query", "encode_document"), str)
+    late_interaction = SimpleNamespace(similarity_fn_name="maxsim", **methods)
     with pytest.raises(tp.InputError, match=r"The similarity of the model is 'maxsim', and those of single vectors"):
         ours(QUERIES, CORPUS, RELEVANT)(late_interaction)
+    with pytest.raises(tp.InputError, match=r"model is of type str and has no encode_query\. Pass a SentenceTransf"):
+        ours(QUERIES, CORPUS, RELEVANT)("a name of a model")
     spoilt = word_model({"w0": [1.0, 0.0], "w1": [float("nan"), 0.0], "w2": [0.0, 1.0]})
     with pytest.raises(tp.InputError, match=r"The gallery must be finite numbers, and row 0 holds nan"):
         ours(QUERIES, CORPUS, RELEVANT)(spoilt)

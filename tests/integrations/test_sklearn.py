@@ -27,6 +27,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -155,6 +156,48 @@ def test_a_class_of_no_training_sample_is_never_found() -> None:
 def multilabel() -> tuple[Any, Any]:
     X, y = make_multilabel_classification(n_samples=80, n_classes=4, allow_unlabeled=False, random_state=0)
     return X, y
+
+
+class SometimesNaN(LogisticRegression):  # type: ignore[misc]
+    """A classifier that spoils one score of 33 samples, and none of 34."""
+
+    def decision_function(self, samples: Any) -> Any:
+        scores = super().decision_function(samples)
+        scores[0] = np.nan if len(samples) == 33 else scores[0]
+        return scores
+
+
+@pytest.mark.filterwarnings("ignore:(?s)Scoring failed:UserWarning", "ignore:One or more of the test:UserWarning")
+def test_some_folds_that_cannot_be_ranked() -> None:
+    X, y = load_iris(return_X_y=True)
+    data = X[:100], y[:100]
+    bounds = {bound: tieproof_scorer("AP", bound=bound) for bound in ("lower", "upper")}
+    for scoring, refit in ((bounds, "lower"), (tieproof_scorer("AP"), True)):
+        search = GridSearchCV(SometimesNaN(), {"C": [1]}, scoring=scoring, refit=refit, cv=3, n_jobs=2).fit(*data)
+        name = "lower" if scoring is bounds else "score"
+        failed = [np.isnan(search.cv_results_[f"split{fold}_test_{name}"][0]) for fold in range(3)]
+        assert failed == [False, True, True]
+    together = tieproof_scorer("AP", bound="interval")
+    with pytest.raises(TypeError, match="'float' object is not subscriptable"):  # as the page says
+        GridSearchCV(SometimesNaN(), {"C": [1]}, scoring=together, refit="ap_lower", cv=3).fit(*data)
+
+
+def test_auc_without_negative_samples_is_that_of_the_page() -> None:
+    found = TieIntervalDisplay.from_predictions([1, 1], [0.1, 0.2], measures=["AUC"]).result["AUC"]
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(metrics.roc_auc_score([1, 1], [0.1, 0.2]))
+    assert found.lower == found.upper == 1
+
+
+def test_samples_without_labels_are_left_out_and_counted_there() -> None:
+    X, y = multilabel()
+    y[:20] = 0
+    classifier = OneVsRestClassifier(LogisticRegression()).fit(X, y)
+    scores, counted = classifier.decision_function(X), 60 / 80
+    found = TieIntervalDisplay.from_predictions(y, scores, measures=["AP", "nDCG"]).result
+    ranking_precision = metrics.label_ranking_average_precision_score(y, scores)
+    assert ranking_precision == pytest.approx(counted * found["AP"].expected + (1 - counted), rel=1e-12)
+    assert metrics.ndcg_score(y, scores) == pytest.approx(counted * found["nDCG"].expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("of_labels", [np.asarray, sparse.csr_array, pd.DataFrame])
@@ -310,7 +353,46 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         r"shape \(6, 4\), \(samples, classes\), and arrived with \(6, 6\)",
     ),
-    "no sample of the positive class": (lambda: tieproof_scorer()(LOGISTIC, X, Y * 0), "No query has anything rel"),
+    "no sample of the positive class": (
+        lambda: tieproof_scorer()(LOGISTIC, X, Y * 0),
+        "None of 6 samples is of the positive class 1.*Strat",
+    ),
+    "no sample of a class that is named": (
+        lambda: TieIntervalDisplay.from_predictions(["a", "b"], [0.1, 0.2], pos_label="c"),
+        "None of 2 samples is of the positive class 'c'",
+    ),
+    "no samples": (lambda: TieIntervalDisplay.from_predictions([], []), "None of 0 samples is of the positive class"),
+    "no grade": (lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y * 0), "None of 6 samples has a grade ab"),
+    "a positive class of three": (
+        lambda: tieproof_scorer(pos_label=1)(LogisticRegression().fit(X, X[:, 0] // 2), X, X[:, 0] // 2),
+        "pos_label=1 is for two classes, and here 3 classes are ranked for each sample",
+    ),
+    "a positive class of embeddings": (
+        lambda: tieproof_scorer(pos_label=1)(PCA(1).fit(X), X, Y),
+        "pos_label=1 is for two classes, and here every sample is ranked for the others",
+    ),
+    "a positive class of labels": (
+        lambda: tieproof_scorer(pos_label=1)(
+            KNeighborsClassifier(1).fit(X, np.stack([Y, 1 - Y], 1)), X, np.stack([Y, 1 - Y], 1)
+        ),
+        "pos_label=1 is for two classes, and here labels are ranked for each sample",
+    ),
+    "a positive class of columns": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1, 2], np.eye(3), pos_label=1),
+        "pos_label=1 is for two classes, and here 3 classes",
+    ),
+    "a positive class of columns of labels": (
+        lambda: TieIntervalDisplay.from_predictions(np.eye(3, dtype=int), np.eye(3), pos_label=1),
+        "pos_label=1 is for two classes, and here labels",
+    ),
+    "names of one column": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1], [0.1, 0.2], labels=[0, 1]),
+        "labels= names the columns .* and here the scores are one column",
+    ),
+    "names of columns of labels": (
+        lambda: TieIntervalDisplay.from_predictions(np.eye(3, dtype=int), np.eye(3), labels=[0, 1, 2]),
+        "y_true has columns of its own",
+    ),
     "negative grades": (lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y - 1), "at least 0, and hold -1"),
     "columns for one value": (
         lambda: tieproof_scorer()(IsolationForest().fit(X), X, np.stack([Y, Y], 1)),
@@ -343,7 +425,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "y_true holds 7, which is none of",
     ),
     "too few scores": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5]), "1 scores for 6 samples"),
-    "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "nan"),
+    "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "sample 5 has nan"),
+    "infinite scores of classes": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1, 2], [[0, 1, 2], [0, 1, np.inf], [0, 1, 2]]),
+        "sample 1 has inf",
+    ),
+    "one class that is ranked": (
+        lambda: TieIntervalDisplay.from_predictions([0, 0, 0], np.zeros((3, 1))),
+        r"classes \[0\], and at least two different ones are needed",
+    ),
+    "a class twice": (
+        lambda: TieIntervalDisplay.from_predictions([0, 1, 1], np.eye(3), labels=[0, 1, 1]),
+        r"classes \[0, 1, 1\], and at least two different",
+    ),
 }
 
 

@@ -8,6 +8,7 @@ from refusals.case import GOOD, LABELS, Case, evaluate
 CASES: dict[str, Case] = {
     "too few labels": Case(evaluate(labels=LABELS[:4]), r"4 labels for 6 embeddings"),
     "too many labels": Case(evaluate(labels=[*LABELS, 1]), r"7 labels for 6 embeddings"),
+    "an empty list of labels": Case(evaluate(labels=[]), r"0 labels for 6 embeddings"),
     "no labels": Case(evaluate(labels=None), r"either labels or relevance="),
     "labels and relevance": Case(evaluate(relevance=[(0, 1)]), r"either labels or relevance="),
     "float labels with NaN": Case(evaluate(labels=[0, 0, 1, np.nan, 2, 2]), r"row 3 holds nan"),

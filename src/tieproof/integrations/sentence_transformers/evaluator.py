@@ -19,6 +19,7 @@ from tieproof.integrations.sentence_transformers.scoring import (
     Precision,
     ScoreFunction,
     calibrated,
+    check_model,
     check_precision,
     distances_for,
     packed,
@@ -88,7 +89,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     Raises
     ------
     InputError
-        Ids, labels or options that do not belong together, and a CSV file with other columns.
+        Ids, labels or options that do not belong together, a model of another kind, a CSV file with other columns.
 
     Examples
     --------
@@ -154,7 +155,9 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         self.main_metric = f"ndcg@{max(ndcg_at_k)}"
         self.corpus_chunk_size = corpus_chunk_size
         self.show_progress_bar, self.batch_size = show_progress_bar, batch_size
-        self.name, self.write_csv = name, write_csv
+        if not isinstance(name, str | None):
+            raise InputError(f"name must be a string, not {type(name).__name__}.", "name")
+        self.name, self.write_csv = name or "", write_csv
         self.truncate_dim, self.precision = truncate_dim, precision
         self.score_functions = score_functions
         self.main_score_function = getattr(main_score_function, "value", main_score_function)
@@ -168,6 +171,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
     ) -> dict[str, float]:
         """Encode, evaluate, write a row; the metrics by name, after `name` where there is one."""
+        check_model(model)
         distances = distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(

@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
+from sentence_transformers import SparseEncoder
 from sentence_transformers.util import SimilarityFunction, quantize_embeddings
 
 from tieproof.distances import DistanceFunction
@@ -26,12 +27,8 @@ HAMMING = "hamming"
 
 def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFunction] | None) -> None:
     """Refuse an unknown precision, score functions of codes, and none at all."""
-    if score_functions is not None and not score_functions:
-        raise InputError(
-            "score_functions is empty. Name at least one function, or leave it out: then the similarity of the model "
-            "is taken.",
-            "score_functions",
-        )
+    if score_functions is not None:
+        check_functions(score_functions)
     if precision is not None:
         check_choice("precision", precision, get_args(Precision))
     if precision in BINARY and score_functions is not None:
@@ -40,6 +37,44 @@ def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFu
             "were passed. Leave them out.",
             "score_functions",
         )
+
+
+def check_functions(score_functions: Any) -> None:
+    """Refuse what is no dictionary of functions by their names, and an empty one."""
+    if not isinstance(score_functions, Mapping):
+        raise InputError(
+            'score_functions must be a dictionary such as {"cosine": cos_sim}, not '
+            f"{type(score_functions).__name__}.",
+            "score_functions",
+        )
+    if not score_functions:
+        raise InputError(
+            "score_functions is empty. Name at least one function, or leave it out: then the similarity of the model "
+            "is taken.",
+            "score_functions",
+        )
+    for name, function in score_functions.items():
+        if not isinstance(name, str) or not callable(function):
+            raise InputError(
+                "score_functions must hold functions of two tensors by their names, and holds "
+                f"{name!r}: {function!r}.",
+                "score_functions",
+            )
+
+
+def check_model(model: Any) -> None:
+    """Refuse what gives no vector of fixed length for each text."""
+    name = type(model).__name__
+    if isinstance(model, SparseEncoder):
+        raise InputError(
+            f"{name} gives sparse vectors, and those of a SentenceTransformer are expected. Let "
+            "SparseInformationRetrievalEvaluator write its predictions, write_predictions=True, and pass their "
+            "file to tieproof.evaluate_run.",
+            "model",
+        )
+    missing = [method for method in ("encode_query", "encode_document", "encode") if not hasattr(model, method)]
+    if missing:
+        raise InputError(f"The model is of type {name} and has no {missing[0]}. Pass a SentenceTransformer.", "model")
 
 
 def distances_for(
@@ -66,7 +101,8 @@ def distance_of(function: ScoreFunction) -> str | DistanceFunction:
             return distance
 
     def negative(queries: Array, items: Array) -> Array:
-        found: Array = function(as_tensor(queries), as_tensor(items)).detach().cpu().float().neg().numpy()
+        scores = torch.as_tensor(function(as_tensor(queries), as_tensor(items))).detach().cpu()
+        found: Array = scores.double().neg().numpy()
         return found
 
     negative.__name__ = getattr(function, "__name__", type(function).__name__)

@@ -11,11 +11,22 @@ from tieproof.views.whole_files import atomic_write
 
 
 def check_columns(path: Path, columns: Sequence[str]) -> None:
-    """Refuse a table with other columns, whose rows would get the wrong names."""
-    if not path.exists():
-        return
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        there = next(csv.reader(file), [])
+    """Refuse a table with other columns, whose rows would get the wrong names, and a place that has no room for one.
+
+    The folder is made where there is none.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            return
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            there = next(csv.reader(file), [])
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror}). Pass another output_path, or write_csv=False to the "
+            "evaluator.",
+            "output_path",
+        ) from error
     if there and there != list(columns):
         raise InputError(
             f"{path} has other columns than this evaluation: {difference(there, columns)}. Move it away, or give the "
@@ -41,7 +52,6 @@ def add_row(path: Path, columns: Sequence[str], row: Sequence[Any]) -> None:
     """Add a row at the end of a table, which is written whole or stays as it was."""
     added = io.StringIO(newline="")
     writer = csv.writer(added, lineterminator="\n")
-    path.parent.mkdir(parents=True, exist_ok=True)
     before = path.read_bytes() if path.exists() else b""
     if not before.strip():
         before = b""

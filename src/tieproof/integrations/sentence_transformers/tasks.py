@@ -1,14 +1,15 @@
 """What a model is evaluated on: queries, a corpus and who is relevant, or sentences with labels."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.calls.embeddings import evaluate
 from tieproof.errors import InputError, about
-from tieproof.inputs.labels import as_label_array
+from tieproof.inputs.labels import as_label_array, as_labels
 from tieproof.results.results import Result
 from tieproof.ties import Array, IntArray
 
@@ -39,13 +40,17 @@ class Labelled(Task):
         if labels is None or sentences is None:
             given, missing = ("sentences", "labels") if labels is None else ("labels", "sentences")
             raise InputError(f"{given} were passed without {missing}. Pass {missing}=, too, one for each.", missing)
-        self.sentences, self.labels = list(sentences), labels
+        if isinstance(sentences, str | bytes | Mapping) or not isinstance(sentences, Iterable):
+            raise InputError(f"sentences must be a list of texts, not {type(sentences).__name__}.", "sentences")
+        self.sentences = list(sentences)
         if not self.sentences:
             raise InputError("There are no sentences. At least two with one label are needed.", "sentences")
-        if len(self.sentences) != len(labels):
+        with about("labels", "sentences"):
+            self.labels = as_labels(labels, len(self.sentences), "labels", "sentences")
+        if not shared(self.labels):
             raise InputError(
-                f"There are {len(labels)} labels for {len(self.sentences)} sentences. Pass exactly one for each, in "
-                "the same order.",
+                f"No two of {len(self.sentences)} sentences share a label, so none is a query for another. Check "
+                "that labels and sentences belong together.",
                 ("labels", "sentences"),
             )
 
@@ -56,6 +61,17 @@ class Labelled(Task):
     def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
         """Leave-one-out by labels."""
         return evaluate(embeddings.queries, self.labels, **options)
+
+
+def shared(labels: Array) -> bool:
+    """Whether any two items share a label, of (n,) labels or (n, c) columns of 0 and 1.
+
+    >>> shared(np.array([3, 5, 3])), shared(np.array([3, 5])), shared(np.array([[0, 1], [1, 1]]))
+    (True, False, True)
+    """
+    if labels.ndim == 2:
+        return bool((labels.sum(axis=0) > 1).any())
+    return len(np.unique(labels)) < len(labels)
 
 
 class Retrieval(Task):
@@ -77,7 +93,7 @@ class Retrieval(Task):
         if not evaluated:
             raise InputError(
                 f"None of {len(queries)} queries has a relevant document in relevant_docs. Check that their ids "
-                "belong together.",
+                f"belong together: queries have {some_ids(queries)}, relevant_docs has {some_ids(relevant_docs)}.",
                 ("queries", "relevant_docs"),
             )
         with about("queries"):
@@ -118,8 +134,30 @@ def relevance_of(
         if missing is not None:
             raise InputError(
                 f"relevant_docs names document {missing!r} for query {query!r}, and the corpus has none of this id, "
-                "so that no model can find it. Add it to the corpus, or take it out of relevant_docs.",
+                f"so that no model can find it. {remedy(missing, place)}",
                 ("relevant_docs", "corpus"),
             )
     rows = [(at, place[document]) for at, documents in enumerate(judged) for document in documents]
     return np.array(rows, dtype=np.int64)
+
+
+def some_ids(ids: Iterable[Hashable]) -> str:
+    """The first of some ids, to be compared by whoever reads them.
+
+    >>> some_ids({1: "a", 2: "b", 3: "c", 4: "d"}), some_ids(["7"]), some_ids([])
+    ('1, 2, 3, …', "'7'", 'none')
+    """
+    first = list(islice(ids, 4))
+    return ", ".join([*map(repr, first[:3]), *("…" for _ in first[3:])]) or "none"
+
+
+def remedy(missing: Hashable, ids: Collection[Hashable]) -> str:
+    """What to do where an id is not among those of the corpus.
+
+    >>> remedy(7, ["7", "8"])
+    "It has '7', and an integer is no string: write the ids in the same way on both sides."
+    """
+    other = int(missing) if isinstance(missing, str) and missing.isdecimal() else str(missing)
+    if other in ids:
+        return f"It has {other!r}, and an integer is no string: write the ids in the same way on both sides."
+    return "Add it to the corpus, or take it out of relevant_docs."

@@ -17,6 +17,7 @@ from tieproof.integrations.sklearn.rankings import (
     rank_classes,
     rank_labels,
     rank_samples,
+    refuse_pos_label,
 )
 from tieproof.integrations.sklearn.scorers import tieproof_scorer
 from tieproof.measures import DEFAULT_MEASURES, Measure
@@ -90,11 +91,24 @@ class TieIntervalDisplay:
 def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels: Any, pos_label: Any) -> Result:
     """The result of these scores; their shape says what they rank."""
     y, scores = as_target(y_true), as_numbers(dense(y_score), "scores")
+    if labels is not None and (y.ndim == 2 or scores.ndim == 1):
+        raise InputError(
+            "labels= names the columns of scores of classes, and here "
+            f"{'y_true has columns of its own' if y.ndim == 2 else 'the scores are one column'}. Leave it out.",
+            "labels",
+        )
     if y.ndim == 2:
+        refuse_pos_label(pos_label, "labels are ranked for each sample")
         return rank_labels(y, scores, measures)
     if scores.ndim == 1:
         return rank_samples(y, scores, positive_label(y, pos_label), measures)
     classes = np.unique(y) if labels is None else as_label_array(labels, "labels")
+    if len(np.unique(classes)) < max(2, len(classes)):
+        raise InputError(
+            f"The columns of the scores are those of the classes {classes.tolist()}, and at least two different ones "
+            "are needed. Pass all classes that were ranked as labels=, each once.",
+            "labels",
+        )
     if scores.ndim != 2 or scores.shape[1] != len(classes):
         raise InputError(
             f"The scores arrived with the shape {scores.shape}, and there are {len(classes)} classes. Pass one "
@@ -106,6 +120,7 @@ def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels:
             "y_score[:, 1]."
         )
     check_types(y, classes, "labels in y_true", "labels of the scores")
+    refuse_pos_label(pos_label, f"{len(classes)} classes are ranked for each sample")
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise InputError(

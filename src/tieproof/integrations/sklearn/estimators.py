@@ -19,6 +19,7 @@ from tieproof.integrations.sklearn.rankings import (
     rank_graded,
     rank_labels,
     rank_samples,
+    refuse_pos_label,
     scores_of_columns,
 )
 from tieproof.results.results import Result
@@ -49,6 +50,7 @@ def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
         raise InputError("y is missing: pass the label of each sample, which says what is relevant.", "y")
     response = getattr(estimator, method)(X)
     if method == "transform":
+        refuse_pos_label(asked.pos_label, "every sample is ranked for the others of its label")
         return evaluate(dense(response), as_target(y), distance=asked.distance, measures=asked.measures)
     if is_regressor(estimator) and asked.pos_label is None:
         return evaluate_regressor(y, response, asked)
@@ -92,6 +94,7 @@ def method_of(estimator: Any, asked: str) -> str:
 def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> Result:
     """The result of a classifier by what it says of its classes; they are a list, one for each column, for labels."""
     if y.ndim == 2:
+        refuse_pos_label(asked.pos_label, "labels are ranked for each sample")
         return rank_labels(y, scores_of_labels(classes, response), asked.measures)
     if isinstance(classes, list):
         raise InputError(
@@ -101,6 +104,7 @@ def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> 
     if len(known) < 2:
         raise InputError(f"The classifier knows only the class {known.tolist()[0]!r}, so its scores rank nothing.")
     if len(known) > 2:
+        refuse_pos_label(asked.pos_label, f"{len(known)} classes are ranked for each sample")
         return rank_classes(y, response, known, asked.measures)
     check_types(y, known, "labels in y", "classes of the classifier")
     unknown = np.setdiff1d(y, known)
@@ -109,7 +113,7 @@ def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> 
             f"y holds {unknown.tolist()[0]!r}, which the classifier of {known.tolist()} was not fitted with. Choose "
             "the folds so that every class is in each, for example with StratifiedKFold."
         )
-    positive = known[1] if asked.pos_label is None else asked.pos_label
+    positive = known.tolist()[1] if asked.pos_label is None else asked.pos_label
     if positive not in known.tolist():
         raise InputError(f"pos_label={positive!r} is none of the classes {known.tolist()}.", "pos_label")
     return rank_samples(

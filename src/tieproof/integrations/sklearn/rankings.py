@@ -31,7 +31,13 @@ def rank_samples(y: Array, scores: Any, positive: Any, measures: Measures) -> Re
     y : (n,) the class of each sample
     scores : (n,) larger is more probably positive
     """
-    return rank_graded(np.asarray(y == positive, dtype=np.int64), scores, measures)
+    relevant = np.asarray(y == positive, dtype=np.int64)
+    if y.ndim == 1 and not relevant.any():
+        raise InputError(
+            f"None of {len(y)} samples is of the positive class {positive!r}, so there is nothing to find. Choose "
+            "the folds so that every class is in each, for example with StratifiedKFold, or another pos_label."
+        )
+    return rank_graded(relevant, scores, measures)
 
 
 def rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
@@ -47,6 +53,9 @@ def rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
             f"One ranking of all samples needs one column of y, and it arrived with the shape {grades.shape}."
         )
     check_count(len(numbers), "scores", len(grades), "samples")
+    check_finite(numbers)
+    if not grades.any():
+        raise InputError(f"None of {len(grades)} samples has a grade above 0, so there is nothing to find.", "y")
     return evaluate_scores(numbers[None], grades[None], measures=measures)
 
 
@@ -84,7 +93,19 @@ def scores_of_columns(scores: Any, shape: tuple[int, ...], columns: str) -> Arra
         raise InputError(
             f"The scores must have the shape {shape}, (samples, {columns}), and arrived with {numbers.shape}."
         )
+    check_finite(numbers)
     return numbers
+
+
+def check_finite(scores: Array) -> None:
+    """Refuse NaN and infinity, by the sample that has them."""
+    wrong = np.argwhere(~np.isfinite(scores))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        raise InputError(
+            f"The scores must be finite numbers, and sample {place[0]} has {scores[place]}. Find out why the "
+            "estimator gave it, and leave the sample out or repair it."
+        )
 
 
 def as_target(y: Any) -> Array:
@@ -95,6 +116,16 @@ def as_target(y: Any) -> Array:
     if target.ndim not in (1, 2):
         raise InputError(f"y must have the shape (samples,) or (samples, labels), and arrived with {target.shape}.")
     return target
+
+
+def refuse_pos_label(pos_label: Any, ranked: str) -> None:
+    """Refuse a positive class where no two classes are told apart."""
+    if pos_label is not None:
+        raise InputError(
+            f"pos_label={pos_label!r} is for two classes, and here {ranked}. Leave it out, or pass y as the two "
+            "classes that are told apart.",
+            "pos_label",
+        )
 
 
 def positive_label(y: Array, pos_label: Any) -> Any:
