@@ -420,6 +420,18 @@ def test_what_the_command_line_refuses_is_one_line(
     assert shown.err.count("\n") == 1
 
 
+def test_the_command_line_says_which_columns_files_have(
+    files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    short = tmp_path / "short.txt"
+    short.write_text("q1 0 a\n")
+    monkeypatch.setattr(sys, "argv", ["ir_measures", str(short), files[1], "AP(bound='lower')"])
+    with pytest.raises(SystemExit) as caught:
+        command_line.main()
+    assert caught.value.code == 2
+    assert "It reads lines 'query 0 document grade' of judgments" in capsys.readouterr().err
+
+
 # PyTerrier
 
 

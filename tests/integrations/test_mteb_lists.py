@@ -134,7 +134,7 @@ def test_a_score_that_is_no_number_is_refused_where_first_results_are_left_out(t
     saved(tmp_path, Conventions(1000, skip_first_result=True))
     write(tmp_path, {"default": {"test": {"q1": {"d1": float("nan"), "d2": 1.0}, "q2": {"d2": 1.0}}}})
     (line,) = folder_ties(tmp_path, MEASURES).damaged
-    assert "the score of document 'd1' for query 'q1' is nan" in line
+    assert "the number of document 'd1' for query 'q1' is nan" in line
 
 
 def test_queries_that_nobody_judged(tmp_path: Path) -> None:
@@ -284,10 +284,10 @@ def test_what_is_damaged_does_not_stop_the_others(tmp_path: Path, run: CommandLi
     assert "Latin_predictions.json is not written in UTF-8" in lines[2]
     assert "Listed_predictions.json: " in lines[3]
     assert "Listed_qrels.json does not hold {subset: {split: {query: {document: grade}}}}. Write it" in lines[3]
-    assert "NaN_predictions.json: The run: the score of document 'd1' for query 'q1' is nan" in lines[4]
+    assert "NaN_predictions.json: the number of document 'd1' for query 'q1' is nan" in lines[4]
     assert "Nowhere_predictions.json cannot be read (No such file or directory)" in lines[5]
     assert "Toy   default  test" in out
-    assert "Left out: 1 file without lists of documents, of tasks that rank nothing." in out
+    assert "Left out: 1 file without lists of documents, as of tasks that rank nothing." in out
     written = json.loads((tmp_path / "ties.json").read_text())
     assert [each["task"] for each in written["splits"]] == ["Toy"]
     assert len(written["damaged"]) == 6
@@ -358,6 +358,34 @@ def test_a_place_without_predictions(tmp_path: Path, run: CommandLine) -> None:
     before = path.read_bytes()
     assert "is read in this evaluation" in run(tmp_path, "--json", path)[2]
     assert path.read_bytes() == before
+    assert "is no file of predictions: their names end in _predictions.json" in run(tmp_path / "Toy_qrels.json")[2]
+
+
+@pytest.mark.parametrize("name", ["Toy_qrels.json", "Toy.json"])
+def test_what_stands_beside_predictions_is_not_overwritten(tmp_path: Path, run: CommandLine, name: str) -> None:
+    saved(tmp_path)
+    (tmp_path / "Toy.json").write_text('{"scores": {}}')
+    before = (tmp_path / name).read_bytes()
+    for folders in ((), ("--qrels", tmp_path, "--results", tmp_path)):
+        status, _, err = run(tmp_path, *folders, "--json", tmp_path / name)
+        assert status == 2
+        assert "is read in this evaluation" in err
+        assert (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-1e999", "9" * 400])
+def test_scores_that_are_no_numbers_are_refused_without_judgments_too(tmp_path: Path, number: str) -> None:
+    path = write(tmp_path, f'{{"default": {{"test": {{"q1": {{"d1": 1, "d2": {number}}}}}}}}}')
+    with pytest.raises(tp.InputError, match=r"Toy_predictions\.json: the number of document 'd2' for query 'q1' is "):
+        list(Predictions(path))
+    assert len(folder_ties(tmp_path, MEASURES).damaged) == 1
+
+
+@pytest.mark.parametrize("text", ["{}", '{"default": {}}', '{"default": {"test": {}}}'])
+def test_a_file_without_any_query_is_named(tmp_path: Path, run: CommandLine, text: str) -> None:
+    path = write(tmp_path, text)
+    assert folder_ties(tmp_path, MEASURES).no_rankings == [str(path)]
+    assert "Left out: 1 file without lists of documents" in run(tmp_path)[1]
 
 
 def test_other_results_and_conventions_are_refused(tmp_path: Path) -> None:

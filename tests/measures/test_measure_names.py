@@ -368,3 +368,8 @@ def test_what_is_wrong_in_a_list_is_named(text: str, said: str) -> None:
 @pytest.mark.parametrize("spelling", registered_measures())
 def test_a_list_of_one_is_the_measure(spelling: str) -> None:
     assert parse_list(spelling) == [parse(spelling)]
+
+
+def test_measures_are_listed_in_the_order_of_how_many_people_look_for_them() -> None:
+    assert next(iter(REGISTRY)) == "AP"
+    assert list(REGISTRY)[-3:] == ["nDCG", "ERR", "bpref"]

@@ -60,6 +60,16 @@ CASES: dict[str, Case] = {
         r"'d1' occurs twice in one object\. Keep one of them",
         in_folder=True,
     ),
+    "a file that is none of predictions": Case(
+        beside("SciFact_qrels.json", "{}", lambda folder: files_in(folder / "SciFact_qrels.json")),
+        r"SciFact_qrels\.json is no file of predictions: their names end in _predictions\.json",
+        in_folder=True,
+    ),
+    "a score of NaN in predictions of MTEB": Case(
+        predictions('{"default": {"test": {"q1": {"d1": NaN}}}}'),
+        r"the number of document 'd1' for query 'q1' is nan\. Every score and grade must be a finite number",
+        in_folder=True,
+    ),
     "predictions of a task that ranks nothing": Case(
         predictions('{"default": {"test": [[0, 1, 1]]}}'),
         r"does not hold \{subset: \{split: \{query: \{document: score\}\}\}\}",

@@ -54,6 +54,15 @@ CASES: dict[str, Case] = {
     "labels of lists that were cut off": Case(
         lambda: tp.evaluate_distances(SQUARE, labels=[0, 0], n_relevant=3), r"labels are for whole rankings"
     ),
+    "a grade beyond any scale of ERR": Case(
+        lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 999_999]], measures=["ERR"]),
+        r"there is one of 999999\. The largest grade of a scale must be less than 400",
+    ),
+    "ERR of thousands of tied items of several small grades": Case(
+        lambda: tp.evaluate_scores([np.zeros(6000)], [np.tile([1, 2], 3000)], measures=["ERR(max_grade=12)"]),
+        r"'ERR\(max_grade=12\)' would take minutes for a tie of 6,000 items, 6,000 of them relevant .*"
+        r"Write a cutoff, or a smaller one, such as 'ERR\(max_grade=12\)@100'",
+    ),
     "a grade beyond the scale of ERR": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 5]], measures=["ERR@20"]),
         r"'ERR@20' is for grades up to 4, and there is one of 5\..*such as 'ERR\(max_grade=5\)@20'",
@@ -92,7 +101,7 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[0, 1], [2, 2]], labels=[0, 0], gallery_labels=[0, 1, 0]),
         r"ids hold item 2 twice for query 1\. A list holds an item once.*usearch",
     ),
-    "neighbours that are no integers": Case(
+    "lists of neighbours that are no integers": Case(
         lambda: tp.evaluate_neighbors([[0.0, 1.0]], labels=[0], gallery_labels=[0, 1]),
         r"ids must be integers, places in the gallery from 0 on, and are float64",
     ),

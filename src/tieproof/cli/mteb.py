@@ -15,7 +15,7 @@ from tieproof.cli.options import Text, check_options, count_option, file_argumen
 from tieproof.cli.output import answer, written
 from tieproof.cli.streams import complain, is_terminal
 from tieproof.errors import InputError
-from tieproof.integrations.mteb_lists.folder import files_in, folder_ties
+from tieproof.integrations.mteb_lists.folder import files_beside, files_in, folder_ties
 from tieproof.integrations.mteb_lists.report import render
 from tieproof.views.printable import in_one_line
 from tieproof.views.text.files import MEANS
@@ -85,7 +85,7 @@ def command(
     folders = {name: Path(folder) for name, folder in (("qrels", qrels), ("results", results)) if folder}
     found = written(
         lambda: folder_ties(place, wanted, **folders, longest=longest, progress=is_terminal(sys.stderr)),
-        files_in(place),
+        [file for path in files_in(place) for file in files_beside(path, **folders)],
         [(json, MEANS)],
     )
     if found.splits or found.no_rankings:

@@ -32,6 +32,9 @@ from tieproof.ties import FloatArray, IntArray, Ties
 _SMALL = 64
 """Finding equal ties costs more than computing those of so many items."""
 
+_MOST_STEPS = 2**35
+"""Steps that a tie of several grades may take: a minute, more or less."""
+
 
 class MostHits(NamedTuple):
     """The most relevant items that count in any ambiguous tie: in those of one grade, and in those of several."""
@@ -43,12 +46,16 @@ class MostHits(NamedTuple):
 def stops(measure: Measure, grades: FloatArray) -> FloatArray:
     """Return the chance to stop at an item of each grade, (2^grade - 1) / 2^(the largest grade that there can be)."""
     most = float(measure["max_grade"])
-    if grades.max(initial=0.0) > most:
-        grade = f"{grades.max():g}"
-        raise InputError(
-            f"'{measure}' is for grades up to {most:g}, and there is one of {grade}. Write the largest grade of the "
-            f"scale, such as '{measure(max_grade=grade)}'."
+    largest = float(grades.max(initial=0.0))
+    if largest > most:
+        grade = int(largest) if largest.is_integer() else largest
+        _, limit = measure.definition.parameter("max_grade").limits
+        remedy = (
+            f"Write the largest grade of the scale, such as '{measure(max_grade=grade)}'."
+            if largest < limit
+            else f"The largest grade of a scale must be less than {limit:g}: give grades of a smaller scale."
         )
+        raise InputError(f"'{measure}' is for grades up to {most:.17g}, and there is one of {grade}. {remedy}")
     different, which = np.unique(grades, return_inverse=True)
     return np.asarray(exp2_minus_1(different) / (exp2_minus_1(np.array(most)) + 1.0))[which]
 
@@ -70,8 +77,9 @@ def terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray:
     """
     columns = ties.k, ties.l, ties.m, places
     if ties.grades is not None:
-        first = np.cumsum(ties.m) - ties.m
-        return _terms(ties.k, ties.l, ties.m, places, first, stops(measure, ties.grades))
+        first, chances = np.cumsum(ties.m) - ties.m, stops(measure, ties.grades)
+        _refuse_long(ties, measure, places, first, chances)
+        return _terms(ties.k, ties.l, ties.m, places, first, chances)
     equal = np.repeat(stops(measure, np.ones(1)), ties.m.max(initial=0))
 
     def compute(k: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray, ...]:
@@ -83,6 +91,20 @@ def terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray:
     if large.size:
         terms[:, large] = once(compute, *(column[large] for column in columns))
     return terms
+
+
+def _refuse_long(ties: Ties, measure: Measure, places: IntArray, first: IntArray, stops: FloatArray) -> None:
+    """Refuse ties of several grades that would take minutes."""
+    items = (ties.m + places).astype(np.float64)
+    for tie in np.flatnonzero(items * np.minimum(ties.m, places) ** 2.0 / 2.0 > _MOST_STEPS):
+        row = slice(tie, tie + 1)
+        hits = most_hits(ties.k[row], ties.l[row], ties.m[row], places[row], first[row], stops).mixed
+        if items[tie] * hits**2 / 2.0 > _MOST_STEPS:
+            raise InputError(
+                f"'{measure}' would take minutes for a tie of {ties.l[tie]:,} items, {ties.m[tie]:,} of them "
+                "relevant and of several grades. Write a cutoff, or a smaller one, such as "
+                f"'{Measure(measure.name, measure.parameters) @ 100}'."
+            )
 
 
 def _terms(k: IntArray, l: IntArray, m: IntArray, s: IntArray, first: IntArray, stops: FloatArray) -> FloatArray:

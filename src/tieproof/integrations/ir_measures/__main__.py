@@ -14,8 +14,13 @@ def main() -> None:
     """Run it; what is wrong is one line on standard error, and the status 2."""
     try:
         main_cli()
-    except (TieproofError, ValueError, OSError) as error:
+    except (TieproofError, OSError) as error:
         fail(error)
+    except ValueError as error:  # of ir_measures, most often where a line of a file has other columns
+        fail(
+            f"ir_measures stopped: {error}. It reads lines 'query 0 document grade' of judgments, and lines 'query "
+            "Q0 document rank score name' of a run."
+        )
     except (AssertionError, KeyError) as error:  # of ir_measures, where a measure has no such parameter
         fail(f"ir_measures does not take this measure: {error}. A bound is a parameter of {', '.join(MEASURES)}.")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tieproof.calls.progress import progress_bar
 from tieproof.errors import InputError
-from tieproof.integrations.mteb_lists.judgments import FolderOfQrels, TaskSource
+from tieproof.integrations.mteb_lists.judgments import FolderOfQrels, TaskSource, file_of
 from tieproof.integrations.mteb_lists.predictions import SUFFIX, NoRankingsError, Predictions
 from tieproof.integrations.mteb_lists.scores import Conventions, Judgments
 from tieproof.integrations.mteb_lists.splits import SplitTies, split_ties
@@ -22,7 +22,7 @@ class FolderTies:
     """What the lists of a folder leave open.
 
     splits : of all tasks, by the names of their files
-    no_rankings : files of tasks that rank nothing
+    no_rankings : files of tasks that rank nothing, or without any query
     damaged : what is wrong with the others that could not be read
     """
 
@@ -106,7 +106,9 @@ def folder_ties(
             try:
                 beside = FolderOfQrels(qrels or path.parent, predictions.task)
                 sources: list[TaskSource] = [beside, LibraryTask(predictions.task)]
-                splits += list(split_ties(predictions, sources, measures, results or path.parent, longest))
+                found = list(split_ties(predictions, sources, measures, results or path.parent, longest))
+                splits += found
+                no_rankings += [] if found else [str(path)]
             except NoRankingsError:
                 no_rankings.append(str(path))
             except InputError as error:
@@ -118,12 +120,20 @@ def files_in(place: Path) -> list[Path]:
     """The files of predictions in a folder, by name, or the one file."""
     if not place.exists():
         raise InputError(f"{place} does not exist. Give the prediction_folder of mteb.evaluate, or a file in it.")
+    if place.is_file() and not place.name.endswith(SUFFIX):
+        raise InputError(f"{place} is no file of predictions: their names end in {SUFFIX}. Give one of these.")
     paths = sorted(place.rglob(f"*{SUFFIX}")) if place.is_dir() else [place]
     if not paths:
         raise InputError(
             f"{place} has no file that ends in {SUFFIX}. Pass prediction_folder= to mteb.evaluate, which writes them."
         )
     return paths
+
+
+def files_beside(path: Path, qrels: Path | None = None, results: Path | None = None) -> list[Path]:
+    """The files that may be read together with predictions, whether or not they are there."""
+    task = path.name.removesuffix(SUFFIX)
+    return [path, file_of(qrels or path.parent, task), (results or path.parent) / f"{task}.json"]
 
 
 def said(error: InputError, path: Path) -> str:

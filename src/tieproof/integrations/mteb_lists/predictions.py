@@ -5,7 +5,8 @@ as "mteb_model_meta". Of the text one query at a time is made into numbers.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from json.decoder import JSONDecodeError
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -15,6 +16,8 @@ from tieproof.errors import InputError
 SUFFIX = "_predictions.json"
 MODEL, CONVENTIONS = "mteb_model_meta", "tieproof_conventions"
 """What stands beside the subsets: of predictions, and of judgments that `write_qrels` wrote."""
+
+LARGEST = sys.float_info.max
 
 WHITESPACE = " \t\n\r"
 
@@ -157,6 +160,7 @@ class Predictions:
                 documents = cursor.value()
                 if not set(map(type, documents.values())) <= {float, int}:
                     self.refuse()
+                self.check_finite(query, documents)
                 yield ListedQuery(subset, split, query, documents)
                 self.advance(cursor.at - before)
 
@@ -164,6 +168,17 @@ class Predictions:
         """Refuse what is no object, such as the lists of classes or of embeddings of other tasks."""
         if cursor.next() in OTHER_VALUES:
             self.refuse()
+
+    def check_finite(self, query: str, documents: Mapping[str, float]) -> None:
+        """Refuse what is no number, or too large for one."""
+        if all(-LARGEST <= number <= LARGEST for number in documents.values()):
+            return
+        name, number = next(each for each in documents.items() if not -LARGEST <= each[1] <= LARGEST)
+        value = number if isinstance(number, float) else "beyond any float"
+        raise InputError(
+            f"{self.path}: the number of document '{name}' for query '{query}' is {value}. Every score and grade "
+            "must be a finite number; leave the document out where there is none."
+        )
 
     def refuse(self) -> NoReturn:
         """Say that these are not the lists of queries."""

@@ -87,4 +87,4 @@ def sentences(found: FolderTies, measured: Sequence[SplitTies], with_model: bool
         yield NEEDED
     if found.no_rankings:
         left_out = count(len(found.no_rankings), "file")
-        yield f"Left out: {left_out} without lists of documents, of tasks that rank nothing."
+        yield f"Left out: {left_out} without lists of documents, as of tasks that rank nothing."
