@@ -326,3 +326,9 @@ def test_tables() -> None:
 def test_a_k_that_was_not_asked_for() -> None:
     with pytest.raises(tp.InputError, match=r"no k = 5; it has 2, 3"):
         result()[5]
+
+
+def test_255_is_an_item_where_ids_have_eight_bits() -> None:
+    found = tp.neighbor_recall(np.array([[255, 3]], dtype=np.uint8), ([[255, 3]], [[1.0, 2.0]]), k=1, among=2)
+    assert found[1].lower == 1
+    assert found.at(1).padding.tolist() == [0]

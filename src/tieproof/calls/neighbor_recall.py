@@ -52,7 +52,7 @@ def neighbor_recall(
     Parameters
     ----------
     found : (q, n) integers
-        What the index found for each query, the nearest first; -1, or the largest number of an unsigned type, where
+        What the index found for each query, the nearest first; -1, or the largest number of uint32 or uint64, where
         it found nothing. An item that a list has twice counts once.
     truth : (ids, distances), both (q, m)
         The m nearest items of each query, the nearest first, by distances that rise or similarities that fall. Equal

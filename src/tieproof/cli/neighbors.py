@@ -34,7 +34,7 @@ HELP = (
     "taken as given. Without --gallery-labels every item queries all the others (leave-one-out), and is left out of "
     "its own list.\n\n"
     "Files are those that tieproof evaluate reads. One of several arrays in a file is named behind a colon: "
-    "found.npz:ids; without a name it is the one called ids, distances, scores or counts."
+    "found.npz:ids; without a name it is the one called ids (or neighbors), distances, scores or counts."
 )
 
 EXAMPLES = (

@@ -195,6 +195,8 @@ def check_whole_labels(array: Array, limit: Any, name: str) -> None:
 def from_objects(array: Array, name: str) -> Array:
     """Objects that are all numbers, all strings or all bytes, as an array of that type."""
     values = array.ravel().tolist()
+    if not values:
+        raise InputError(f"The {name} are empty. Pass one label for each item.")
     for types, letters in LABEL_TYPES:
         if all(isinstance(value, types) for value in values):
             if letters in ("U", "S"):
