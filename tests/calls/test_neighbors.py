@@ -293,7 +293,7 @@ def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("kind", [np.uint32, np.uint64])
 def test_the_largest_number_of_an_unsigned_type_is_nothing(kind: Any) -> None:
-    labels = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
     signed = tp.evaluate_neighbors([[1, -1], [2, 0]], **labels, search="approximate", measures=["P@2"])
     unsigned = np.array([[1, np.iinfo(kind).max], [2, 0]], dtype=kind)
     assert tp.evaluate_neighbors(unsigned, **labels, search="approximate", measures=["P@2"])["P@2"] == signed["P@2"]
@@ -306,7 +306,7 @@ def test_an_unsigned_type_of_few_bits_has_items_only() -> None:
 
 
 def test_lists_of_several_types_of_integers() -> None:
-    labels = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
     mixed = [np.array([0, 1], dtype=np.uint64), np.array([1], dtype=np.int64)]
     assert tp.evaluate_neighbors(mixed, **labels, measures=["P@1"])["P@1"].lower == 1
 
@@ -321,7 +321,7 @@ def test_pairs_of_very_many_items_are_told_apart() -> None:
 
 def test_answers_of_qdrant_without_a_point() -> None:
     nothing = [SimpleNamespace(points=[]), SimpleNamespace(points=[])]
-    labels = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
     found = tp.evaluate_neighbors(nothing, **labels, measures=["P@1"])
     assert (found["P@1"].lower, found["P@1"].upper) == (0, 1)
 
@@ -331,6 +331,6 @@ def test_matches_of_usearch_query_by_query() -> None:
         SimpleNamespace(keys=np.array([0, 2], dtype=np.uint64), distances=np.array([0.1, 0.2], dtype=np.float32)),
         SimpleNamespace(keys=np.array([1], dtype=np.uint64), distances=np.array([0.3], dtype=np.float32)),
     ]
-    labels = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
     found = tp.evaluate_neighbors(matches, **labels, measures=["P@1"])["P@1"]
     assert (found.lower, found.expected, found.upper) == (0.5, 1, 1)  # item 0 may be as near to query 1

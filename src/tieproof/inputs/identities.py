@@ -68,7 +68,9 @@ def as_item_numbers(ids: Array, name: str) -> IntArray:
     if ids.dtype.kind != "u" or ids.dtype.itemsize < 4:
         return ids.astype(np.int64)
     absent = ids == np.iinfo(ids.dtype).max
-    return as_int64(np.where(absent, 0, ids), name) - absent
+    items = as_int64(np.where(absent, 0, ids), name)
+    items[absent] = -1
+    return items
 
 
 def is_column_of_classes(labels: Array) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
+from tieproof.inputs.found_answers import as_matrices
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.options import check_whole
 from tieproof.ties import Array, BoolArray, IntArray
@@ -76,6 +77,7 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
     >>> as_found([[2, 0, -1]], [[0.5, float("nan"), 9.0]], None).ids.tolist()
     [[2, -1, -1]]
     """
+    ids, distances = as_matrices(ids, distances)
     with about("found"):
         items = as_ids(ids, "found ids")
     numbers = None
