@@ -362,3 +362,12 @@ def test_what_answers_lack_is_about_what_was_found() -> None:
     with pytest.raises(tp.InputError, match="answer to a single query") as caught:
         tp.neighbor_recall(single, ([[4]], [[1.0]]), k=1)
     assert caught.value.argument == "found"
+
+
+def test_matches_of_which_no_row_is_full_are_as_long_as_they_were() -> None:
+    matches = SimpleNamespace(
+        keys=np.array([[0, 0]], dtype=np.uint64), distances=np.array([[0, np.nan]]), counts=np.array([1])
+    )
+    found = tp.neighbor_recall(matches, ([[0, 1]], [[0.0, 1.0]]), k=2, n_items=2)
+    assert found[2].upper == 0.5
+    assert found.at(2).padding.tolist() == [1]

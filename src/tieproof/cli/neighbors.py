@@ -55,7 +55,7 @@ RETURNED = ("ids", "distances", "scores", "counts")
 @file_option("--scores", text="Scores in place of DISTANCES; larger is nearer.")
 @file_option("--counts", text="How many entries of each row count, where an index fills up the others (usearch).")
 @file_option("--labels", required=True, text="The labels of the queries.")
-@options.gallery_labels
+@file_option("--gallery-labels", text="The labels of the gallery. Default: the queries are the gallery.")
 @options.groups
 @options.gallery_groups
 @choice_option(

@@ -34,7 +34,7 @@ def filled(rows: list[Array], lengths: IntArray, least: Any, nothing: float) -> 
     """The first entries of each list, in a type that holds them all and what stands behind them."""
     some = [row[:length] for row, length in zip(rows, lengths, strict=True) if length]
     kind = np.result_type(least, *some) if some else least
-    matrix = np.full((len(rows), max(1, int(lengths.max()))), nothing, dtype=kind)
+    matrix = np.full((len(rows), max(1, *map(len, rows))), nothing, dtype=kind)
     for row, entries, length in zip(matrix, rows, lengths, strict=True):
         row[:length] = entries[:length]
     return matrix
