@@ -63,8 +63,9 @@ nearest; of the former a are found and of the latter b. Over all choices of the 
 
 **Report `upper`**: whoever returns any of the tied items has found a nearest one, so an exact search scores 1. (Of
 measures of rankings `lower` is the one to report: there ties are what a system claims, here they are in the data.)
-An item that a list has twice counts once; padding (-1, the largest number of an unsigned type, a distance of NaN)
+An item that a list has twice counts once; padding (-1, the largest number of uint32 or uint64, a distance of NaN)
 counts as not found, and the result says how many there were of both. Distances that an index claims do not count.
+What usearch or qdrant answered can be passed as it is.
 
 The true neighbours come from vectors, `queries=` and `gallery=`, ranked exactly, or from a file, `truth=(ids,
 distances)`, whose equal numbers are ties, also where only float32 made them equal. A list may end within the tie at the

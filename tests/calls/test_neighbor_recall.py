@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -326,3 +327,47 @@ def test_tables() -> None:
 def test_a_k_that_was_not_asked_for() -> None:
     with pytest.raises(tp.InputError, match=r"no k = 5; it has 2, 3"):
         result()[5]
+
+
+def test_255_is_an_item_where_ids_have_eight_bits() -> None:
+    found = tp.neighbor_recall(np.array([[255, 3]], dtype=np.uint8), ([[255, 3]], [[1.0, 2.0]]), k=1, among=2)
+    assert found[1].lower == 1
+    assert found.at(1).padding.tolist() == [0]
+
+
+def test_answers_of_usearch_and_qdrant_are_found_items() -> None:
+    truth = [[4, 2, 7], [1, 0, 3]], [[1.0, 2.0, 2.0], [1.0, 1.0, 1.0]]
+    ids, far = [[4, 7, -1], [3, -1, -1]], [[1.0, 2.0, np.nan], [1.0, np.nan, np.nan]]
+    expected = tp.neighbor_recall(ids, truth, k=(1, 2), distances=np.array(far, dtype=np.float32))
+    matches = SimpleNamespace(
+        keys=np.array([[4, 7, 0], [3, 0, 0]], dtype=np.uint64),
+        distances=np.array([[1, 2, np.nan], [1, 9, 9]], dtype=np.float32),
+        counts=np.array([2, 1]),
+    )
+    answers = [
+        SimpleNamespace(points=[SimpleNamespace(id=item, score=score) for item, score in zip(*row, strict=False)])
+        for row in zip([[4, 7], [3]], far, strict=True)
+    ]
+    singles = [
+        SimpleNamespace(keys=matches.keys[row, :count], distances=matches.distances[row, :count])
+        for row, count in enumerate(matches.counts)
+    ]
+    for found in (matches, answers, singles):
+        result = tp.neighbor_recall(found, truth, k=(1, 2))
+        assert result.to_dict() == expected.to_dict()
+
+
+def test_what_answers_lack_is_about_what_was_found() -> None:
+    single = SimpleNamespace(keys=np.array([4]), distances=np.array([1.0]))
+    with pytest.raises(tp.InputError, match="answer to a single query") as caught:
+        tp.neighbor_recall(single, ([[4]], [[1.0]]), k=1)
+    assert caught.value.argument == "found"
+
+
+def test_matches_of_which_no_row_is_full_are_as_long_as_they_were() -> None:
+    matches = SimpleNamespace(
+        keys=np.array([[0, 0]], dtype=np.uint64), distances=np.array([[0, np.nan]]), counts=np.array([1])
+    )
+    found = tp.neighbor_recall(matches, ([[0, 1]], [[0.0, 1.0]]), k=2, n_items=2)
+    assert found[2].upper == 0.5
+    assert found.at(2).padding.tolist() == [1]

@@ -289,3 +289,48 @@ def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> Non
             parts = tp.evaluate_neighbors(ids, found, labels=labels, **more, measures=MEASURES)
         assert parts.to_json() == whole.to_json()
         assert parts.fingerprint == whole.fingerprint
+
+
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+def test_the_largest_number_of_an_unsigned_type_is_nothing(kind: Any) -> None:
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    signed = tp.evaluate_neighbors([[1, -1], [2, 0]], **labels, search="approximate", measures=["P@2"])
+    unsigned = np.array([[1, np.iinfo(kind).max], [2, 0]], dtype=kind)
+    assert tp.evaluate_neighbors(unsigned, **labels, search="approximate", measures=["P@2"])["P@2"] == signed["P@2"]
+
+
+def test_an_unsigned_type_of_few_bits_has_items_only() -> None:
+    ids = np.array([[255, 0]], dtype=np.uint8)
+    given: dict[str, Any] = {"relevance": [(0, 255)], "n_items": 256, "measures": ["P@1"]}
+    assert tp.evaluate_neighbors(ids, **given)["P@1"].lower == 1
+
+
+def test_lists_of_several_types_of_integers() -> None:
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    mixed = [np.array([0, 1], dtype=np.uint64), np.array([1], dtype=np.int64)]
+    assert tp.evaluate_neighbors(mixed, **labels, measures=["P@1"])["P@1"].lower == 1
+
+
+def test_pairs_of_very_many_items_are_told_apart() -> None:
+    rows = [(query, 0) for query in range(5)]
+    with pytest.raises(tp.InputError, match=r"n_items is 4611686018427387904"):
+        tp.evaluate_neighbors([[0]] * 5, relevance=rows, n_items=2**62, measures=["P@1"])
+    found = tp.evaluate_neighbors([[0]] * 5, relevance=rows, n_items=2**60, measures=["P@1"])
+    assert found["P@1"].lower == 1
+
+
+def test_answers_of_qdrant_without_a_point() -> None:
+    nothing = [SimpleNamespace(points=[]), SimpleNamespace(points=[])]
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    found = tp.evaluate_neighbors(nothing, **labels, measures=["P@1"])
+    assert (found["P@1"].lower, found["P@1"].upper) == (0, 1)
+
+
+def test_matches_of_usearch_query_by_query() -> None:
+    matches = [
+        SimpleNamespace(keys=np.array([0, 2], dtype=np.uint64), distances=np.array([0.1, 0.2], dtype=np.float32)),
+        SimpleNamespace(keys=np.array([1], dtype=np.uint64), distances=np.array([0.3], dtype=np.float32)),
+    ]
+    labels: dict[str, Any] = {"labels": [0, 1], "gallery_labels": [0, 1, 1]}
+    found = tp.evaluate_neighbors(matches, **labels, measures=["P@1"])["P@1"]
+    assert (found.lower, found.expected, found.upper) == (0.5, 1, 1)  # item 0 may be as near to query 1

@@ -78,3 +78,9 @@ def test_range_search_of_faiss() -> None:
     assert tp.range_recall((lims, ids), true).recall == 1.0
     nearer = as_pair([np.flatnonzero(row < 4.5).tolist() for row in squares])
     assert tp.range_recall(nearer, (lims, ids)).recall == (squares < 4.5).sum() / (squares < 9.5).sum()
+
+
+def test_ids_that_are_too_large_are_about_their_lists() -> None:
+    with pytest.raises(tp.InputError, match="found ids hold 9223372036854775808") as caught:
+        tp.range_recall(([0, 1], [2**63]), ([0, 1], [1]))
+    assert caught.value.argument == "found"

@@ -51,6 +51,14 @@ def test_it_is_the_function(run: Run) -> None:
     assert scores.out == named.out.replace("by the distances", "by the scores")
 
 
+def test_ids_are_called_neighbors_in_files_of_ann_benchmarks(run: Run) -> None:
+    np.savez("index.npz", neighbors=IDS, distances=DISTANCES)
+    arguments = ("--labels", "labels.npy", "--search", "approximate")
+    assert run("neighbors", "index.npz", "index.npz", *arguments) == run(
+        "neighbors", "ids.npy", "distances.npy", *arguments
+    )
+
+
 def test_a_search_that_filled_up_is_warned_about(run: Run) -> None:
     outcome = run("neighbors", "ids.npy", "distances.npy", "--labels", "labels.npy")
     assert outcome.status == 0

@@ -152,7 +152,11 @@ def test_ranges_in_archives(tmp_path: Path) -> None:
     assert read_ranges(path).lims.tolist() == [0, 2, 3]
     assert read_ranges(ranges(tmp_path / "truth.bin", [1, 1])).lims.tolist() == [0, 1, 2]
     np.savez(tmp_path / "run.npz", neighbors=ids)
-    refused(read_ranges, tmp_path / "run.npz", "has no 'lims' beside 'neighbors'")
+    refused(
+        read_ranges,
+        tmp_path / "run.npz",
+        "has no 'lims', which say where the list of each query begins, beside its ids",
+    )
 
 
 # What does not fit.

@@ -105,6 +105,21 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[0.0, 1.0]], labels=[0], gallery_labels=[0, 1]),
         r"ids must be integers, places in the gallery from 0 on, and are float64",
     ),
+    "neighbours whose distances come first": Case(
+        lambda: tp.evaluate_neighbors([[0.5, 0.75]], [[0, 1]], labels=[0], gallery_labels=[0, 1]),
+        r"are float64\..*faiss returns, distances and ids, pass the ids first",
+    ),
+    "neighbours in a gallery of more items than can be told apart": Case(
+        lambda: tp.evaluate_neighbors([[0]], relevance=[(0, 0)], n_items=2**63, measures=["P@1"]),
+        r"n_items is 9223372036854775808, times 1 for the queries that is more than 2\^63",
+    ),
+    "neighbours in a gallery without labels": Case(
+        lambda: tp.evaluate_neighbors([[0]], labels=[0], gallery_labels=[]), r"gallery labels are empty\. Pass one"
+    ),
+    "the points of a single query": Case(
+        lambda: tp.evaluate_neighbors(points(1, 2), labels=[0], gallery_labels=[0, 1]),
+        r"answer to a single query\. Pass a list of the answers",
+    ),
     "neighbours with names": Case(
         lambda: tp.evaluate_neighbors([["a", "b"]], labels=[0], gallery_labels=[0, 1]), r"ids are names"
     ),

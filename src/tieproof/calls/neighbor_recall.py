@@ -52,8 +52,9 @@ def neighbor_recall(
     Parameters
     ----------
     found : (q, n) integers
-        What the index found for each query, the nearest first; -1, or the largest number of an unsigned type, where
-        it found nothing. An item that a list has twice counts once.
+        What the index found for each query, the nearest first; -1, or the largest number of uint32 or uint64, where
+        it found nothing. An item that a list has twice counts once. Or what usearch or qdrant answered, alone, as in
+        `evaluate_neighbors`.
     truth : (ids, distances), both (q, m)
         The m nearest items of each query, the nearest first, by distances that rise or similarities that fall. Equal
         numbers are ties. Where m is larger than k, the tie at the k-th distance is seen whole. Where it reaches the

@@ -32,6 +32,9 @@ SEARCHES = ("exact", "approximate")
 MOST_RANKS = 2**26
 """Items of a gallery whose whole rankings are looked at: a table of what their ranks weigh takes a gigabyte."""
 
+MOST_PAIRS = 2**63 - 1
+"""Pairs of a query and an item, each of which has a number of 64 bits."""
+
 
 @unchanged_files
 def evaluate_neighbors(
@@ -64,8 +67,9 @@ def evaluate_neighbors(
     ----------
     ids : (q, k) integers, or a list of q arrays of any lengths
         What was found for each query, nearest first, as places in the gallery; -1 where nothing was found, whatever
-        number stands beside it. Or what an index answered: `BatchMatches` of usearch; a list with the
-        `QueryResponse`, or the `ScoredPoint`s, of each query by qdrant, whose ids are such places.
+        number stands beside it, or the largest number of uint32 or uint64. Or what an index answered: `BatchMatches`
+        of usearch, or a list of its `Matches`; a list with the `QueryResponse`, or the `ScoredPoint`s, of each query
+        by qdrant, whose ids are such places.
     distances : the same shape; smaller is nearer
         They decide the order, and equal ones are ties. Without distances and scores the order is taken as given: it
         has no ties, and the last item found is nearer than all others.
@@ -130,6 +134,7 @@ def evaluate_neighbors(
     if labels is not None:
         with about("labels", "ids"):
             labels = as_labels(labels, count, "labels", "queries")
+    check_pairs(count, gallery)
     judged = relevance_among(count, gallery, labels, gallery_labels, relevance, (groups, gallery_groups), exclude)
     if gallery is None and n_items is not None and n_items != count:
         raise InputError(
@@ -175,12 +180,24 @@ def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int 
     with about("gallery_labels"):
         items = as_label_array(gallery_labels, "gallery labels")
     size = len(items) if items.ndim else 0
+    if not size:
+        raise InputError("The gallery labels are empty. Pass one label for each item.", "gallery_labels")
     if n_items is not None and n_items != size:
         raise InputError(
             f"n_items is {n_items}, and there are {size} gallery labels. Pass one label for each item.",
             ("n_items", "gallery_labels"),
         )
     return size
+
+
+def check_pairs(n_queries: int, n_items: int | None) -> None:
+    """Refuse more pairs of a query and an item than there are numbers for them."""
+    if n_items is not None and n_queries * n_items > MOST_PAIRS:
+        raise InputError(
+            f"n_items is {n_items}; times {n_queries} for the queries that is more than 2^63, and pairs of a query "
+            "and an item are numbered with 64 bits. Pass the number of items in the gallery.",
+            "n_items",
+        )
 
 
 def check_ranks(wanted: Sequence[Measure], n_items: int) -> None:

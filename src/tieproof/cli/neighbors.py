@@ -34,7 +34,7 @@ HELP = (
     "taken as given. Without --gallery-labels every item queries all the others (leave-one-out), and is left out of "
     "its own list.\n\n"
     "Files are those that tieproof evaluate reads. One of several arrays in a file is named behind a colon: "
-    "found.npz:ids; without a name it is the one called ids, distances, scores or counts."
+    "found.npz:ids; without a name it is the one called ids (or neighbors), distances, scores or counts."
 )
 
 EXAMPLES = (
@@ -55,7 +55,7 @@ RETURNED = ("ids", "distances", "scores", "counts")
 @file_option("--scores", text="Scores in place of DISTANCES; larger is nearer.")
 @file_option("--counts", text="How many entries of each row count, where an index fills up the others (usearch).")
 @file_option("--labels", required=True, text="The labels of the queries.")
-@options.gallery_labels
+@file_option("--gallery-labels", text="The labels of the gallery. Default: the queries are the gallery.")
 @options.groups
 @options.gallery_groups
 @choice_option(

@@ -57,6 +57,22 @@ def as_int64(integers: Array, name: str) -> IntArray:
     return integers.astype(np.int64)
 
 
+def as_item_numbers(ids: Array, name: str) -> IntArray:
+    """Integers that indexes return, as int64: -1 where nothing was found, for which unsigned ones have their largest.
+
+    8 and 16 bits are too few for that: their largest number is an item.
+
+    >>> as_item_numbers(np.array([7, 2**32 - 1], dtype=np.uint32), "ids").tolist()
+    [7, -1]
+    """
+    if ids.dtype.kind != "u" or ids.dtype.itemsize < 4:
+        return ids.astype(np.int64)
+    absent = ids == np.iinfo(ids.dtype).max
+    items = as_int64(np.where(absent, 0, ids), name)
+    items[absent] = -1
+    return items
+
+
 def is_column_of_classes(labels: Array) -> bool:
     """Whether labels have the shape (n, 1) and are all 0 or 1: columns of a single class.
 

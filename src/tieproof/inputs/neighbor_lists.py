@@ -2,7 +2,7 @@
 
 faiss, hnswlib, pynndescent    ids and distances, (queries, k); where nothing was found the id is -1, beside any
                                number (faiss: 2147483647 or 3.4e38 of either sign; pynndescent: infinity)
-usearch                        `BatchMatches`: keys, distances, and how many of each row count
+usearch                        `BatchMatches`: keys, distances, and how many of each row count; or lists of `Matches`
 qdrant                         `QueryResponse`s, or lists of `ScoredPoint`s, nearest first
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.list_rows import as_rows
 from tieproof.ties import Array, BoolArray, IntArray
 
@@ -72,7 +73,8 @@ class NeighborLists(NamedTuple):
             at_query, item = divmod(int(code[twice[0]]), n_items)
             raise InputError(
                 f"The ids hold item {item} twice for query {at_query}. A list holds an item once: find out why the "
-                "index returns it again, and leave the copies out. Where usearch fills up with 0, pass counts=.",
+                "index returns it again, and leave the copies out. Where usearch fills up with 0, pass counts=; of "
+                "what faiss returns, distances and ids, pass the ids first.",
                 "ids",
             )
 
@@ -83,31 +85,33 @@ def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> Nei
     with about("ids"):
         check_numbered(returned.ids)
         rows = as_rows(returned.ids, "ids")
-        flat, lengths = joined(rows)
-        if flat.dtype.kind not in "iu" and flat.size:
-            raise InputError(
-                f"The ids must be integers, places in the gallery from 0 on, and are {flat.dtype.name}. Number the "
-                "items as gallery_labels has them."
-            )
+        rows = [as_ids(row) for row in rows] if isinstance(rows, list) else as_ids(rows)
+        item, lengths = joined(rows)
     query = np.repeat(np.arange(len(lengths)), lengths)
     place = np.arange(len(query)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     listed = place < as_list_lengths(returned.counts, lengths)[query]
-    listed &= flat != NOTHING
+    listed &= item != NOTHING
     kept = np.bincount(query[listed], minlength=len(lengths))
     start = np.append(0, np.cumsum(kept))
-    item = flat[listed]
-    if item.dtype.kind == "u" and item.max(initial=0) > 2**62:
-        item = np.minimum(item, np.array(2**62, dtype=item.dtype))  # beyond any gallery, and refused as such
+    item = item[listed]
     number = None
     if returned.numbers is not None:
         with about(returned.called):
             number = as_list_numbers(returned.numbers, rows, returned.called)[listed]
             check_finite_numbers(number, query[listed], item, returned.called)
-    found = NeighborLists(
-        start, item.astype(np.int64), number, "order" if number is None else returned.called, kept < lengths
-    )
+    found = NeighborLists(start, item, number, "order" if number is None else returned.called, kept < lengths)
     check_order(found)
     return found
+
+
+def as_ids(ids: Array) -> IntArray:
+    """Integers as int64; an empty list has any type."""
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise InputError(
+            f"The ids must be integers, places in the gallery from 0 on, and are {ids.dtype.name}. Number the items "
+            "as gallery_labels has them. Of what faiss returns, distances and ids, pass the ids first."
+        )
+    return as_item_numbers(ids, "ids")
 
 
 def check_numbered(ids: Any) -> None:
@@ -132,18 +136,28 @@ def as_returned(ids: Any, distances: Any, scores: Any, counts: Any) -> Returned:
     if all(hasattr(ids, name) for name in ("keys", "distances", "counts")):
         check_alone(distances, scores, counts, "matches")
         return Returned(ids.keys, ids.distances, "distances", ids.counts)
-    if hasattr(ids, "points") or all(hasattr(ids, name) for name in ("keys", "distances")):
+    if hasattr(ids, "points") or is_points(ids) or all(hasattr(ids, name) for name in ("keys", "distances")):
         raise InputError(
             "The ids are the answer to a single query. Pass a list of the answers to all queries.", "ids"
         )
     if isinstance(ids, list | tuple):
+        if ids and all(hasattr(each, "keys") and hasattr(each, "distances") for each in ids):
+            check_alone(distances, scores, counts, "matches")
+            return Returned([each.keys for each in ids], [each.distances for each in ids], "distances", None)
         lists = [getattr(each, "points", each) for each in ids]
-        if any(hasattr(point, "score") for each in lists if isinstance(each, list) for point in each[:1]):
+        if any(hasattr(each, "points") for each in ids) or any(
+            hasattr(point, "score") for each in lists if isinstance(each, list) for point in each[:1]
+        ):
             check_alone(distances, scores, counts, "points")
             return of_points(lists)
     if scores is not None:
         return Returned(ids, scores, "scores", counts)
     return Returned(ids, distances, "distances", counts)
+
+
+def is_points(ids: Any) -> bool:
+    """Whether these are the points of a single answer by qdrant."""
+    return isinstance(ids, list | tuple) and any(hasattr(each, "score") for each in ids[:1])
 
 
 def check_alone(distances: Any, scores: Any, counts: Any, what: str) -> None:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import as_int64
 from tieproof.ties import Array, IntArray
@@ -38,7 +38,8 @@ def as_range_lists(values: Any, name: str) -> RangeLists:
             "returns, lims, distances, ids, pass the first and the last.",
             name,
         )
-    lims, ids = as_positions(values[0], name, "lims"), as_positions(values[1], name, "ids")
+    with about(name):
+        lims, ids = as_positions(values[0], name, "lims"), as_positions(values[1], name, "ids")
     if len(lims) < 2 or lims[0] != 0 or (np.diff(lims) < 0).any() or lims[-1] != len(ids):
         ends = f"from {lims[0]} to {lims[-1]}" if len(lims) else "nowhere"
         raise InputError(

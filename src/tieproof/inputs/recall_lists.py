@@ -7,6 +7,8 @@ import numpy as np
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
+from tieproof.inputs.found_answers import as_matrices
+from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.options import check_whole
 from tieproof.ties import Array, BoolArray, IntArray
 
@@ -70,11 +72,12 @@ class TrueLists(NamedTuple):
 def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
     """What an index found, as it gave it.
 
-    An item is absent where the id is -1 or the largest number of an unsigned type, and where the distance is NaN.
+    An item is absent where the id is -1 or the largest number of uint32 or uint64, and where the distance is NaN.
 
     >>> as_found([[2, 0, -1]], [[0.5, float("nan"), 9.0]], None).ids.tolist()
     [[2, -1, -1]]
     """
+    ids, distances = as_matrices(ids, distances)
     with about("found"):
         items = as_ids(ids, "found ids")
     numbers = None
@@ -118,7 +121,7 @@ def as_truth(truth: Any, n_items: int | None) -> TrueLists:
 
 
 def as_ids(values: Any, name: str) -> IntArray:
-    """Integers (q, n) as int64; the largest number of an unsigned type is -1."""
+    """Integers (q, n) as int64, -1 where nothing was found."""
     array = as_array(values, name)
     if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
         raise InputError(
@@ -126,13 +129,7 @@ def as_ids(values: Any, name: str) -> IntArray:
             f"{type_name(array.dtype)} of the shape {array.shape}. Pass a list of equal length for each query, "
             "filled up with -1."
         )
-    if array.dtype.kind == "u":
-        absent = array == np.iinfo(array.dtype).max
-        large = (array > np.iinfo(np.int64).max) & ~absent
-        if large.any():
-            raise InputError(f"The {name} hold {array[large][0]}, and must be below 2^63.")
-        array = np.where(absent, 0, array).astype(np.int64) - absent
-    return np.asarray(array, dtype=np.int64)
+    return as_item_numbers(array, name)
 
 
 def check_within(ids: IntArray, n_items: int | None, name: str) -> None:

@@ -73,7 +73,7 @@ def read_ranges(location: str | os.PathLike[str]) -> RangeLists:
     lims = next((entry for entry in entries if entry.name == beside), None)
     if lims is None:
         raise InputError(
-            f"{where} has no '{LIMS}' beside '{ids.name}', which say where the list of each query begins: it holds "
+            f"{where} has no '{LIMS}', which say where the list of each query begins, beside its ids: it holds "
             f"{listed(entries)}. Give a file that holds both."
         )
     return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
