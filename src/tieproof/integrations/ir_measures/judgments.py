@@ -28,7 +28,8 @@ class View(NamedTuple):
         gains = dict(self.gains)
 
         def seen(grade: Any) -> Any:
-            if not isinstance(grade, Real):
+            is_number: bool = isinstance(grade, Real)
+            if not is_number:
                 raise InputError(f"The qrels must hold numbers as grades, not {type(grade).__name__}: {grade!r}.")
             return gains.get(grade, grade) if self.rel is None else 1 if grade >= self.rel else min(grade, 0)
 
