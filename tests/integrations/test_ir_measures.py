@@ -342,6 +342,7 @@ def test_measures_that_tieproof_lacks_are_refused() -> None:
         ),
         ({"q": {"a": 1}}, [ir_measures.ScoredDoc("q", "a", 1.0)] * 2, "The run: document 'a' occurs twice"),
         ({"q": ["a"]}, {}, "The qrels must be .* query 'q' holds list"),
+        ({"q": {"a": "1"}}, {"q": {"a": 1.0}}, "The qrels must hold numbers as grades, not str: '1'"),
         ({"q": {"a": 1}}, {"q": {"a": float("nan")}}, "document 'a' for query 'q' is nan"),
     ],
 )

@@ -517,6 +517,16 @@ def test_expected_reciprocal_rank_of_a_large_tie(k: int, l: int, grades: list[fl
         check_tie(parse(f"ERR(max_grade={most})@{k + s}")(ties), exact, Decimal(1))
 
 
+@pytest.mark.parametrize("most", [30, 60, 100, 300])
+def test_err_of_grades_far_below_the_scale_stays_within_what_is_possible(most: int) -> None:
+    grades = np.array([3.0, 2.0, 2.0, 1.0, 1.0])
+    (lower,), (expected,), (upper,), (variance,) = parse(f"ERR(max_grade={most})")(
+        replace(one_tie(0, 0, 6, 5), grades=grades)
+    )
+    assert 0 < lower <= expected <= upper
+    assert 0 <= variance <= (upper - expected) * (expected - lower)
+
+
 @pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
 @pytest.mark.parametrize("share", [0.0, 0.5, 3.0])
 def test_binary_preference_of_a_large_tie(k: int, n: int, l: int, m: int, share: float) -> None:

@@ -9,7 +9,9 @@ The chance B_i that the reader stops at the i-th relevant item of a tie does not
 are alike, mean and variance come place by place from the last one, by the law of total variance, in s H steps for a
 tie of which s places count; H is the number of its relevant items, or how many it takes until fewer than 1 reader of
 2^80 goes on. Where they differ, the square takes the means of all B_i B_j, (m + s) H^2 / 2 steps, and room for 2 H^2
-pairs of floats; the variance is then a difference, of more than 30 digits.
+pairs of floats; the variance is then a difference, of numbers of 30 digits near 1. So the standard deviation loses
+digits where all chances of such a tie are below 1e-9, as those of grades from max_grade - 30 down, and is at most the
+largest one that there can be; the expected value does so below 1e-17. Beside the values of larger grades both vanish.
 
 >>> import numpy as np
 >>> a = np.array

@@ -134,6 +134,7 @@ def cascade_terms(
             lower = cascade_of_row(falling[::-1], tie[0], tie[2], int(l[t] - m[t]))
             mean, variance = (spread_of_alike if alike else spread_of_mixed)(falling, *tie)
             mean = min(max(mean, lower), upper)
+            variance = variance if alike else min(variance, (upper - mean) * (mean - lower))
         for stop in falling:
             on *= 1.0 - stop
         terms[:, t] = lower, mean, upper, variance, on

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
@@ -27,6 +28,9 @@ class View(NamedTuple):
         gains = dict(self.gains)
 
         def seen(grade: Any) -> Any:
+            is_number: bool = isinstance(grade, Real)
+            if not is_number:
+                raise InputError(f"The qrels must hold numbers as grades, not {type(grade).__name__}: {grade!r}.")
             return gains.get(grade, grade) if self.rel is None else 1 if grade >= self.rel else min(grade, 0)
 
         return {

@@ -243,6 +243,8 @@ KERNEL void cascade_terms(
             else
                 spread_of_mixed(tie, mixed, &mean, &variance);
             mean = mean < lower ? lower : mean > upper ? upper : mean;
+            double most = (upper - mean) * (mean - lower); /* of any variance between these (Bhatia and Davis 2000) */
+            variance = !are_alike(tie) && variance > most ? most : variance;
         }
         for (int64_t j = 0; j < tie.stops.length; j++)
             on *= 1.0 - AT(tie.stops, j);
