@@ -140,7 +140,7 @@ CASES: dict[str, Case] = {
     "an archive without neighbours": Case(
         archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors or ids': it holds 'keys'", in_folder=True
     ),
-    "neighbours that are no integers": Case(
+    "found neighbours that are no integers": Case(
         array("found.npy", np.eye(2)), r"found\.npy holds float64.*lists of neighbours are ids", in_folder=True
     ),
 }

@@ -111,7 +111,7 @@ CASES: dict[str, Case] = {
     ),
     "neighbours in a gallery of more items than can be told apart": Case(
         lambda: tp.evaluate_neighbors([[0]], relevance=[(0, 0)], n_items=2**63, measures=["P@1"]),
-        r"n_items is 9223372036854775808, times 1 for the queries that is more than 2\^63",
+        r"n_items is 9223372036854775808; times 1 for the queries that is more than 2\^63",
     ),
     "neighbours in a gallery without labels": Case(
         lambda: tp.evaluate_neighbors([[0]], labels=[0], gallery_labels=[]), r"gallery labels are empty\. Pass one"
