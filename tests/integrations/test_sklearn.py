@@ -355,7 +355,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no sample of the positive class": (
         lambda: tieproof_scorer()(LOGISTIC, X, Y * 0),
-        "None of 6 samples is of the positive class 1.*Strat",
+        "None of 6 samples is of the positive class 1.*Stratified",
     ),
     "no sample of a class that is named": (
         lambda: TieIntervalDisplay.from_predictions(["a", "b"], [0.1, 0.2], pos_label="c"),
