@@ -1,7 +1,7 @@
 """From a name of another library to ours: read in the table of `spellings.py`."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -68,22 +68,31 @@ def plain(text: str) -> str:
     return re.sub(r"[\s'\"]", "", text).casefold()
 
 
-def translated(text: str, measures: Iterable[str]) -> str:
-    """Return our spelling of another library's name, or say what is wrong with it.
+def is_settled(found: Sequence[Meaning], spelled: str) -> bool:
+    """Whether a spelling means one measure of ours, and nothing else.
 
     Letter case counts only where it tells a measure of ours from one that is not offered: sentence-transformers
     writes `accuracy@1`, ir_measures `Accuracy@1`, which is another measure.
 
+    >>> is_settled(meanings_of("accuracy@1"), "accuracy@{k}"), is_settled(meanings_of("Accuracy@1"), "Accuracy@{k}")
+    (True, False)
+    """
+    offered = {meaning.ours for meaning in found if meaning.ours}
+    exact = {bool(meaning.ours) for meaning in found if meaning.theirs == spelled}
+    return len(offered) == 1 and (exact == {True} or all(meaning.ours for meaning in found))
+
+
+def translated(text: str, measures: Iterable[str]) -> str:
+    """Return our spelling of another library's name, or say what is wrong with it.
+
     measures : the names of ours
     """
+    found = meanings_of(text)
     offered: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}
-    exact: set[bool] = set()
-    for library, theirs, ours, reason in meanings_of(text):
+    for library, _, ours, reason in found:
         (offered if ours else refused).setdefault(ours or reason, []).append(library)
-        if re.sub("[0-9]+", "{k}", text.strip()) == theirs:
-            exact.add(bool(ours))
-    if len(offered) == 1 and (not refused or exact == {True}):
+    if is_settled(found, re.sub("[0-9]+", "{k}", text.strip())):
         return next(iter(offered))
     if offered:
         several = [f"'{ours}' in {', '.join(libraries)}" for ours, libraries in offered.items()]

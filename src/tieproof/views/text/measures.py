@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from tieproof.measures import REGISTRY, Definition, Parameter, parse
-from tieproof.measures.elsewhere import meanings, plain
+from tieproof.measures.elsewhere import by_spelling, is_settled, meanings, plain
 from tieproof.measures.spellings import LIBRARIES
 from tieproof.views.text.parts import NARROWEST, WIDTH
 
@@ -72,13 +72,11 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
      'MTEB': {'R_cap_at_k': 'RelP@k'},
      'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'}}
     """
-    several = defaultdict(set)
-    for _, theirs, ours, reason in meanings():
-        several[plain(theirs)].add(ours or reason)
+    table = by_spelling(LIBRARIES)
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for library, theirs, ours, _ in meanings():
         if re.split("[@(]", ours)[0] == definition.name and plain(theirs) != plain(ours):
-            star = "*" if len(several[plain(theirs)]) > 1 else ""
+            star = "" if is_settled(table[plain(theirs)], theirs) else "*"
             found[library][theirs.format(k="k") + star] = ours.format(k="k")
     return dict(found)
 
