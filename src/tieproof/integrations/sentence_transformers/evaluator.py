@@ -171,7 +171,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
     ) -> dict[str, float]:
         """Encode, evaluate, write a row; the metrics by name, after `name` where there is one."""
-        check_model(model)
+        check_model(model, [ENCODES[kind] for kind in self.task.kinds])
         distances = distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(

@@ -1,6 +1,6 @@
 """How embeddings are compared: score functions as distances, and embeddings of few bits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -62,8 +62,8 @@ def check_functions(score_functions: Any) -> None:
             )
 
 
-def check_model(model: Any) -> None:
-    """Refuse what gives no vector of fixed length for each text."""
+def check_model(model: Any, methods: Iterable[str]) -> None:
+    """Refuse what gives no vector of fixed length for each text, by methods of these names."""
     name = type(model).__name__
     if isinstance(model, SparseEncoder):
         raise InputError(
@@ -72,7 +72,7 @@ def check_model(model: Any) -> None:
             "file to tieproof.evaluate_run.",
             "model",
         )
-    missing = [method for method in ("encode_query", "encode_document", "encode") if not hasattr(model, method)]
+    missing = [method for method in methods if not hasattr(model, method)]
     if missing:
         raise InputError(f"The model is of type {name} and has no {missing[0]}. Pass a SentenceTransformer.", "model")
 

@@ -22,7 +22,12 @@ class Encoded(NamedTuple):
 
 
 class Task(ABC):
-    """Texts, and who is relevant to whom; `TieproofEvaluator` makes it."""
+    """Texts, and who is relevant to whom; `TieproofEvaluator` makes it.
+
+    kinds : what its texts are, of query, document and sentence
+    """
+
+    kinds: tuple[str, ...]
 
     @abstractmethod
     def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
@@ -35,6 +40,8 @@ class Task(ABC):
 
 class Labelled(Task):
     """Sentences with labels: each is a query for the others that have its label."""
+
+    kinds = ("sentence",)
 
     def __init__(self, sentences: Any, labels: Any) -> None:
         if labels is None or sentences is None:
@@ -79,6 +86,8 @@ class Retrieval(Task):
 
     Queries without any are left out, as `InformationRetrievalEvaluator` does.
     """
+
+    kinds = ("query", "document")
 
     def __init__(self, queries: Any, corpus: Any, relevant_docs: Any) -> None:
         for name, value in (("queries", queries), ("corpus", corpus), ("relevant_docs", relevant_docs)):
