@@ -8,6 +8,7 @@ from tieproof.later import handed_on
 if TYPE_CHECKING:
     from tieproof import confidence, measures
     from tieproof.audit.report import AuditReport
+    from tieproof.calls.answers import evaluate_answers
     from tieproof.calls.batches import Evaluator
     from tieproof.calls.collisions import collisions
     from tieproof.calls.compare import compare
@@ -100,6 +101,7 @@ else:
             "compare": "tieproof.calls.compare",
             "confidence": None,
             "evaluate": "tieproof.calls.embeddings",
+            "evaluate_answers": "tieproof.calls.answers",
             "evaluate_distances": "tieproof.calls.lists",
             "evaluate_neighbors": "tieproof.calls.neighbors",
             "evaluate_run": "tieproof.calls.runs",
@@ -161,6 +163,7 @@ __all__ = [
     "compare",
     "confidence",
     "evaluate",
+    "evaluate_answers",
     "evaluate_distances",
     "evaluate_neighbors",
     "evaluate_run",

@@ -36,10 +36,12 @@ MAY_IMPORT = {
     "audit": "later errors data ties inputs distances measures results calls",
     # Of calls, pages take the nearest items of the worst queries, which no result keeps.
     "views": "installed errors ties distances measures confidence statistics results calls audit",
+    # A judge runs programs as an audit does, and writes records and logs.
+    "judge": "installed errors ties inputs distances measures problem results calls audit views",
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "errors ties inputs distances measures results calls views",
     "tieproof": "later installed errors ties measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures results calls audit views integrations",
+    "cli": "tieproof errors data inputs native distances measures results calls audit views judge integrations",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from tieproof.calls.answers import evaluate_answers
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.lists import evaluate_distances, evaluate_scores
 from tieproof.calls.neighbors import evaluate_neighbors
@@ -17,10 +18,12 @@ NEIGHBORS = (
     *("scores", "counts", "labels", "gallery_labels", "relevance", "n_items"),
     *("groups", "gallery_groups", "exclude", "categories"),
 )
+ANSWERS = ("gallery", "gallery_labels", "labels", "memory", "threads", "progress")
 SIDES = ("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence")
 
 CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {
     "evaluate": (evaluate, (*SIDES, "labels", "distance", "memory", "threads", "progress")),
+    "evaluate_answers": (evaluate_answers, ANSWERS),
     "evaluate_scores": (evaluate_scores, LISTS),
     "evaluate_distances": (evaluate_distances, LISTS),
     "evaluate_neighbors": (evaluate_neighbors, NEIGHBORS),
@@ -114,6 +117,8 @@ def options_of(result: Result, more: dict[str, Any]) -> dict[str, Any]:
         raise InputError(
             "This record has confidences of its queries. Give them as they were given then: confidence=."
         )
+    if found.origin.call == "evaluate_answers":
+        return {"measures": result.measures, "empty": found.setting.empty, "distance": found.setting.distance}
     if found.origin.call != "evaluate":
         return options
     options["precision"] = found.setting.precision

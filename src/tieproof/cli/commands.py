@@ -22,6 +22,8 @@ COMMANDS = (
     "neighbor-recall",
     "range-recall",
     "audit",
+    "judge",
+    "leaderboard",
     "mteb",
     "measures",
     "demo",

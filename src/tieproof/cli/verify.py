@@ -63,11 +63,13 @@ def command(record: str, data: str, more: Text, categories: Text, json: Text, **
             [Path(path) for path in (record, data, more, categories) if path],
             outputs,
         )
-    elif call == "evaluate":
+    elif call in ("evaluate", "evaluate_answers"):
         queries = Files(data, more, given["groups"], categories, given["confidence"])
         sides = as_sides(queries, given["gallery"], given["gallery_labels"], given["gallery_groups"])
         found = evaluated(
-            lambda embeddings, labels=None, **options: tieproof.verify(known, embeddings, labels, **options),
+            lambda embeddings, labels=None, **options: tieproof.verify(
+                known, embeddings, labels, **given_ones(options)
+            ),
             sides,
             outputs,
             memory=memory,
@@ -78,3 +80,8 @@ def command(record: str, data: str, more: Text, categories: Text, json: Text, **
     answer(json, render, found)
     if not found.agrees:
         raise click.exceptions.Exit(DISAGREES)
+
+
+def given_ones(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that say anything: some calls lack the others."""
+    return {name: value for name, value in options.items() if value is not None}

@@ -14,6 +14,7 @@ from tieproof.ties import Array
 
 OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate": {"bits": (int, NoneType)},
+    "evaluate_answers": {},
     "evaluate_scores": {},
     "evaluate_distances": {},
     "evaluate_neighbors": {"search": (str,)},

@@ -29,7 +29,10 @@ from tieproof.results.results import Result
 from tieproof.ties import Array
 
 KIND = "a record of tieproof (.tieproof)"
-FORMAT, VERSION = "tieproof record", 1
+FORMAT, VERSION = "tieproof record", 2
+VERSIONS = {"evaluate_answers": 2}
+"""The versions of the format in which records of these calls came; those of all others are written in version 1."""
+
 EXTENSION = ".tieproof"
 FACTS = "record.json"
 
@@ -95,7 +98,7 @@ def contents_of(result: Result) -> Contents:
     arrays |= {f"left_out_{place}": ids for place, ids in enumerate(found.left_out.values())}
     facts = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSIONS.get(found.origin.call, 1),
         "tieproof": found.origin.version or __version__,
         "call": found.origin.call,
         "options": dict(found.origin.options),

@@ -1,0 +1,190 @@
+"""`evaluate_answers`: embeddings of a system of which some items have no answer.
+
+answered rows ──► Problem ──► engine ──► their ties ──► with one more tie at the end, of all that has no answer
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.calls.fingerprints import RankingDigests
+from tieproof.calls.problems import Side, as_budget, as_distance, make_problem, watched
+from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
+from tieproof.distances import Distance, reported
+from tieproof.engine import ties_of
+from tieproof.errors import InputError, about
+from tieproof.inputs.arrays import as_embeddings
+from tieproof.inputs.labels import checked_labels
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.native.threads import close
+from tieproof.problem import Problem, Watch
+from tieproof.results.evaluated import Setting
+from tieproof.results.results import Result
+from tieproof.ties import Array, BoolArray, IntArray, Parts, Ties
+
+
+def evaluate_answers(
+    embeddings: Any,
+    labels: Any,
+    *,
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    distance: str = "cosine",
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    empty: Empty = "skip",
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+) -> Result:
+    """Score embeddings of which some rows are no answer: a row that holds NaN or infinity.
+
+    An item without an answer is farther from every query than all answered ones, and tied with the others that have
+    none. To a query without an answer all items are tied. So a missing answer never pays: `lower` breaks its ties
+    against it, and no item is left out of any ranking.
+
+    Parameters
+    ----------
+    embeddings : (n, d) floats
+    labels : (n,) integers or strings
+        Items with the query's label are relevant.
+    gallery, gallery_labels :
+        The retrieval database and its labels; without it every item queries all the others.
+    distance : one of those of `evaluate`, by its name
+        For "hamming" the numbers of an answer are 0 and 1.
+    measures, empty, memory, threads, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    Result
+        As that of `evaluate`, and of the same numbers where every item has an answer.
+
+    Raises
+    ------
+    InputError
+        Wrong shapes or types, unknown names: what arrived, what was expected, what to do.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> nan, labels = float("nan"), ["cat", "cat", "cat", "dog", "dog"]
+    >>> answers = [[1.0, 0.0], [2.0, 0.1], [nan, nan], [0.0, 1.0], [0.1, 2.0]]
+    >>> tp.evaluate_answers(answers, labels, measures=["RR"]).per_query("RR").lower.tolist()
+    [1.0, 1.0, 0.3333333333333333, 1.0, 1.0]
+
+    """
+    wanted = parse_measures(measures)
+    check_empty(empty)
+    with about("embeddings"):
+        own, answered = as_answers(embeddings, "embeddings", distance)
+    with about("gallery"):
+        items, item_answered = (None, answered) if gallery is None else as_answers(gallery, "gallery", distance)
+    for name, values in (("labels", labels), ("gallery_labels", gallery_labels)):
+        if values is not None and np.ndim(values) != 1:
+            raise InputError(f"The {name} must have the shape (n,), and have {np.ndim(values)} axes.", name)
+    of_queries, others = checked_labels(labels, gallery_labels, len(own), None if items is None else len(items))
+    of_items = of_queries if others is None else others
+    setting = Setting(reported(distance), items is None, len(own), len(of_items), own.shape[1], empty)
+    problem = None
+    if answered.any() and item_answered.sum() > (items is None):
+        problem = make_problem(
+            Side(own[answered], of_queries[answered]),
+            Side(None) if items is None else Side(items[item_answered], of_items[item_answered]),
+            distance,
+            as_budget(memory, threads),
+        )
+    missing = Missing.of(of_queries, of_items, answered, item_answered, items is None)
+    rankings = RankingDigests(len(own))
+    scores = score(rankings.noted(missing.completed(problem, watched(progress))), wanted, len(own))
+    return make_result(scores, setting, rankings.origin("evaluate_answers"))
+
+
+def as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:
+    """Rows as the distance takes them, and which of them are answers; the others are zeros."""
+    kind = as_distance(distance, None)
+    if not isinstance(kind, Distance):
+        raise InputError("The distance of answers is given by its name, not as a function.", "distance")
+    array = np.array(as_embeddings(values, name))
+    answered: BoolArray = np.isfinite(array).all(axis=1)
+    array[~answered] = 0
+    if kind.bits:
+        if not np.isin(array, (0, 1)).all():
+            raise InputError(f"The {name} are compared bit by bit, and hold other numbers than 0 and 1.", name)
+        array = array.astype(np.bool_)
+    return array, answered
+
+
+class Missing(NamedTuple):
+    """The rankings of queries and items of which some have no answer.
+
+    answered : (q,) whether each query has one
+    ranked : (q,) how many items each ranks; in leave-one-out all but itself
+    relevant : (q,) how many of them are relevant
+    last : (q,) how many items without an answer it ranks, and `last_relevant`, how many of those are relevant
+    """
+
+    answered: BoolArray
+    ranked: IntArray
+    relevant: IntArray
+    last: IntArray
+    last_relevant: IntArray
+
+    @classmethod
+    def of(
+        cls, queries: Array, items: Array, answered: BoolArray, item_answered: BoolArray, leave_one_out: bool
+    ) -> "Missing":
+        """From the label and the answers of every query and item."""
+        _, codes = np.unique(np.concatenate([queries, items]), return_inverse=True)
+        own, others = codes[: len(queries)], codes[len(queries) :]
+        itself, unanswered_itself = np.int64(leave_one_out), np.int64(leave_one_out) * ~answered
+        count = int(codes.max()) + 1
+        return cls(
+            answered,
+            np.full(len(own), len(others) - itself),
+            np.bincount(others, minlength=count)[own] - itself,
+            int((~item_answered).sum()) - unanswered_itself,
+            np.bincount(others[~item_answered], minlength=count)[own] - unanswered_itself,
+        )
+
+    def completed(self, problem: Problem | None, watch: Watch) -> Parts:
+        """The ties of all queries: those of the answered ones, each with what has no answer behind it."""
+        places = np.flatnonzero(self.answered)
+        if problem is None:
+            yield places, self.all_tied(places, self.last, self.last_relevant)
+        else:
+            parts = ties_of(problem, watch).parts
+            try:
+                for queries, ties in parts:
+                    yield places[queries], self.with_last(places[queries], ties)
+            finally:
+                close(parts)
+        silent = np.flatnonzero(~self.answered)
+        yield silent, self.all_tied(silent, self.ranked, self.relevant)
+
+    def with_last(self, queries: IntArray, ties: Ties) -> Ties:
+        """The ties of these queries, with a last one of all items that have no answer."""
+        last, relevant = self.last[queries], self.last_relevant[queries]
+        ends = np.flatnonzero(relevant)
+        order = np.argsort(np.concatenate([ties.query, ends]), kind="stable")
+
+        def joined(column: IntArray, of_last: IntArray) -> IntArray:
+            return np.concatenate([column, of_last[ends]])[order]
+
+        return Ties(
+            query=joined(ties.query, np.arange(len(queries))),
+            k=joined(ties.k, ties.n_items),
+            n=joined(ties.n, ties.n_relevant),
+            l=joined(ties.l, last),
+            m=joined(ties.m, relevant),
+            n_relevant=ties.n_relevant + relevant,
+            n_items=ties.n_items + last,
+        )
+
+    def all_tied(self, queries: IntArray, ranked: IntArray, relevant: IntArray) -> Ties:
+        """One tie for each of these queries, of so many items; a query that ranks nothing relevant has none."""
+        nothing = np.zeros(0, dtype=np.int64)
+        count = np.zeros(len(queries), dtype=np.int64)
+        none = Ties(nothing, nothing, nothing, nothing, nothing, count, count)
+        tied = self._replace(last=ranked, last_relevant=relevant)
+        return tied.with_last(queries, none)

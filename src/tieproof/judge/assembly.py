@@ -1,0 +1,104 @@
+"""From the answers to all batches of a run to embeddings or distances: what is refused, and what changed."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.judge.dealing import Batch
+from tieproof.judge.protocol import REFUSALS, WRONG_SHAPE, Answers, unlike_most
+from tieproof.results.judgments import Repeats
+from tieproof.ties import FloatArray
+
+FARTHEST = float(np.finfo(np.float64).max)
+"""The distance of a pair whose answer was refused; no other finite number is larger."""
+
+Asked = tuple[int, ...]
+"""One item, or two."""
+
+
+class Assembled(NamedTuple):
+    """All answers of a run.
+
+    answers : the numbers of each question that counts
+    refused : what was refused, by the reason
+    repeats : what was asked twice
+    unknown : answers under names that nobody asked about
+    """
+
+    answers: dict[Asked, FloatArray]
+    refused: dict[str, list[Asked]]
+    repeats: Repeats
+    unknown: int
+
+
+def assembled(batches: Iterable[tuple[Batch, Answers]]) -> Assembled:
+    """The answers of all batches; of two answers to the same question the first one counts."""
+    first: dict[Asked, tuple[FloatArray, str]] = {}
+    pairs: list[tuple[Asked, FloatArray, str]] = []
+    unknown = 0
+    for batch, (vectors, reasons, strangers) in batches:
+        unknown += strangers
+        for asked, vector, reason in zip(batch.asked, vectors, reasons, strict=True):
+            if asked in first:
+                pairs.append((asked, vector, reason))
+            else:
+                first[asked] = (vector, reason)
+    answers = {asked: vector for asked, (vector, reason) in first.items() if not reason}
+    refused: dict[str, list[Asked]] = {reason: [] for reason in REFUSALS}
+    for asked, (_, reason) in first.items():
+        if reason:
+            refused[reason].append(asked)
+    for asked in unlike_most(answers):
+        del answers[asked]
+        refused[WRONG_SHAPE].append(asked)
+    both = [(answers[asked], vector) for asked, vector, reason in pairs if asked in answers and not reason]
+    return Assembled(
+        dict(sorted(answers.items())),
+        {reason: sorted(items) for reason, items in refused.items() if items},
+        repeats_of(both),
+        unknown,
+    )
+
+
+def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
+    """How far the second answers are from the first ones.
+
+    >>> repeats_of([(np.array([1.0, 0.0]), np.array([1.0, 0.5])), (np.ones(2), np.ones(2))])
+    Repeats(asked=2, differ=1, largest=0.5)
+    """
+    differing = [(one, other) for one, other in pairs if not np.array_equal(one, other)]
+    return Repeats(len(pairs), len(differing), max((apart(one, other) for one, other in differing), default=0.0))
+
+
+def apart(one: FloatArray, other: FloatArray) -> float:
+    """The length of the difference by the length of the first; 1 where their numbers of numbers differ.
+
+    >>> apart(np.array([3.0, 4.0]), np.array([3.0, 4.0, 0.0])), apart(np.zeros(2), np.ones(2))
+    (1.0, 1.0)
+    """
+    scale = max(float(np.abs(one).max()), float(np.abs(other).max()))
+    if len(one) != len(other) or not one.any():
+        return 1.0
+    return float(np.linalg.norm((one / scale) - (other / scale)) / np.linalg.norm(one / scale))
+
+
+def embeddings_of(answers: dict[Asked, FloatArray], count: int) -> FloatArray:
+    """A row for each item; NaN where there is no answer."""
+    width = len(next(iter(answers.values()))) if answers else 1
+    rows = np.full((count, width), np.nan)
+    for (item,), vector in answers.items():
+        rows[item] = vector
+    return rows
+
+
+def distances_of(answers: dict[Asked, FloatArray], queries: int, gallery: int | None, symmetric: bool) -> FloatArray:
+    """A row for each query, a column for each item; the farthest of all where there is no answer."""
+    matrix = np.full((queries, queries if gallery is None else gallery), FARTHEST)
+    if gallery is None:
+        np.fill_diagonal(matrix, 0.0)
+    for (query, item), vector in answers.items():
+        matrix[query, item if gallery is None else item - queries] = vector[0]
+        if symmetric:
+            matrix[item, query] = vector[0]
+    return matrix

@@ -1,0 +1,222 @@
+"""The flow of a judgment, from a competition and a system to records, a log and a `Judgment`.
+
+competition ──► items ──► dealing: names and order, from the seed ──► running: a batch under its seal and limits
+│
+Judgment ◄── records, log ◄── evaluation ◄── assembly: refused, repeated ◄── journal: what is done stays done
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tieproof.calls.answers import evaluate_answers
+from tieproof.calls.embeddings import evaluate
+from tieproof.calls.lists import evaluate_distances
+from tieproof.calls.progress import progress_bar
+from tieproof.errors import InputError
+from tieproof.inputs.options import check_choice, check_whole
+from tieproof.judge.assembly import Assembled, assembled, distances_of, embeddings_of
+from tieproof.judge.competition import DISTANCE, Competition
+from tieproof.judge.dealing import Batch, Dealer, Sides, deal_items, deal_pairs
+from tieproof.judge.items import Sequestered, read_sequestered
+from tieproof.judge.journal import ENDING, Journal, opened
+from tieproof.judge.logs import LOG_ENDING, Run, write_judgment
+from tieproof.judge.protocol import LATE, all_refused
+from tieproof.judge.running import Ran, Runner
+from tieproof.judge.sealing import HOW, How, check_hidden, choose_seal, python_folders
+from tieproof.judge.systems import System, as_system, check_asks_pairs
+from tieproof.problem import unwatched
+from tieproof.results.judgments import Judgment
+from tieproof.results.results import Result
+from tieproof.ties import FloatArray
+
+NAME = re.compile(r"[\w][\w.+-]{0,99}")
+
+
+def judge(
+    competition: Competition | str | os.PathLike[str],
+    system: str | Callable[..., Any],
+    *,
+    name: str,
+    out: str | os.PathLike[str] = "judged",
+    runs: int | None = None,
+    seal: How = "auto",
+    show: Sequence[str | os.PathLike[str]] = (),
+    progress: bool = False,
+) -> Judgment:
+    r"""Run a system that nobody trusts on data that it does not have, and score it.
+
+    The system is given items under names that say nothing, in an order that nobody can guess, batch by batch, each in
+    a process and a folder of its own, and answers with embeddings or with distances. It never has the labels.
+
+    Parameters
+    ----------
+    competition : a `Competition`, or the path of its file
+    system : a command, "module:function", "podman:IMAGE …", "docker:IMAGE …", an address, or a function
+        A command has fields for what it is given: `{items}` (a folder), `{lines}`, `{pairs}`, and `{answers}` where
+        it writes a file; else it prints its answers. No shell reads it.
+    name : of the system, by which its files are called and the leaderboard knows it
+    out : the folder for its records and its log
+    runs : how often it is run; default: what the competition says
+    seal : "auto" takes bubblewrap where it works, and else says what was not sealed; "bubblewrap" insists; "none"
+    show : further files and folders that the system may read
+    progress : show a bar on standard error where it takes longer than two seconds
+
+    Returns
+    -------
+    Judgment
+        `judgment["AP"].lower` ranks; what ties, queries and runs leave open stands beside it. The folder `out` holds
+        a record of each run, `NAME.run-1.tieproof`, the answers themselves, `NAME.run-1.npy`, and a log.
+
+    Raises
+    ------
+    InputError
+        A competition, a system or a place that cannot be; never what the system does: that is refused and logged.
+
+    Notes
+    -----
+    A judge that was killed goes on where it was, when it is called again with the same: files have the same bytes.
+    docs/judge.md describes what systems are asked, and what they could do without a seal. The roles are those of
+    Nicolaou et al. 2018, sections 1.2 and 2.2.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tieproof.judge import judge
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     here = Path(folder)
+    ...     _ = (here / "items.txt").write_text("a\nbb\nccc\nd\nee\nfff\n")
+    ...     _ = (here / "labels.txt").write_text("1\n2\n3\n1\n2\n3\n")
+    ...     _ = (here / "seed.txt").write_text("what the organiser keeps")
+    ...     _ = (here / "competition.toml").write_text(
+    ...         'title = "Lengths"\ndistance = "euclidean"\n'
+    ...         '[data]\nitems = "items.txt"\nlabels = "labels.txt"\nseed = "seed.txt"\n'
+    ...     )
+    ...     _ = (here / "system.awk").write_text('{print $1 "," length($2)}')
+    ...     system = f"awk -f {here}/system.awk {{lines}}"
+    ...     judgment = judge(here / "competition.toml", system, name="lengths", out=here / "judged")
+    >>> judgment["AP"].lower
+    1.0
+
+    """
+    if not isinstance(competition, Competition):
+        competition = Competition.read(competition)
+    check_choice("seal", seal, HOW)
+    check_name(name)
+    if runs is not None:
+        check_whole("runs", runs)
+    found = as_system(system)
+    check_asks_pairs(found, competition.kind == DISTANCE)
+    chosen = choose_seal(found, seal)
+    shown = shown_to(found, show)
+    folder = Path(out)
+    log = folder / f"{name}{LOG_ENDING}"
+    if log.exists():
+        raise InputError(f"{log} is there: the system was judged. Take another name, or remove its files.", "name")
+    check_hidden((*competition.secrets, folder.resolve()), shown)
+    test_set, seed = read_sequestered(competition), competition.read_seed()
+    runner = Runner(found, chosen, shown, competition.limits, test_set)
+    wanted = runs or competition.runs
+    plan = {
+        "competition": competition.digest,
+        "test set": test_set.digest,
+        "seed": hashlib.sha256(seed).hexdigest(),
+        "system": found.spelled,
+        "number of runs": wanted,
+    }
+    with opened(folder / f"{name}{ENDING}", plan) as journal:
+        done = []
+        for run in range(1, wanted + 1):
+            batches = dealt(competition, test_set, Dealer(seed, name, run))
+            flow = Flow(competition, test_set, batches, run, journal)
+            answered(flow, runner, progress)
+            done.append(flow.evaluated())
+        judgment = write_judgment(competition, name, found.spelled, chosen, done, plan, folder)
+        journal.remove()
+    return judgment
+
+
+def check_name(name: Any) -> None:
+    """Refuse what is no name of files."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise InputError(
+            f"The name of a system has letters, digits and . + - _, as in 'ours-2', not {name!r}.",
+            "name",
+        )
+
+
+def shown_to(system: System, show: Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
+    """What a sealed system may read: what it consists of, Python with what is installed, and what is named."""
+    named = [Path(place).absolute() for place in show]
+    for place in named:
+        if not place.exists():
+            raise InputError(f"{place} is to be shown to the system, and is not there.", "show")
+    return tuple(dict.fromkeys([*python_folders(), *system.shows, *named]))
+
+
+def dealt(competition: Competition, test_set: Sequestered, dealer: Dealer) -> Sequence[Batch]:
+    """All that a system is asked in a run, the same each time."""
+    count, queries = test_set.size, len(test_set.labels)
+    if competition.kind == DISTANCE:
+        gallery = range(count) if test_set.gallery_labels is None else range(queries, count)
+        sides = Sides(range(queries), gallery, competition.symmetric)
+        return list(deal_pairs(dealer, sides, competition.batch, competition.repeats))
+    return deal_items(dealer, count, competition.batch, competition.repeats)
+
+
+class Flow(NamedTuple):
+    """One run of a system: what it is asked, and what is done with its answers."""
+
+    competition: Competition
+    test_set: Sequestered
+    batches: Sequence[Batch]
+    run: int
+    journal: Journal
+
+    def evaluated(self) -> Run:
+        """The result of the answers in the journal."""
+        ran = [self.journal.read(self.run, at) for at in range(len(self.batches))]
+        found = assembled(zip(self.batches, (each.answers for each in ran), strict=True))
+        queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
+        if self.competition.kind == DISTANCE:
+            gallery = None if gallery_labels is None else len(gallery_labels)
+            answers = distances_of(found.answers, queries, gallery, self.competition.symmetric)
+            result = evaluate_distances(
+                answers,
+                labels=self.test_set.labels,
+                gallery_labels=gallery_labels,
+                measures=self.competition.measures,
+            )
+        else:
+            answers = embeddings_of(found.answers, self.test_set.size)
+            result = self.evaluated_embeddings(found, answers)
+        return Run(result, found, answers, next((each.said for each in ran if each.said), ""))
+
+    def evaluated_embeddings(self, found: Assembled, answers: FloatArray) -> Result:
+        """By `evaluate` where every item has an answer, so that anybody's tieproof can verify it."""
+        queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
+        options: dict[str, Any] = {"distance": self.competition.distance, "measures": self.competition.measures}
+        if gallery_labels is not None:
+            options |= {"gallery": answers[queries:], "gallery_labels": gallery_labels}
+        call = evaluate_answers if found.refused else evaluate
+        return call(answers[:queries], self.test_set.labels, **options)
+
+
+def answered(flow: Flow, runner: Runner, progress: bool) -> None:
+    """Ask for what has no answers yet, and write down what comes."""
+    limits, total = flow.competition.limits, len(flow.batches)
+    watch = progress_bar(total, f"batches of run {flow.run}", 1.0) if progress else unwatched(total)
+    with watch as advance:
+        used = 0.0
+        for at, batch in enumerate(flow.batches):
+            if not flow.journal.has(flow.run, at):
+                left = limits.seconds if limits.total_seconds is None else limits.total_seconds - used
+                left = min(left, limits.seconds)
+                ran = runner.run(batch, left) if left > 0 else Ran(all_refused(batch, LATE), 0.0)
+                flow.journal.write(flow.run, at, ran)
+            used += flow.journal.read(flow.run, at).seconds
+            advance(1)

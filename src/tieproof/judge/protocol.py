@@ -1,0 +1,161 @@
+"""What passes between the judge and a system: a folder of items and two lists, and an answer as text or as an array.
+
+docs/judge.md describes it for participants. An answer is read here and nowhere else; whatever stands in it, it
+becomes numbers or refusals, and nothing of it is ever run.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.npy import read_header
+from tieproof.judge.dealing import Batch
+from tieproof.judge.items import Sequestered
+from tieproof.ties import FloatArray
+
+ITEMS, LINES, PAIRS, ANSWERS = "items", "lines.txt", "pairs.txt", "answers.npy"
+"""What lies in the folder of a system: its items, the same as lines, the pairs that it is asked about, its answer."""
+
+FIELDS = {"items": ITEMS, "lines": LINES, "pairs": PAIRS, "answers": ANSWERS}
+"""What a command may have in braces, and the file or folder that stands for it."""
+
+NPY = b"\x93NUMPY"
+
+MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
+    "missing",
+    "duplicate",
+    "not finite",
+    "no numbers",
+    "wrong shape",
+)
+LATE, CRASHED, TOO_MUCH = "late", "crashed", "too much output"
+REFUSALS = {
+    MISSING: "There was no answer under its name.",
+    DUPLICATE: "There were several answers under its name; none of them counts.",
+    NOT_FINITE: "The answer holds NaN or infinity.",
+    NOT_NUMBERS: "The answer holds something else than numbers.",
+    WRONG_SHAPE: "The answer has another number of numbers than most others, or not the one that was asked for.",
+    LATE: "The time of its batch, or of the run, was over.",
+    CRASHED: "The system ended with an error on its batch, or gave an array without a row for each question.",
+    TOO_MUCH: "The system printed or wrote more than it may on its batch.",
+}
+"""Why an answer is refused."""
+
+
+class Answers(NamedTuple):
+    """What came back for the questions of a batch.
+
+    vectors : of each question, its numbers; none where it was refused
+    refused : why; "" where it was not
+    unknown : answers under names that nobody asked about
+    """
+
+    vectors: list[FloatArray]
+    refused: list[str]
+    unknown: int = 0
+
+
+NOTHING: FloatArray = np.zeros(0)
+
+
+def all_refused(batch: Batch, reason: str) -> Answers:
+    """No answer to any question, for one reason."""
+    return Answers([NOTHING] * len(batch.questions), [reason] * len(batch.questions))
+
+
+def write_batch(folder: Path, batch: Batch, test_set: Sequestered) -> None:
+    """Write what a system is given; names, order and times of the files say nothing."""
+    items = folder / ITEMS
+    items.mkdir()
+    lines = []
+    for name, item in batch.items.items():
+        content = test_set.content(item)
+        (items / f"{name}{test_set.suffixes[item]}").write_bytes(content)
+        lines.append(name.encode() + b"\t" + content + b"\n")
+    if len(lines) == b"".join(lines).count(b"\n"):
+        (folder / LINES).write_bytes(b"".join(lines))
+    (folder / PAIRS).write_text("".join(f"{','.join(names)}\n" for names in batch.questions), encoding="ascii")
+    for place in (*items.iterdir(), *folder.iterdir()):
+        os.utime(place, (0, 0))
+
+
+def read_answers(content: bytes, batch: Batch) -> Answers:
+    """The answers in an array (.npy), in the order of the questions, or in lines of names and numbers."""
+    return array_answers(content, batch) if content.startswith(NPY) else text_answers(content, batch)
+
+
+def array_answers(content: bytes, batch: Batch) -> Answers:
+    """A row for each question, in their order."""
+    stream = BytesIO(content)
+    try:
+        read_header(stream, len(content), Location(Path(ANSWERS)))
+        stream.seek(0)
+        array = np.lib.format.read_array(stream, allow_pickle=False)
+    except (ValueError, OSError, EOFError, SyntaxError, TypeError, MemoryError):
+        return all_refused(batch, CRASHED)
+    if array.dtype.kind not in "fiub" or array.ndim == 0 or len(array) != len(batch.questions):
+        return all_refused(batch, CRASHED)
+    rows = array.reshape(len(array), -1).astype(np.float64)
+    return Answers(list(rows), [reason_against(row, batch) for row in rows])
+
+
+def text_answers(content: bytes, batch: Batch) -> Answers:
+    """Lines of one name, or two, and numbers, with commas between them."""
+    width = len(batch.questions[0])
+    found: dict[tuple[str, ...], list[FloatArray | None]] = {names: [] for names in batch.questions}
+    unknown = 0
+    for line in content.decode("utf-8", "replace").split("\n"):
+        if line.strip():
+            parts = [part.strip() for part in line.split(",")]
+            names = tuple(parts[:width])
+            if names in found:
+                found[names].append(as_numbers(parts[width:]))
+            else:
+                unknown += 1
+    vectors, refused = [], []
+    for given in found.values():
+        vector = given[0] if len(given) == 1 else None
+        reason = NOT_NUMBERS if given else MISSING
+        if len(given) > 1:
+            reason = DUPLICATE
+        elif vector is not None:
+            reason = reason_against(vector, batch)
+        vectors.append(NOTHING if vector is None else vector)
+        refused.append(reason)
+    return Answers(vectors, refused, unknown)
+
+
+def as_numbers(parts: Sequence[str]) -> FloatArray | None:
+    """Numbers as written; None where something else stands among them.
+
+    >>> as_numbers(["0.5", "1"]), as_numbers(["0.5", "one"])
+    (array([0.5, 1. ]), None)
+    """
+    try:
+        return np.array([float(part) for part in parts])
+    except ValueError:
+        return None
+
+
+def reason_against(vector: FloatArray, batch: Batch) -> str:
+    """Why numbers are no answer, as far as they alone say it."""
+    if not vector.size or (len(batch.questions[0]) == 2 and vector.size > 1):
+        return WRONG_SHAPE
+    return "" if np.isfinite(vector).all() else NOT_FINITE
+
+
+def unlike_most(vectors: Mapping[tuple[int, ...], FloatArray]) -> list[tuple[int, ...]]:
+    """Which answers have another length than most; of two lengths as frequent as each other the smaller one counts.
+
+    >>> unlike_most({(0,): np.zeros(2), (4,): np.zeros(3), (7,): np.zeros(2)})
+    [(4,)]
+    """
+    if not vectors:
+        return []
+    usual = np.argmax(np.bincount([len(vector) for vector in vectors.values()]))
+    return [asked for asked, vector in vectors.items() if len(vector) != usual]

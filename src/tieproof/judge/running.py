@@ -1,0 +1,230 @@
+"""One batch, as a process or as a request: started under its seal and its limits, and ended, whatever it does."""
+
+import base64
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from http.client import HTTPException
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tieproof.audit.process_trees import MARK, ProcessTree, undisturbed
+from tieproof.judge.competition import Limits
+from tieproof.judge.dealing import Batch
+from tieproof.judge.items import Sequestered
+from tieproof.judge.protocol import (
+    ANSWERS,
+    CRASHED,
+    FIELDS,
+    LATE,
+    TOO_MUCH,
+    Answers,
+    all_refused,
+    read_answers,
+    write_batch,
+)
+from tieproof.judge.sealing import FOLDER, container_name, environment_of, sealed
+from tieproof.judge.systems import System
+from tieproof.results.judgments import Seal
+
+PAUSES = (0.002, 0.1)
+"""Seconds between two looks at a process, at first and at last."""
+
+LAST_WORDS = 300
+"""Letters that are kept of what a system printed as an error."""
+
+LAUNCH = """
+import ctypes, os, resource, signal, sys
+def limit(name, most):
+    try:
+        resource.setrlimit(getattr(resource, name), (most, most))
+    except (AttributeError, OSError, ValueError):
+        pass
+limit("RLIMIT_AS", int(sys.argv[1]))
+limit("RLIMIT_FSIZE", int(sys.argv[2]))
+limit("RLIMIT_CORE", 0)
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != int(sys.argv[3]):
+        sys.exit(1)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+os.execvp(sys.argv[4], sys.argv[4:])
+"""
+"""Sets the limits and becomes the system; on Linux it ends when the judge does, also when that is killed."""
+
+
+class Ran(NamedTuple):
+    """What a batch came to.
+
+    answers : to its questions
+    seconds : that it took
+    said : the end of what the system printed as errors, where it failed
+    """
+
+    answers: Answers
+    seconds: float
+    said: str = ""
+
+
+class Runner(NamedTuple):
+    """How batches are run.
+
+    shown : what the system may read of the disk, under a seal
+    """
+
+    system: System
+    seal: Seal
+    shown: tuple[Path, ...]
+    limits: Limits
+    test_set: Sequestered
+
+    def run(self, batch: Batch, seconds: float) -> Ran:
+        """Ask the system about a batch, for at most so many seconds."""
+        started = time.monotonic()
+        if self.system.is_endpoint:
+            answers, said = self.request(batch, seconds), ""
+        else:
+            with TemporaryDirectory(prefix="judge-", ignore_cleanup_errors=True) as folder:
+                answers, said = self.process(batch, Path(folder).resolve(), seconds)
+        return Ran(answers, time.monotonic() - started, said)
+
+    def process(self, batch: Batch, around: Path, seconds: float) -> tuple[Answers, str]:
+        """Run a command in a folder of its own."""
+        folder = around / around.name
+        folder.mkdir()
+        write_batch(folder, batch, self.test_set)
+        inside = str(folder) if self.seal.by == "nothing" else FOLDER
+        given = size_of(around)
+        places = {field: f"{inside}/{name}" for field, name in FIELDS.items()}
+        words = sealed(self.system, self.seal, places, folder, self.shown, self.limits)
+        in_hand = self.seal.by in ("nothing", "bubblewrap")  # an engine's client is not limited: the container is
+        limits = [str(self.limits.memory if in_hand else -1), str(self.limits.output), str(os.getpid())]
+        with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
+            try:
+                with undisturbed():
+                    tree = CleanTree(
+                        [sys.executable, "-I", "-S", "-c", LAUNCH, *limits, *words],
+                        environment_of(self.system, inside) if in_hand else dict(os.environ),
+                        cwd=folder,
+                        stdin=subprocess.DEVNULL,
+                        stdout=out,
+                        stderr=errors,
+                    )
+                reason = wait(tree, lambda: size_of(around) - given, seconds, self.limits.output)
+            finally:
+                status = tree.end()
+                self.remove_container(folder)
+            if reason is None and status != 0:
+                reason = CRASHED
+            if reason:
+                return all_refused(batch, reason), last_words(around / "errors", str(around))
+            answer = read_file(folder / ANSWERS if self.reads_file else around / "out", self.limits.output)
+            if answer is None:
+                return all_refused(batch, CRASHED), ""
+            return read_answers(answer, batch), ""
+
+    @property
+    def reads_file(self) -> bool:
+        """Whether the answer is a file, and not what the system prints."""
+        return any("{answers}" in word for word in self.system.words)
+
+    def remove_container(self, folder: Path) -> None:
+        """End a container that goes on without its client."""
+        if self.system.engine:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                words = [self.system.engine, "rm", "--force", container_name(folder)]
+                subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+
+    def request(self, batch: Batch, seconds: float) -> Answers:
+        """Send a batch to an address, and read its answer as that of a command; a slow one is not waited for."""
+        items = [
+            {"name": name, "content": base64.b64encode(self.test_set.content(item)).decode()}
+            for name, item in batch.items.items()
+        ]
+        body = json.dumps({"items": items, "questions": batch.questions}).encode()
+        came: list[bytes | None] = []
+        asking = threading.Thread(
+            target=lambda: came.append(posted(self.system.spelled, body, seconds, self.limits.output)), daemon=True
+        )
+        asking.start()
+        asking.join(seconds)
+        if not came:
+            return all_refused(batch, LATE)
+        if came[0] is None:
+            return all_refused(batch, CRASHED)
+        return all_refused(batch, TOO_MUCH) if len(came[0]) > self.limits.output else read_answers(came[0], batch)
+
+
+def posted(address: str, body: bytes, seconds: float, most: int) -> bytes | None:
+    """What an address answers, up to one byte more than allowed; None where it is an error, or nothing."""
+    asked = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(asked, timeout=2 * seconds) as answer:
+            return bytes(answer.read(most + 1))
+    except (OSError, ValueError, HTTPException):
+        return None
+
+
+class CleanTree(ProcessTree):
+    """A process tree that inherits nothing of the judge's environment."""
+
+    def __init__(self, words: list[str], environment: dict[str, str], **options: object) -> None:
+        self.mark = f"{MARK}{os.urandom(16).hex()}"
+        self.process = subprocess.Popen(  # type: ignore[call-overload]
+            words, env={**environment, self.mark: "1"}, start_new_session=True, **options
+        )
+        self.is_whole = True
+
+
+def wait(tree: ProcessTree, size: Callable[[], int], seconds: float, most: int) -> str | None:
+    """Wait until the program ends, or until it takes or writes too much: then why its answers are refused."""
+    deadline, pause = time.monotonic() + seconds, PAUSES[0]
+    while not tree.has_ended():
+        if size() >= most:
+            return TOO_MUCH
+        if time.monotonic() > deadline:
+            return LATE
+        time.sleep(pause)
+        pause = min(2 * pause, PAUSES[1])
+    return TOO_MUCH if size() >= most else None
+
+
+def size_of(folder: Path) -> int:
+    """Bytes in all files of a folder; links are not followed."""
+    total = 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):  # it may be removed meanwhile
+                inner = entry.is_dir(follow_symlinks=False)
+                total += size_of(Path(entry)) if inner else entry.stat(follow_symlinks=False).st_size
+    return total
+
+
+def read_file(path: Path, most: int) -> bytes | None:
+    """A file that a system wrote: no link to anywhere else, no pipe, and no longer than allowed. None: it is none."""
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(number, "rb") as file:
+        found = os.fstat(number)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size > most:
+            return None
+        return file.read(most)
+
+
+def last_words(path: Path, folder: str) -> str:
+    """The end of what was printed as errors, in one line; the folder, which is another each time, has no name."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 4 * LAST_WORDS))
+        text = file.read().decode("utf-8", "replace")
+    return " ".join(text.replace(f"{folder}/{Path(folder).name}", "…").split())[-LAST_WORDS:]

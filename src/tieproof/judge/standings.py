@@ -1,0 +1,126 @@
+"""`leaderboard`: the systems whose records lie in a folder, ranked by what can be told of them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.calls.compare import compare
+from tieproof.calls.scoring import parse_measures
+from tieproof.errors import InputError
+from tieproof.judge.logs import LOG_ENDING, read_judgment
+from tieproof.measures import Measure
+from tieproof.results.comparison import Comparison
+from tieproof.results.intervals import check_confidence
+from tieproof.results.judgments import Judgment, over_runs, score_of
+from tieproof.results.leaderboards import Leaderboard, Standing
+from tieproof.results.records import EXTENSION, load
+from tieproof.results.results import Result
+
+
+class Entrant(NamedTuple):
+    """A system on the board: the results of its runs, and what the judge found beside."""
+
+    results: tuple[Result, ...]
+    judgment: Judgment | None = None
+
+
+def leaderboard(
+    systems: str | os.PathLike[str] | Mapping[str, Result],
+    *,
+    measures: Sequence[str | Measure] | None = None,
+    confidence: float = 0.95,
+) -> Leaderboard:
+    """Rank systems by their lower bounds; those that cannot be told apart share a rank.
+
+    A system's rank is 1 + the number of systems that are ahead of it. One is ahead of another where `tp.compare`
+    finds the difference of their lower bounds significant over the queries, corrected for all pairs: every tie is
+    broken against either system, so that ties never pay, and none of them can explain a difference of ranks.
+
+    Parameters
+    ----------
+    systems : a folder with logs and records of `judge`, and any other records, or {name: result}
+        Runs of one system count as one, query by query their mean. Scores are those of the records.
+    measures :
+        Those to show, the first of which ranks; by default those of the records.
+    confidence : float
+        1 - confidence is the level at which two systems are told apart.
+
+    Returns
+    -------
+    Leaderboard
+
+    Raises
+    ------
+    InputError
+        A folder without records, records of different queries or labels, and what is no record.
+
+    """
+    check_confidence("confidence", confidence)
+    found = entrants_of(systems)
+    if not found:
+        raise InputError(f"{systems} holds no record ({EXTENSION}); tieproof judge writes some.", "systems")
+    ranked = {name: each for name, each in found.items() if not is_disqualified(each)}
+    names = [str(measure) for measure in parse_measures(measures)] if measures is not None else measures_of(found)
+    comparison = None
+    if len(ranked) > 1:
+        lowest = {name: at_lower(over_runs(each.results)) for name, each in ranked.items()}
+        comparison = compare(lowest, measures=names, confidence=confidence)
+    standings = [standing(name, found, comparison, names) for name in found]
+    standings.sort(key=lambda each: (each.rank is None, each.rank or 0, -each.scores[names[0]].lower, each.name))
+    return Leaderboard(tuple(standings), names[0], comparison, confidence)
+
+
+def measures_of(found: Mapping[str, Entrant]) -> list[str]:
+    """The measures of the first system; that the others have the same is checked where they are compared."""
+    return [*next(iter(found.values())).results[0].measures]
+
+
+def entrants_of(systems: str | os.PathLike[str] | Mapping[str, Result]) -> dict[str, Entrant]:
+    """The systems by their names."""
+    if isinstance(systems, Mapping):
+        return {name: Entrant((result,)) for name, result in systems.items()}
+    folder = Path(systems)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder; give the one that holds the records.", "systems")
+    found = {}
+    for log in sorted(folder.glob(f"*{LOG_ENDING}")):
+        judgment = read_judgment(log)
+        found[judgment.name] = Entrant(judgment.results, judgment)
+    of_runs = {record for each in found.values() if each.judgment for record in each.judgment.records}
+    for record in sorted(folder.glob(f"*{EXTENSION}")):
+        if record.name not in of_runs:
+            if record.stem in found:
+                raise InputError(f"{record} and a log are both of '{record.stem}'; rename one of them.", "systems")
+            found[record.stem] = Entrant((load(record),))
+    return found
+
+
+def at_lower(result: Result) -> Result:
+    """The result in which every query scores its lower bound, whatever the order of tied items."""
+    found = result.evaluated
+    values = {measure: np.stack([rows[0]] * 3 + [rows[3] * 0]) for measure, rows in found.per_query.items()}
+    return Result(found._replace(per_query=values))
+
+
+def standing(
+    name: str, found: Mapping[str, Entrant], comparison: Comparison | None, measures: Sequence[str]
+) -> Standing:
+    """Where one system stands among those that have a rank."""
+    entrant = found[name]
+    better: dict[str, str | None] = {}
+    if comparison is not None and name in comparison.systems:
+        others = [other for other in comparison.systems if other != name]
+        better = {other: comparison[name, other, measures[0]].verdict.better for other in others}
+    ahead_of = tuple(other for other, ahead in better.items() if ahead == name)
+    behind = tuple(other for other, ahead in better.items() if ahead == other)
+    rank = None if is_disqualified(entrant) else 1 + len(behind)
+    scores = {measure: score_of(entrant.results, measure) for measure in measures}
+    return Standing(rank, name, scores, ahead_of, behind, entrant.judgment)
+
+
+def is_disqualified(entrant: Entrant) -> bool:
+    """Whether the rules give it no rank."""
+    return entrant.judgment is not None and entrant.judgment.disqualified

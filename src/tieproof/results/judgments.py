@@ -1,0 +1,171 @@
+"""`Judgment`: what a judge found of a system: its score, what was refused, what changed, what was not sealed.
+
+Four things leave a score open, and each has its name: `ties`, the order of tied items; `queries`, the choice of
+queries; `runs`, the system's own randomness; and `refused`, what was scored without an answer.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.measures import Measure
+from tieproof.results.intervals import Interval
+from tieproof.results.results import Result
+from tieproof.ties import Estimate
+
+
+class Seal(NamedTuple):
+    """What keeps a system from all but its items.
+
+    by : "bubblewrap", "podman", "docker" or "nothing"
+    not_sealed : what it could do all the same, in sentences
+    """
+
+    by: str
+    not_sealed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What was asked twice, under other names and in another batch.
+
+    asked : how many items, or pairs, of which both answers count
+    differ : how many of them were answered otherwise the second time
+    largest : the largest difference, by the length of the first answer; 0 where none differs
+    """
+
+    asked: int
+    differ: int
+    largest: float
+
+
+@dataclass(frozen=True)
+class OverRuns:
+    """The lower bounds of all runs of a system; with a single run nothing is known of others.
+
+    runs : how many there were
+    smallest, largest : of their lower bounds
+    std : their standard deviation, with one degree of freedom less; None of a single run
+    """
+
+    runs: int
+    smallest: float
+    largest: float
+    std: float | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """A measure of a system.
+
+    lower : the mean of the runs' lower bounds, which ranks
+    ties : lower, expected and upper value over the orderings of tied items, each the mean over runs
+    queries : the confidence interval of `lower` over the choice of queries; None of a single query
+    runs : how much the lower bound differs between runs
+    """
+
+    lower: float
+    ties: Estimate[float]
+    queries: Interval | None
+    runs: OverRuns
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """What was found of a system; `tieproof.judge.judge` makes it.
+
+    name : of the system
+    title : of the competition
+    results : the `Result` of each run
+    refused : of each run, how many answers were refused, by the reason
+    repeats : of each run, what was asked twice
+    questions : how many answers were asked for in a run, but for those asked twice
+    disqualified : whether the rules give the system no rank, since an answer was refused
+    seal : what kept it from all but its items, and what was not sealed
+    records : the files of the results
+    log : the file with all that is to be known
+    """
+
+    name: str
+    title: str
+    results: tuple[Result, ...]
+    refused: tuple[Mapping[str, int], ...]
+    repeats: tuple[Repeats, ...]
+    questions: int
+    disqualified: bool
+    seal: Seal
+    records: tuple[str, ...]
+    log: str
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Their names; the first one ranks."""
+        return self.results[0].measures
+
+    def __getitem__(self, measure: str | Measure) -> Score:
+        """The score in a measure; raises InputError with those there are."""
+        return score_of(self.results, measure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the values of single queries, as plain numbers, strings, lists and dictionaries."""
+        return {
+            "name": self.name,
+            "competition": self.title,
+            "scores": {measure: asdict(self[measure]) for measure in self.measures},
+            "runs": [
+                {"record": record, "refused": dict(refused), "asked_twice": asdict(repeats)}
+                for record, refused, repeats in zip(self.records, self.refused, self.repeats, strict=True)
+            ],
+            "questions": self.questions,
+            "disqualified": self.disqualified,
+            "sealed_by": self.seal.by,
+            "not_sealed": list(self.seal.not_sealed),
+            "log": self.log,
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def __str__(self) -> str:
+        """The table that the command line shows."""
+        from tieproof.views.text.judgment import render
+
+        return render(self)
+
+
+def score_of(results: Sequence[Result], measure: str | Measure) -> Score:
+    """The score of all runs of a system."""
+    lowers = [result[measure].lower for result in results]
+    mean = math.fsum(lowers) / len(lowers)
+    std = None
+    if len(lowers) > 1:
+        std = math.sqrt(math.fsum((lower - mean) ** 2 for lower in lowers) / (len(lowers) - 1))
+    whole = over_runs(results)
+    several = np.count_nonzero(~np.isnan(whole.per_query(measure).lower)) > 1
+    return Score(
+        whole[measure].lower,
+        whole[measure],
+        whole.interval(measure) if several else None,
+        OverRuns(len(lowers), min(lowers), max(lowers), std),
+    )
+
+
+def over_runs(results: Sequence[Result]) -> Result:
+    """One result whose queries score the mean over all runs; ties of different runs are broken independently."""
+    if len(results) == 1:
+        return results[0]
+    found = results[0].evaluated
+    per_query = {}
+    for measure in found.per_query:
+        values = np.stack([result.evaluated.per_query[measure] for result in results])
+        rows = values.reshape(len(results), -1).T.tolist()
+        sums = np.array([math.fsum(row) for row in rows]).reshape(values.shape[1:])
+        mean = sums / len(results)
+        mean[3] /= len(results)
+        per_query[measure] = mean
+    return Result(found._replace(per_query=per_query))

@@ -1,0 +1,118 @@
+"""`Leaderboard`: systems in the order of their lower bounds, with ranks that the verdicts on every two bear out."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tieproof.results.comparison import Comparison
+from tieproof.results.judgments import Judgment, Score
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a system stands.
+
+    rank : 1 + the number of systems that are ahead of it; None where the rules gave it none
+    name : of the system
+    scores : in each measure
+    ahead_of, behind : the systems that it is told apart from, by the verdicts on the lower bounds of the measure
+        that ranks
+    judgment : what the judge found of it; None of a record that no judge made
+    """
+
+    rank: int | None
+    name: str
+    scores: Mapping[str, Score]
+    ahead_of: tuple[str, ...]
+    behind: tuple[str, ...]
+    judgment: Judgment | None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know of the score, in a few words each."""
+        return () if self.judgment is None else notes_of(self.judgment)
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Systems in the order of their ranks; `tieproof.judge.leaderboard` makes it.
+
+    standings : of all systems; of one rank the larger lower bound first; those without a rank last
+    measure : the one that ranks, by its lower bound
+    comparison : of the systems' lower bounds, every two; None of a single system
+    confidence : 1 - confidence is the level at which two systems are told apart
+
+    >>> import tieproof as tp
+    >>> from tieproof.judge import leaderboard
+    >>> relevance = [[1, 0, 0], [0, 1, 0], [0, 0, 1]] * 4
+    >>> board = leaderboard({
+    ...     "good": tp.evaluate_scores(relevance, relevance),
+    ...     "bad": tp.evaluate_scores([[-x for x in row] for row in relevance], relevance),
+    ... })
+    >>> [(standing.rank, standing.name) for standing in board.standings]
+    [(1, 'good'), (2, 'bad')]
+    """
+
+    standings: tuple[Standing, ...]
+    measure: str
+    comparison: Comparison | None
+    confidence: float
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of all measures."""
+        return tuple(self.standings[0].scores)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the values of single queries, as plain numbers, strings, lists and dictionaries."""
+        return {
+            "measure": self.measure,
+            "bound": "lower",
+            "confidence": self.confidence,
+            "standings": [
+                {
+                    "rank": each.rank,
+                    "name": each.name,
+                    "scores": {measure: asdict(score) for measure, score in each.scores.items()},
+                    "ahead_of": list(each.ahead_of),
+                    "behind": list(each.behind),
+                    "notes": list(each.notes),
+                }
+                for each in self.standings
+            ],
+            "differences": [] if self.comparison is None else self.comparison.to_dict()["differences"],
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        from tieproof.views.pages.leaderboard import report
+
+        return report(self, path)
+
+    def __str__(self) -> str:
+        """The table that the command line shows."""
+        from tieproof.views.text.leaderboard import render
+
+        return render(self)
+
+
+def notes_of(judgment: Judgment) -> tuple[str, ...]:
+    """What was refused, what changed, what was not sealed, and whether the system has a rank at all."""
+    refused = sum(sum(each.values()) for each in judgment.refused)
+    asked, differ = (sum(getattr(each, what) for each in judgment.repeats) for what in ("asked", "differ"))
+    found = []
+    if judgment.disqualified:
+        found.append("disqualified")
+    if refused:
+        found.append(f"{refused:,} of {judgment.questions * len(judgment.results):,} answers refused")
+    if differ:
+        found.append(f"{differ:,} of {asked:,} answers changed when asked again")
+    if judgment.seal.by == "nothing":
+        found.append("not sealed")
+    return tuple(found)

@@ -1,0 +1,43 @@
+"""A leaderboard as text: a row for each system, and under it what the ranks mean."""
+
+from collections.abc import Iterator
+
+from tieproof.results.leaderboards import Leaderboard, Standing
+from tieproof.views.text.parts import NARROWEST, WIDTH, Row, count, paragraph, percent, table
+
+HEADER = ("rank", "system", "lower", "ties up to", "queries 95%", "runs")
+RIGHT = ("rank", *HEADER[2:])
+
+
+def render(found: Leaderboard, width: int | None = None, color: bool = False) -> str:
+    """The table of all systems by the measure that ranks, and notes on some of them.
+
+    width : columns to keep to, 80 where it is None
+    color : with the escape sequences of a terminal
+    """
+    width = max(width or WIDTH, NARROWEST)
+    rows = [row(each, found.measure) for each in found.standings]
+    paragraphs = [paragraph(text, width) for text in sentences(found)]
+    return "\n".join([table(HEADER, [rows], width, color, RIGHT), "", *paragraphs])
+
+
+def row(standing: Standing, measure: str) -> Row:
+    """The rank and the numbers of a system."""
+    score = standing.scores[measure]
+    queries = f"{score.queries.low:.4f}-{score.queries.high:.4f}" if score.queries else ""
+    runs = f"{score.runs.smallest:.4f}-{score.runs.largest:.4f}" if score.runs.runs > 1 else ""
+    rank = "-" if standing.rank is None else f"{standing.rank}"
+    return rank, standing.name, f"{score.lower:.4f}", f"{score.ties.upper:.4f}", queries, runs
+
+
+def sentences(found: Leaderboard) -> Iterator[str]:
+    """What ranks, what a shared rank means, and the notes."""
+    yield (
+        f"{count(len(found.standings), 'system')} by {found.measure}, every tie broken against each. A rank is 1 + "
+        "the number of systems that are ahead: whose lower bound is larger by more than the choice of queries is likely "
+        f"to explain, at {percent(found.confidence)} for all pairs together (sign-flip test, Holm). Systems of "
+        "one rank are in the order of their lower bounds, which says nothing more."
+    )
+    for standing in found.standings:
+        if standing.notes:
+            yield f"{standing.name}: {'; '.join(standing.notes)}."
