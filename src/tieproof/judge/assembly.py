@@ -32,14 +32,18 @@ class Assembled(NamedTuple):
     unknown: int
 
 
-def assembled(batches: Iterable[tuple[Batch, Answers]]) -> Assembled:
-    """The answers of all batches; of two answers to the same question the first one counts."""
+def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Assembled:
+    """The answers of all batches; of two answers to the same question the first one counts.
+
+    symmetric : two items are the same question in either order
+    """
     first: dict[Asked, tuple[FloatArray, str]] = {}
     pairs: list[tuple[Asked, FloatArray, str]] = []
     unknown = 0
     for batch, (vectors, reasons, strangers) in batches:
         unknown += strangers
         for asked, vector, reason in zip(batch.asked, vectors, reasons, strict=True):
+            asked = tuple(sorted(asked)) if symmetric else asked
             if asked in first:
                 pairs.append((asked, vector, reason))
             else:

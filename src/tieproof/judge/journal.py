@@ -4,7 +4,6 @@ A judge that was killed finds its journal, deals the same batches from the same 
 has no answers yet. What is written down is whole or absent.
 """
 
-import fcntl
 import json
 import os
 import shutil
@@ -71,6 +70,8 @@ def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
 
     plan : all that decides what is asked; InputError where a journal in this place is of something else
     """
+    import fcntl  # which not every system has
+
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as lock:
         try:

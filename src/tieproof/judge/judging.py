@@ -103,6 +103,8 @@ def judge(
     1.0
 
     """
+    if not hasattr(os, "fork"):
+        raise InputError("A judge needs Linux, macOS or the like, where processes can be limited and ended.")
     if not isinstance(competition, Competition):
         competition = Competition.read(competition)
     check_choice("seal", seal, HOW)
@@ -180,7 +182,7 @@ class Flow(NamedTuple):
     def evaluated(self) -> Run:
         """The result of the answers in the journal."""
         ran = [self.journal.read(self.run, at) for at in range(len(self.batches))]
-        found = assembled(zip(self.batches, (each.answers for each in ran), strict=True))
+        found = assembled(zip(self.batches, (each.answers for each in ran), strict=True), self.competition.symmetric)
         queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
         if self.competition.kind == DISTANCE:
             gallery = None if gallery_labels is None else len(gallery_labels)

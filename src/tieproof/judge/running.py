@@ -215,11 +215,14 @@ def read_file(path: Path, most: int) -> bytes | None:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    with os.fdopen(number, "rb") as file:
+    try:
         found = os.fstat(number)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size > most:
             return None
-        return file.read(most)
+        with os.fdopen(number, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(number)
 
 
 def last_words(path: Path, folder: str) -> str:

@@ -80,10 +80,22 @@ def bubblewrap_options(shown: Iterable[Path]) -> list[str]:
         elif os.path.exists(folder):
             words += ["--ro-bind", folder, folder]
     words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    for place in shown:
-        if not place.is_relative_to("/usr"):
-            words += ["--ro-bind", str(place), str(place)]
+    for place in outermost(shown):
+        words += ["--ro-bind", str(place), str(place)]
     return words
+
+
+def outermost(places: Iterable[Path]) -> list[Path]:
+    """The places that lie in no other one of them, nor in what every system sees.
+
+    >>> [str(place) for place in outermost([Path("/a/b"), Path("/usr/bin/awk"), Path("/a"), Path("/ab")])]
+    ['/a', '/ab']
+    """
+    known = [*map(Path, SYSTEM_FOLDERS)]
+    for place in sorted(set(places)):
+        if not any(place.is_relative_to(other) for other in known):
+            known.append(place)
+    return known[len(SYSTEM_FOLDERS) :]
 
 
 def python_folders() -> list[Path]:
@@ -108,7 +120,14 @@ def check_hidden(secrets: Sequence[Path], shown: Iterable[Path]) -> None:
 
 def environment_of(system: System, scratch: str) -> dict[str, str]:
     """All of the environment of a system."""
-    found = {"PATH": PATH, "HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", "USER": "judge"}
+    found = {
+        "PATH": PATH,
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "LANG": "C.UTF-8",
+        "USER": "judge",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     return found | ({"PYTHONPATH": os.pathsep.join(map(str, system.path))} if system.path else {})
 
 

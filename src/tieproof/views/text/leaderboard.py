@@ -32,11 +32,12 @@ def row(standing: Standing, measure: str) -> Row:
 
 def sentences(found: Leaderboard) -> Iterator[str]:
     """What ranks, what a shared rank means, and the notes."""
+    systems, level = count(len(found.standings), "system"), percent(found.confidence)
     yield (
-        f"{count(len(found.standings), 'system')} by {found.measure}, every tie broken against each. A rank is 1 + "
-        "the number of systems that are ahead: whose lower bound is larger by more than the choice of queries is likely "
-        f"to explain, at {percent(found.confidence)} for all pairs together (sign-flip test, Holm). Systems of "
-        "one rank are in the order of their lower bounds, which says nothing more."
+        f"{systems} by {found.measure}, every tie broken against each. A rank is 1 + the number of systems that are "
+        "ahead: whose lower bound is larger by more than the choice of queries is likely to explain, at "
+        f"{level} for all pairs together (sign-flip test, Holm). Systems of one rank are in the order of their lower "
+        "bounds, which says nothing more."
     )
     for standing in found.standings:
         if standing.notes:

@@ -1,0 +1,102 @@
+"""Systems that answer at an address, here at one of this machine."""
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tieproof as tp
+from competitions import EMBEDDINGS, LABELS, organise, vector
+from tieproof.judge import judge
+
+Answer = Callable[[Any], bytes]
+
+
+class Server(ThreadingHTTPServer):
+    """Answers each request with what `answer` makes of its JSON."""
+
+    answer: Answer
+    daemon_threads = True
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        content = self.server.answer(asked)
+        self.send_response(200 if content else 500)
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(content)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server(("127.0.0.1", 0), Handler) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+def honest(asked: Any) -> bytes:
+    words = {item["name"]: base64.b64decode(item["content"]).decode() for item in asked["items"]}
+    return "".join(f"{name},{','.join(map(str, vector(words[name])))}\n" for (name,) in asked["questions"]).encode()
+
+
+def address(server: Server) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}/embed"
+
+
+def test_an_address_is_scored_and_said_not_to_be_sealed(server: Server, tmp_path: Path) -> None:
+    server.answer = honest
+    judgment = judge(organise(tmp_path), address(server), name="ours", out=tmp_path / "judged")
+    assert judgment["AP"].ties == tp.evaluate(EMBEDDINGS, LABELS, distance="euclidean")["AP"]
+    assert judgment.seal.by == "nothing"
+    assert "from a place of its own" in judgment.seal.not_sealed[0]
+
+
+def test_distances_from_an_address(server: Server, tmp_path: Path) -> None:
+    def answer(asked: Any) -> bytes:
+        words = {item["name"]: len(base64.b64decode(item["content"])) for item in asked["items"]}
+        return "".join(f"{a},{b},{abs(words[a] - words[b])}\n" for a, b in asked["questions"]).encode()
+
+    server.answer = answer
+    competition = organise(tmp_path, distance=None, system_kind="distance")
+    judgment = judge(competition, address(server), name="ours", out=tmp_path / "judged")
+    lengths = EMBEDDINGS[:, 2]
+    expected = tp.evaluate_distances(abs(lengths[:, None] - lengths), labels=LABELS, measures=["AP"])
+    assert judgment["AP"].ties == expected["AP"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "limits", "reason"),
+    [
+        (lambda asked: b"", {}, "crashed"),
+        (lambda asked: b"x" * 3000, {"limits_output": "1KiB"}, "too much output"),
+        (lambda asked: time.sleep(3.0) or b"x", {"limits_seconds": 0.5}, "late"),
+        (lambda asked: b"\xff\xfe,1\n", {}, "missing"),
+    ],
+)
+def test_addresses_that_do_not_answer(
+    server: Server, tmp_path: Path, answer: Answer, limits: dict[str, Any], reason: str
+) -> None:
+    server.answer = answer
+    competition = organise(tmp_path, system_batch=100, system_repeats=0, **limits)
+    judgment = judge(competition, address(server), name="ours", out=tmp_path / "judged")
+    assert judgment.refused == ({reason: 12},)
+
+
+def test_an_address_where_nobody_is(tmp_path: Path) -> None:
+    judgment = judge(organise(tmp_path), "http://127.0.0.1:9/none", name="ours", out=tmp_path / "judged")
+    assert judgment.refused == ({"crashed": 12},)

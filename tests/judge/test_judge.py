@@ -1,0 +1,325 @@
+"""A judge's score is that of the same embeddings evaluated directly; what is refused is last, and logged."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from competitions import EMBEDDINGS, HEAD, HONEST, LABELS, PRINT, VECTOR, WORDS, edit_distance, organise, program
+from tieproof.judge import Judgment, judge
+from tieproof.judge.competition import Competition
+from tieproof.judge.dealing import Dealer
+from tieproof.judge.items import read_sequestered
+from tieproof.judge.judging import dealt
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+
+
+def judged(folder: Path, code: str, arguments: str = "{lines}", **entries: Any) -> Judgment:
+    competition = organise(folder / "organiser", **entries)
+    return judge(competition, program(folder / "team", code, arguments), name="ours", out=folder / "judged")
+
+
+def log_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "judged" / "ours.judgment.json").read_text())
+    return found
+
+
+def check_same(result: tp.Result, expected: tp.Result) -> None:
+    assert result.fingerprint == expected.fingerprint
+    for measure in expected:
+        assert result[measure] == expected[measure]
+        assert result.per_query(measure).lower.tolist() == expected.per_query(measure).lower.tolist()
+
+
+EXPECTED = tp.evaluate(EMBEDDINGS, LABELS, distance="euclidean", measures=["AP", "P@1"])
+
+AS_ARRAY = (
+    HEAD
+    + VECTOR
+    + """
+import struct
+rows = [vector(open(os.path.join(items, name)).read()) for name in names]
+header = repr({"descr": "<i8", "fortran_order": False, "shape": (len(rows), 4)}).ljust(117) + "\\n"
+body = b"".join(struct.pack("<4q", *row) for row in rows)
+open(answers, "wb").write(b"\\x93NUMPY\\x01\\x00" + struct.pack("<H", len(header)) + header.encode() + body)
+"""
+)
+"""A system without NumPy that writes an array, in the order of the names."""
+
+
+@pytest.mark.parametrize(("code", "arguments"), [(HONEST, "{lines}"), (AS_ARRAY, "{items} {answers}")])
+def test_the_score_is_that_of_the_embeddings(tmp_path: Path, code: str, arguments: str) -> None:
+    judgment = judged(tmp_path, code, arguments)
+    (result,) = judgment.results
+    check_same(result, EXPECTED)
+    assert judgment["AP"].lower == EXPECTED["AP"].lower
+    assert judgment["AP"].ties == EXPECTED["AP"]
+    assert judgment["AP"].queries == EXPECTED.interval("AP")
+    assert judgment.refused == ({},)
+    assert (judgment.repeats[0].asked, judgment.repeats[0].differ) == (3, 0)
+    assert judgment.questions == len(WORDS)
+
+
+def test_a_participant_can_verify_the_record(tmp_path: Path) -> None:
+    judged(tmp_path, HONEST)
+    record, answers = (tmp_path / "judged" / f"ours.run-1.{ending}" for ending in ("tieproof", "npy"))
+    assert tp.verify(str(record), np.load(answers), LABELS).agrees
+    assert not tp.verify(str(record), np.load(answers) + np.arange(12)[:, None], LABELS).agrees
+    assert np.load(answers).tolist() == EMBEDDINGS.tolist()
+
+
+def test_a_function_is_called_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "team"
+    folder.mkdir()
+    (folder / "letters.py").write_text(
+        VECTOR
+        + "import os\ndef embed(words):\n    print('said aloud')\n    return [vector(word) for word in words]\n"
+    )
+    monkeypatch.chdir(folder)
+    judgment = judge(organise(tmp_path / "organiser"), "letters:embed", name="ours", out=tmp_path / "judged")
+    check_same(judgment.results[0], EXPECTED)
+
+
+REFUSED = {
+    "nan": ("print(name, 'nan', 0, 0, 0, sep=',')", "not finite"),
+    "infinite": ("print(name, '1e999', 0, 0, 0, sep=',')", "not finite"),
+    "words": ("print(name, 'one', 0, 0, 0, sep=',')", "no numbers"),
+    "short": ("print(name, 1, sep=',')", "wrong shape"),
+    "empty": ("print(name)", "wrong shape"),
+    "missing": ("pass", "missing"),
+    "twice": ("print(f'{name},1,0,0,0\\n{name},2,0,0,0')", "duplicate"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_refused_answers_are_last(tmp_path: Path, kind: str) -> None:
+    """Expected by the definition: items without an answer at the largest distance of all, from whoever asks."""
+    refused, reason = REFUSED[kind]
+    code = f"{PRINT}{VECTOR}for name, word in lines:\n    if word.startswith('k'): {refused}\n"
+    code += "    else: print(name, *vector(word), sep=',')\n"
+    judgment = judged(tmp_path, code)
+    assert judgment.refused == ({reason: 1},)
+    silent = WORDS.index("kitten")
+    distances = ((EMBEDDINGS[:, None] - EMBEDDINGS[None]) ** 2).sum(axis=2)
+    distances[silent] = distances[:, silent] = distances.max() + 1
+    expected = tp.evaluate_distances(distances, labels=LABELS, measures=["AP", "P@1"])
+    check_same(judgment.results[0], expected)
+    assert judgment["AP"].lower < EXPECTED["AP"].lower
+    assert log_of(tmp_path)["runs"][0]["refused"] == {reason: [[silent]]}
+    record, answers = (tmp_path / "judged" / f"ours.run-1.{ending}" for ending in ("tieproof", "npy"))
+    assert tp.verify(str(record), np.load(answers), LABELS).agrees
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments", "reason"),
+    [
+        ("import sys; sys.exit('no licence found')", "{lines}", "crashed"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "{lines}", "crashed"),
+        ("while True: pass", "{lines}", "late"),
+        ("while True: print('x' * 10000)", "{lines}", "too much output"),
+        (f"{HEAD}open(answers, 'wb').write(b'\\x93NUMPY' + b'x' * 100)", "{items} {answers}", "crashed"),
+        (f"{HEAD}os.symlink('/etc/passwd', answers)", "{items} {answers}", "crashed"),
+        (f"{HEAD}os.mkfifo(answers)", "{items} {answers}", "crashed"),
+        (f"{HEAD}os.mkdir(answers)", "{items} {answers}", "crashed"),
+        ("pass", "{items} {answers}", "crashed"),
+        ("x = [bytearray(2**20) for _ in range(10000)]", "{lines}", "crashed"),
+    ],
+)
+def test_whatever_a_system_does_it_scores_as_if_it_were_blind(
+    tmp_path: Path, code: str, arguments: str, reason: str
+) -> None:
+    seconds = 1 if reason == "late" else 120
+    limits = {"limits_seconds": seconds, "limits_output": "1MB", "limits_memory": "512MiB", "system_batch": 100}
+    judgment = judged(tmp_path, code, arguments, system_repeats=0, **limits)
+    assert judgment.refused == ({reason: len(WORDS)},)
+    zeros = tp.evaluate(np.zeros((12, 2)), LABELS, distance="euclidean", measures=["AP", "P@1"])
+    assert judgment["AP"].ties == zeros["AP"]
+
+
+def test_what_a_system_said_last_is_in_the_log(tmp_path: Path) -> None:
+    judged(tmp_path, "import sys; print(sys.argv[1], file=sys.stderr); sys.exit('no licence found')")
+    assert "no licence found" in log_of(tmp_path)["runs"][0]["said"]
+
+
+def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:
+    """Nor does the judge follow a link for a system that may not read the labels itself."""
+    labels = tmp_path / "organiser" / "labels.npy"
+    labels.parent.mkdir()
+    np.save(labels, np.arange(12)[:, None] % 3)
+    code = f"{HEAD}os.symlink({str(labels)!r}, answers)"
+    judgment = judged(tmp_path, code, "{items} {answers}", system_batch=100, system_repeats=0)
+    assert judgment.refused == ({"crashed": 12},)
+
+
+def test_by_the_rules_a_refusal_can_cost_the_rank(tmp_path: Path) -> None:
+    assert judged(tmp_path, "pass", rules_refused="disqualified").disqualified
+    assert not judged(tmp_path / "b", "pass").disqualified
+
+
+def test_the_time_of_a_run_is_limited(tmp_path: Path) -> None:
+    code = f"{HONEST}import time; time.sleep(0.7)"
+    judgment = judged(tmp_path, code, limits_total_seconds=1.0, system_batch=1, system_repeats=0)
+    assert 10 <= judgment.refused[0]["late"] <= 11
+
+
+def test_names_that_nobody_asked_about_are_counted_and_ignored(tmp_path: Path) -> None:
+    judgment = judged(tmp_path, f"{HONEST}print('0123,1,2,3,4')", system_batch=100, system_repeats=0)
+    check_same(judgment.results[0], EXPECTED)
+    assert log_of(tmp_path)["runs"][0]["unknown_names"] == 1
+
+
+CHANGING = {
+    "order": "for at, (name, word) in enumerate(lines): print(name, at, len(word), sep=',')",
+    "batch": "for name, word in lines: print(name, len(lines), len(word), sep=',')",
+    "name": "for name, word in lines: print(name, int(name, 16), len(word), sep=',')",
+}
+
+
+@pytest.mark.parametrize("kind", CHANGING)
+def test_answers_that_depend_on_what_must_not_matter_are_reported(tmp_path: Path, kind: str) -> None:
+    judgment = judged(tmp_path, PRINT + CHANGING[kind], system_batch=6, system_repeats=6)
+    (repeats,) = judgment.repeats
+    assert repeats.asked == 6
+    assert repeats.differ >= 3
+    assert repeats.largest > 0
+    assert "it depends on order, batch, name or chance" in " ".join(str(judgment).split())
+
+
+def test_a_random_system_is_run_several_times(tmp_path: Path) -> None:
+    code = f"{PRINT}{VECTOR}import random\nfor name, word in lines: print(name, random.random(), sep=',')\n"
+    judgment = judged(tmp_path, code, system_runs=3)
+    lowers = [result["AP"].lower for result in judgment.results]
+    score = judgment["AP"]
+    assert len(set(lowers)) == 3
+    assert score.lower == pytest.approx(np.mean(lowers), rel=1e-12)
+    assert (score.runs.smallest, score.runs.largest) == (min(lowers), max(lowers))
+    assert score.runs.std == pytest.approx(np.std(lowers, ddof=1), rel=1e-12)
+    assert score.queries is not None
+    assert score.queries.low < score.lower < score.queries.high
+    mean = np.mean([result.per_query("AP").lower for result in judgment.results], axis=0)
+    assert score.queries.value == pytest.approx(mean.mean(), rel=1e-12)
+
+
+def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    organiser, team = tmp_path / "organiser", tmp_path / "team"
+    team.mkdir()
+    (team / "images.py").write_text(
+        "def rows(items):\n    return items\ndef sizes(items):\n    return [[item.stat().st_size] for item in items]\n"
+    )
+    monkeypatch.chdir(team)
+    (organiser / "images").mkdir(parents=True)
+    sizes = [3, 3, 5, 8, 9, 1]
+    for at, size in enumerate(sizes):
+        (organiser / "images" / f"{at}.png").write_bytes(b"x" * size)
+    (organiser / "labels.tsv").write_text("".join(f"{at}.png\t{at // 2}\n" for at in range(6)))
+    competition = organise(organiser, data_items="images", data_labels="labels.tsv")
+    judgment = judge(competition, "images:sizes", name="sizes", out=tmp_path / "judged")
+    labels = [str(at // 2) for at in range(6)]
+    expected = tp.evaluate(np.array(sizes)[:, None], labels, distance="euclidean", measures=["AP", "P@1"])
+    check_same(judgment.results[0], expected)
+    rows = np.random.default_rng(0).normal(size=(12, 2, 2)).astype(np.float32)
+    np.save(organiser / "rows.npy", rows)
+    competition = organise(organiser, data_items="rows.npy")
+    judgment = judge(competition, "images:rows", name="rows", out=tmp_path / "judged")
+    flat = tp.evaluate(rows.reshape(12, 4).astype(float), LABELS, distance="euclidean", measures=["AP", "P@1"])
+    check_same(judgment.results[0], flat)
+
+
+def test_a_gallery(tmp_path: Path) -> None:
+    """Queries and gallery are dealt together; the system is not told which is which."""
+    organiser = tmp_path / "organiser"
+    organiser.mkdir()
+    for name, part in (("queries", slice(0, 4)), ("gallery", slice(4, 12))):
+        (organiser / f"{name}.txt").write_text("".join(f"{word}\n" for word in WORDS[part]))
+        (organiser / f"{name}-labels.txt").write_text("".join(f"{label}\n" for label in LABELS[part]))
+    files = {
+        "data_items": str(organiser / "queries.txt"),
+        "data_labels": str(organiser / "queries-labels.txt"),
+        "data_gallery": str(organiser / "gallery.txt"),
+        "data_gallery_labels": str(organiser / "gallery-labels.txt"),
+    }
+    judgment = judged(tmp_path, HONEST, **files)
+    expected = tp.evaluate(
+        EMBEDDINGS[:4],
+        LABELS[:4],
+        gallery=EMBEDDINGS[4:],
+        gallery_labels=LABELS[4:],
+        distance="euclidean",
+        measures=["AP", "P@1"],
+    )
+    check_same(judgment.results[0], expected)
+    pairs = f"{PRINT}words = dict(lines)\nfor line in open(sys.argv[2]):\n    a, b = line.strip().split(',')\n"
+    pairs += "    print(a, b, abs(len(words[a]) - len(words[b])), sep=',')\n"
+    judgment = judged(tmp_path / "b", pairs, "{lines} {pairs}", distance=None, system_kind="distance", **files)
+    lengths = np.array([len(word) for word in WORDS])
+    matrix = abs(lengths[:4, None] - lengths[None, 4:])
+    expected = tp.evaluate_distances(matrix, labels=LABELS[:4], gallery_labels=LABELS[4:], measures=["AP", "P@1"])
+    check_same(judgment.results[0], expected)
+
+
+EDITS = """
+words = dict(lines)
+def distance(a, b):
+    row = list(range(len(b) + 1))
+    for at, x in enumerate(a, 1):
+        before, row[0] = row[0], at
+        for place, y in enumerate(b, 1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (x != y))
+    return row[-1]
+for line in open(sys.argv[2]):
+    a, b = line.strip().split(",")
+    print(a, b, distance(words[a], words[b]), sep=",")
+"""
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_systems_that_give_distances(tmp_path: Path, symmetric: bool) -> None:
+    kind = {"distance": None, "system_kind": "distance", "system_symmetric": symmetric}
+    judgment = judged(tmp_path, PRINT + EDITS, "{lines} {pairs}", system_batch=20, **kind)
+    matrix = np.array([[edit_distance(a, b) for b in WORDS] for a in WORDS], dtype=float)
+    expected = tp.evaluate_distances(matrix, labels=LABELS, measures=["AP", "P@1"])
+    check_same(judgment.results[0], expected)
+    assert judgment.questions == 12 * 11 // (2 if symmetric else 1)
+    assert judgment.repeats[0].differ == 0
+    assert judgment.repeats[0].asked > 0
+    answers = np.load(tmp_path / "judged" / "ours.run-1.npy")
+    assert tp.verify(str(tmp_path / "judged" / "ours.run-1.tieproof"), answers, labels=LABELS).agrees
+
+
+def test_a_pair_without_an_answer_is_farthest(tmp_path: Path) -> None:
+    code = PRINT + EDITS.replace("    print(a", "    if words[a] != 'kitten' != words[b]: print(a")
+    judgment = judged(tmp_path, code, "{lines} {pairs}", distance=None, system_kind="distance", system_batch=16)
+    matrix = np.array([[edit_distance(a, b) for b in WORDS] for a in WORDS], dtype=float)
+    silent = WORDS.index("kitten")
+    matrix[silent] = matrix[:, silent] = 1000.0
+    check_same(judgment.results[0], tp.evaluate_distances(matrix, labels=LABELS, measures=["AP", "P@1"]))
+    assert judgment.refused == ({"missing": 22},)
+
+
+def test_names_and_order_are_drawn_from_the_seed(tmp_path: Path) -> None:
+    competition = Competition.read(organise(tmp_path))
+    items = read_sequestered(competition)
+
+    def asked(seed: bytes, name: str, run: int) -> list[tuple[str, int]]:
+        return [pair for batch in dealt(competition, items, Dealer(seed, name, run)) for pair in batch.items.items()]
+
+    one = asked(b"a seed", "ours", 1)
+    assert asked(b"a seed", "ours", 1) == one
+    assert sorted(item for _, item in one)[::-1] == sorted([*range(12), *repeated(one)])[::-1]
+    others = [asked(b"a seed", "ours", 2), asked(b"a seed", "theirs", 1), asked(b"another", "ours", 1)]
+    for other in others:
+        assert [item for _, item in other] != [item for _, item in one]
+        assert not {name for name, _ in other} & {name for name, _ in one}
+    assert len({name for name, _ in one}) == 15
+    assert [item for _, item in one[:12]] != list(range(12))
+
+
+def repeated(pairs: list[tuple[str, int]]) -> list[int]:
+    """The items that stand there a second time."""
+    items = [item for _, item in pairs]
+    return [item for item in set(items) if items.count(item) == 2]

@@ -1,0 +1,96 @@
+"""A judge that was killed goes on where it was, and gives the same bytes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import kept_waiting
+from competitions import HONEST, organise, program
+from tieproof.errors import InputError
+from tieproof.judge import judge
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+
+MUCH_LATER = 120.0
+"""Seconds: whatever takes longer never comes."""
+
+
+def started(competition: Path, system: str, out: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, kept_waiting.__file__, str(competition), system, str(out)])
+
+
+def wait_for(what: object, folder: Path, count: int) -> None:
+    """Wait until so many batches were asked."""
+    deadline = time.monotonic() + MUCH_LATER
+    while len(list(folder.glob("asked-*"))) < count:
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {place.name: place.read_bytes() for place in folder.iterdir()}
+
+
+def has_ended(number: int) -> bool:
+    """Whether a process is gone, or is one that nobody has waited for."""
+    try:
+        return "Z" in Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_judge_that_was_killed_gives_the_same_bytes(tmp_path: Path, number: signal.Signals) -> None:
+    competition = organise(tmp_path / "organiser", system_batch=2, system_runs=2)
+    asked = tmp_path / "asked"
+    asked.mkdir()
+    code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")
+    system = program(tmp_path / "team", code, f"{{lines}} {asked}")
+    process = started(competition, system, tmp_path / "judged")
+    wait_for(process, asked, 3)
+    process.send_signal(number)
+    assert process.wait(MUCH_LATER) == -number
+    if Path("/proc").is_dir():
+        deadline = time.monotonic() + MUCH_LATER
+        while not all(has_ended(int(place.name.removeprefix("asked-"))) for place in asked.iterdir()):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert [place.name for place in (tmp_path / "judged").iterdir()] == ["ours.judging"]
+    (asked / "go").touch()
+    assert started(competition, system, tmp_path / "judged").wait(MUCH_LATER) == 0
+    batches = 2 * (6 + 2)
+    assert len(list(asked.glob("asked-*"))) == batches + 1  # the one that was under way, once more
+    assert started(competition, system, tmp_path / "again").wait(MUCH_LATER) == 0
+    assert files_of(tmp_path / "judged") == files_of(tmp_path / "again")
+    assert len(files_of(tmp_path / "judged")) == 5
+
+
+def test_a_journal_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
+    competition = organise(tmp_path / "organiser", system_batch=2)
+    asked = tmp_path / "asked"
+    asked.mkdir()
+    code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")
+    system = program(tmp_path / "team", code, f"{{lines}} {asked}")
+    process = started(competition, system, tmp_path / "judged")
+    wait_for(process, asked, 3)
+    with pytest.raises(InputError, match=r"Another judge works in .*ours\.judging"):
+        judge(competition, system, name="ours", out=tmp_path / "judged", seal="none")
+    process.kill()
+    process.wait(MUCH_LATER)
+    with pytest.raises(InputError, match=r"was begun with another system\. Judge with the same again"):
+        judge(competition, f"{system} more", name="ours", out=tmp_path / "judged", seal="none")
+    (tmp_path / "organiser" / "seed.txt").write_text("another seed, as long as that")
+    with pytest.raises(InputError, match="was begun with another seed"):
+        judge(competition, system, name="ours", out=tmp_path / "judged", seal="none")
+
+
+def test_a_system_that_was_judged_is_not_judged_again_under_its_name(tmp_path: Path) -> None:
+    competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", HONEST)
+    judge(competition, system, name="ours", out=tmp_path / "judged")
+    with pytest.raises(InputError, match=r"ours\.judgment\.json is there: the system was judged\. Take another name"):
+        judge(competition, system, name="ours", out=tmp_path / "judged")

@@ -1,0 +1,225 @@
+"""What a system finds that looks for the labels: nothing under a seal, and without one the report says what it could.
+
+The spies answer with what they find, so that it is read back from the answers.
+"""
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from competitions import HEAD, HONEST, PRINT, organise, program
+from tieproof.errors import InputError
+from tieproof.judge import Judgment, judge
+from tieproof.judge import sealing as seals
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+
+sealed_only = pytest.mark.skipif(not seals.bubblewrap_works(), reason="needs bubblewrap, and namespaces")
+
+SECRET = "TIEPROOF_TEST_SECRET"
+
+SPY = """
+import socket
+def reads(path):
+    try:
+        return open(path, "rb").read()
+    except OSError:
+        return b""
+def reaches(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+        return True
+    except OSError:
+        return False
+organiser, port, judge = {organiser!r}, {port}, {judge}
+found = [
+    b"puppy" in reads(os.path.join(organiser, "items.txt")) or b"cow" in reads(os.path.join(organiser, "labels.txt")),
+    "SECRET" in repr(dict(os.environ)),
+    b"SECRET" in reads(f"/proc/{judge}/environ"),
+    reaches(port),
+    any("labels.txt" in names for _, _, names in os.walk("/tmp")),
+]
+for name, word in lines: print(name, *map(int, found), len(word), sep=",")
+"""
+
+LABELS, ENVIRONMENT, JUDGE, NETWORK, OTHERS = range(5)
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=accept, args=[server], daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def accept(server: socket.socket) -> None:
+    try:
+        while True:
+            server.accept()[0].close()
+    except OSError:
+        pass
+
+
+def spied(folder: Path, port: int, seal: seals.How) -> tuple[Judgment, list[bool]]:
+    """The judgment of a spy, and what it found."""
+    competition = organise(folder / "organiser", system_batch=100, system_repeats=0)
+    code = SPY
+    for name, value in {"organiser!r": repr(str(folder / "organiser")), "port": port, "judge": os.getpid()}.items():
+        code = code.replace(f"= {{{name}}}", f"= {value}").replace(f", {{{name}}}", f", {value}")
+    system = program(folder / "team", PRINT + code)
+    judgment = judge(competition, system, name="spy", out=folder / "judged", seal=seal)
+    assert judgment.refused == ({},)
+    answers = np.load(folder / "judged" / "spy.run-1.npy")
+    return judgment, answers[0, :5].astype(bool).tolist()
+
+
+@sealed_only
+def test_a_spy_finds_nothing_under_bubblewrap(tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SECRET, "SECRET")
+    judgment, found = spied(tmp_path, port, "bubblewrap")
+    assert found == [False] * 5
+    assert judgment.seal.by == "bubblewrap"
+    assert judgment.seal.not_sealed == (seals.ONE_PROCESS,)
+
+
+def test_without_a_seal_the_report_says_what_a_spy_finds(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SECRET, "SECRET")
+    judgment, found = spied(tmp_path, port, "none")
+    assert found[LABELS]
+    assert found[NETWORK]
+    assert found[OTHERS]
+    assert not found[ENVIRONMENT]
+    assert judgment.seal.by == "nothing"
+    assert {seals.FILES_OPEN, seals.NETWORK_OPEN, seals.PROCESSES_OPEN} <= set(judgment.seal.not_sealed)
+    said = " ".join(str(judgment).split())
+    assert "Not sealed." in said
+    assert seals.FILES_OPEN in said
+
+
+def test_where_no_sandbox_works_that_is_found_out_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bwrap that is there and may not make namespaces, as in many containers."""
+    broken = tmp_path / "bin" / "bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+    seals.bubblewrap_works.cache_clear()
+    try:
+        judgment = judge(
+            organise(tmp_path / "o"), program(tmp_path / "t", HONEST), name="ours", out=tmp_path / "judged"
+        )
+        assert judgment.seal.by == "nothing"
+        with pytest.raises(InputError, match=r"bubblewrap \(bwrap\) is not installed, or may not make namespaces"):
+            judge(tmp_path / "o" / "competition.toml", "cat {lines}", name="b", out=tmp_path / "b", seal="bubblewrap")
+    finally:
+        seals.bubblewrap_works.cache_clear()
+
+
+@sealed_only
+def test_a_system_leaves_nothing_for_its_next_batch(tmp_path: Path) -> None:
+    """Whatever it writes, in its folder or elsewhere, is gone; so it remembers nothing."""
+    code = f"""{PRINT}
+found = sum(os.path.exists(place) for place in ("/tmp/left", "/judge/left", os.path.expanduser("~/left")))
+for place in ("/tmp/left", "/judge/left", "/usr/left", {str(tmp_path)!r} + "/left"):
+    try:
+        open(place, "w").close()
+    except OSError:
+        pass
+for name, word in lines: print(name, found, len(word), sep=",")
+"""
+    system = program(tmp_path / "team", code)
+    judge(organise(tmp_path / "organiser"), system, name="ours", out=tmp_path / "judged", seal="bubblewrap")
+    assert not np.load(tmp_path / "judged" / "ours.run-1.npy")[:, 0].any()
+    assert not list(tmp_path.rglob("left"))
+    assert not Path("/usr/left").exists()
+
+
+def test_nothing_about_an_item_is_in_what_a_system_is_given(tmp_path: Path) -> None:
+    """Names are random, and times, sizes of folders and the order of files say nothing of the organiser's."""
+    code = f"""{HEAD}
+found = [os.stat(os.path.join(items, name)) for name in names]
+same = len({{(each.st_mtime, each.st_mode) for each in found}}) == 1
+named = all(len(name) == 20 and name.endswith(".txt") for name in names)
+with open(answers, "w") as file:
+    for name in names: print(name[:-4], int(same), int(named), sep=",", file=file)
+"""
+    system = program(tmp_path / "team", code, "{items} {answers}")
+    judgment = judge(organise(tmp_path / "organiser"), system, name="ours", out=tmp_path / "judged")
+    assert judgment.refused == ({},)
+    assert np.load(tmp_path / "judged" / "ours.run-1.npy").tolist() == [[1.0, 1.0]] * 12
+
+
+@pytest.mark.parametrize("shown", ["organiser", "organiser/labels.txt", "."])
+def test_a_system_is_not_shown_the_secrets(tmp_path: Path, shown: str) -> None:
+    competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", HONEST)
+    with pytest.raises(InputError, match=r"which the system is shown, holds .* which it may not see"):
+        judge(competition, system, name="ours", out=tmp_path / "judged", show=[tmp_path / shown])
+    with pytest.raises(InputError, match=r"holds .*labels\.txt, which it may not see"):
+        judge(competition, f"cat {{lines}} {tmp_path}/organiser/labels.txt", name="ours", out=tmp_path / "judged")
+
+
+@sealed_only
+def test_a_system_sees_what_it_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "weights").write_text("7")
+    code = f"{PRINT}weight = open({str(tmp_path / 'model' / 'weights')!r}).read()\n"
+    code += "for name, word in lines: print(name, weight, len(word), sep=',')\n"
+    competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", code)
+    blind = judge(competition, system, name="blind", out=tmp_path / "judged", seal="bubblewrap")
+    assert blind.refused == ({"crashed": 12},)
+    judge(competition, system, name="ours", out=tmp_path / "judged", seal="bubblewrap", show=[tmp_path / "model"])
+    assert (np.load(tmp_path / "judged" / "ours.run-1.npy")[:, 0] == 7).all()
+
+
+ENGINE = """#!{python} -IS
+import json, os, subprocess, sys
+open({log!r}, "a").write(json.dumps(sys.argv[1:]) + "\\n")
+if sys.argv[1] == "run":
+    at = next(place for place, word in enumerate(sys.argv) if word == "image")
+    volume = next(word for word in sys.argv if word.startswith("--volume=")).removeprefix("--volume=")
+    folder, _, inside = volume.rpartition(":")
+    words = [word.replace(inside, folder) for word in sys.argv[at + 1 :]]
+    sys.exit(subprocess.run(words).returncode)
+"""
+"""Stands for podman: it notes how it is called, and runs the command of the image where it is."""
+
+
+@pytest.mark.parametrize("engine", ["podman", "docker"])
+def test_an_image_runs_without_network_and_is_removed(
+    tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, place = tmp_path / "calls", tmp_path / "bin" / engine
+    place.parent.mkdir()
+    place.write_text(ENGINE.format(python=sys.executable, log=str(log)))
+    place.chmod(place.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{place.parent}:{os.environ['PATH']}")
+    command = program(tmp_path / "team", HONEST)
+    competition = organise(tmp_path / "organiser", system_batch=100, system_repeats=0)
+    judgment = judge(competition, f"{engine}:image {command}", name="ours", out=tmp_path / "judged")
+    assert judgment.refused == ({},)
+    assert judgment.seal == seals.Seal(engine, ())
+    run, removed = (line for line in log.read_text().splitlines())
+    for option in ("--network=none", "--read-only", "--cap-drop=ALL", "--pull=never", f"--memory={4 * 2**30}"):
+        assert f'"{option}"' in run
+    assert '["rm", "--force", "tieproof-judge-' in removed
+
+
+def test_a_judge_leaves_no_process(tmp_path: Path) -> None:
+    """Neither where the system leaves the session, nor where its time is over."""
+    mark = f"sleep 98765.{os.getpid()}"
+    code = f"import subprocess\nfor _ in range(3): subprocess.Popen({mark.split()!r}, start_new_session=True)\n"
+    competition = organise(tmp_path / "organiser", system_batch=100, system_repeats=0)
+    for seal in ("none", "auto"):
+        judge(competition, program(tmp_path / "team", code), name=seal, out=tmp_path / "judged", seal=seal)  # type: ignore[arg-type]
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert mark not in running

@@ -1,0 +1,82 @@
+"""A toy competition, and systems for it as programs: items are words, and a system sees how they are spelt."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+WORDS = ["cat", "cats", "kitten", "dog", "dogs", "puppy", "cow", "calf", "cows", "catty", "doggy", "cowy"]
+LABELS = ["cat", "cat", "cat", "dog", "dog", "dog", "cow", "cow", "cow", "cat", "dog", "cow"]
+SEED = "0123456789abcdef, which the organiser keeps"
+
+HEAD = "import os, sys\nitems, answers = sys.argv[1:3]\nnames = sorted(os.listdir(items))\n"
+"""How a program begins that is called with {items} and {answers}."""
+
+PRINT = "import os, sys\nlines = [line.rstrip('\\n').split('\\t') for line in open(sys.argv[1])]\n"
+"""How one begins that is called with {lines}, and prints."""
+
+VECTOR = "def vector(word): return [word.count('c'), word.count('d'), len(word), ord(word[-1])]\n"
+
+HONEST = PRINT + VECTOR + "for name, word in lines: print(name, *vector(word), sep=',')\n"
+
+
+def vector(word: str) -> list[int]:
+    """What the honest system answers."""
+    return [word.count("c"), word.count("d"), len(word), ord(word[-1])]
+
+
+EMBEDDINGS = np.array([vector(word) for word in WORDS], dtype=np.float64)
+
+
+def edit_distance(a: str, b: str) -> int:
+    """The smallest number of insertions, deletions and changes of letters."""
+    row = list(range(len(b) + 1))
+    for at, letter in enumerate(a, 1):
+        before, row[0] = row[0], at
+        for place, other in enumerate(b, 1):
+            changed = before + (letter != other)
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, changed)
+    return row[-1]
+
+
+def organise(folder: Path, **entries: Any) -> Path:
+    """Write the files of a competition; entries are of its tables, as `system_batch=5`. Returns its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "items.txt").write_text("".join(f"{word}\n" for word in WORDS))
+    (folder / "labels.txt").write_text("".join(f"{label}\n" for label in LABELS))
+    (folder / "seed.txt").write_text(SEED)
+    given = {
+        "title": "Words",
+        "distance": "euclidean",
+        "measures": ["AP", "P@1"],
+        "data_items": "items.txt",
+        "data_labels": "labels.txt",
+        "data_seed": "seed.txt",
+        "system_batch": 5,
+        "system_repeats": 3,
+        "limits_seconds": 120,
+    } | entries
+    tables: dict[str, list[str]] = {"": [], "data": [], "system": [], "limits": [], "rules": []}
+    for name, value in given.items():
+        table, underline, key = name.partition("_")
+        if value is not None:
+            table, key = (table, key) if underline else ("", name)
+            tables[table].append(f"{key} = {as_toml(value)}")
+    text = "\n".join(line for table, lines in tables.items() for line in ([f"[{table}]"] if table else []) + lines)
+    place = folder / "competition.toml"
+    place.write_text(f"{text}\n")
+    return place
+
+
+def as_toml(value: Any) -> str:
+    """A value as TOML has it."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def program(folder: Path, code: str, arguments: str = "{lines}", name: str = "system.py") -> str:
+    """Write a system as a program of Python; returns its command."""
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / name
+    place.write_text(code)
+    return f"{sys.executable} -I -S {place} {arguments}"
