@@ -226,8 +226,8 @@ def test_pickles_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_newer_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    path = with_facts(tmp_path, version=2, call="something new")
-    refused(path, r"version 2 of the format.* reads up to 1\. Install a newer one: pip install --upgrade tieproof")
+    path = with_facts(tmp_path, version=3, call="something new")
+    refused(path, r"version 3 of the format.* reads up to 2\. Install a newer one: pip install --upgrade tieproof")
 
 
 @pytest.mark.parametrize("facts", ["[]", '"record"', "{}", '{"format": "tieproof record", "version": "1"}'])

@@ -208,9 +208,8 @@ def test_a_random_system_is_run_several_times(tmp_path: Path) -> None:
 def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     organiser, team = tmp_path / "organiser", tmp_path / "team"
     team.mkdir()
-    (team / "images.py").write_text(
-        "def rows(items):\n    return items\ndef sizes(items):\n    return [[item.stat().st_size] for item in items]\n"
-    )
+    rows_code, sizes_code = "return items", "return [[item.stat().st_size] for item in items]"
+    (team / "images.py").write_text(f"def rows(items): {rows_code}\ndef sizes(items): {sizes_code}\n")
     monkeypatch.chdir(team)
     (organiser / "images").mkdir(parents=True)
     sizes = [3, 3, 5, 8, 9, 1]

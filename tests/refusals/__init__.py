@@ -2,6 +2,7 @@
 
 from refusals import (
     comparisons,
+    competitions,
     embeddings,
     files,
     labels,
@@ -23,6 +24,7 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Files": files.CASES,
     "Records": records.CASES,
     "Pages": pages.CASES,
+    "Competitions, systems and their answers": competitions.CASES,
     "Predictions of MTEB": mteb_lists.CASES,
     "What looks right and is not": warned.CASES,
 }

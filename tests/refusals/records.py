@@ -51,8 +51,8 @@ CASES: dict[str, Case] = {
         changed(lambda content: content[: len(content) // 2]), "is damaged or cut short", in_folder=True
     ),
     "a record of a newer version": Case(
-        lambda folder: tp.load(with_facts(folder, version=2)),
-        r"version 2 of the format, and this tieproof reads up to 1",
+        lambda folder: tp.load(with_facts(folder, version=3)),
+        r"version 3 of the format, and this tieproof reads up to 2",
         in_folder=True,
     ),
     "an array that nobody asked for": Case(with_parts(more=b""), "its parts have other names", in_folder=True),

@@ -47,6 +47,7 @@ RESULTS: dict[str, Callable[[], tp.Result]] = {
     "packed codes": lambda: tp.evaluate(
         np.packbits(EMBEDDINGS > 0, axis=1), LABELS, distance="hamming", bits=4, measures=["AP"]
     ),
+    "answers": lambda: tp.evaluate_answers(np.where(np.arange(len(LABELS))[:, None] % 5, EMBEDDINGS, np.nan), LABELS),
     "triples": lambda: tp.evaluate(EMBEDDINGS, relevance=[[0, 1, 2], [1, 0, 1]], exclude=[[0, 2]]),
     "evaluator": by_evaluator,
     "scores": lambda: tp.evaluate_scores([[2, 1, 1], [1, 2, 2]], [[1, 0, 2], [0, 1, 0]]),

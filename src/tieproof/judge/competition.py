@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.calls.scoring import parse_measures
-from tieproof.distances import DISTANCES
+from tieproof.distances import our_name
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice, check_whole, parse_memory
 
@@ -157,6 +157,11 @@ def as_measures(name: str, value: Any) -> tuple[str, ...]:
     return tuple(str(measure) for measure in parse_measures(value))
 
 
+def as_distance(name: str, value: Any) -> str:
+    """Our name of a distance."""
+    return our_name(value)
+
+
 def as_seconds(name: str, value: Any) -> float:
     """A number of seconds."""
     if isinstance(value, bool) or not 0 < value < float("inf"):
@@ -175,7 +180,7 @@ TEXT = str
 ENTRIES: dict[str, Entry] = {
     "title": Entry(TEXT, as_it_is),
     "measures": Entry(list, as_measures, ["AP"]),
-    "distance": Entry(TEXT, choice(*DISTANCES), None),
+    "distance": Entry(TEXT, as_distance, None),
     "data.items": Entry(TEXT, as_it_is),
     "data.labels": Entry(TEXT, as_it_is),
     "data.gallery": Entry(TEXT, as_it_is, None),
@@ -213,6 +218,8 @@ def checked(given: dict[str, Any], place: Path) -> dict[str, Any]:
     short = {name.rpartition(".")[2]: value for name, value in found.items() if not name.startswith("limits.")}
     short["limits"] = Limits(*(found[f"limits.{field}"] for field in Limits._fields))
     check_together(short, place)
+    if short["kind"] == EMBEDDING and short["distance"] is None:
+        short["distance"] = "cosine"
     return short | {name: short[name] and place.parent / short[name] for name in PATHS}
 
 
@@ -243,8 +250,6 @@ def checked_entry(name: str, value: Any, place: Path) -> Any:
 
 def check_together(found: dict[str, Any], place: Path) -> None:
     """What only the whole says."""
-    if found["kind"] == EMBEDDING and found["distance"] is None:
-        raise InputError(f"{place} lacks 'distance', by which embeddings are ranked: one of {', '.join(DISTANCES)}.")
     if found["kind"] == DISTANCE and found["distance"] is not None:
         raise InputError(f"{place} has both system.kind = 'distance' and a distance of its own; leave that out.")
     if (found["gallery"] is None) != (found["gallery_labels"] is None):

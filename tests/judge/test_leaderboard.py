@@ -1,0 +1,164 @@
+"""Ranks: 1 + the systems that are ahead by their lower bounds; ties never pay, and nobody is ahead by chance."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from competitions import HONEST, PRINT, VECTOR, organise, program
+from tieproof.judge import Leaderboard, judge, leaderboard
+
+LABELS = np.arange(200) % 10
+
+
+def system(strength: float, seed: int = 0) -> tp.Result:
+    """Of embeddings that know so much of the classes."""
+    random = np.random.default_rng(seed)
+    vectors = random.normal(size=(200, 16)) + strength * np.eye(16)[LABELS]
+    return tp.evaluate(vectors, LABELS, measures=["AP", "P@1"])
+
+
+def ranks(board: Leaderboard) -> list[tuple[int | None, str]]:
+    return [(each.rank, each.name) for each in board.standings]
+
+
+def test_those_that_cannot_be_told_apart_share_a_rank() -> None:
+    random = np.random.default_rng(5)
+    vectors = random.normal(size=(200, 16)) + 2 * np.eye(16)[LABELS]
+    near = vectors + 1e-3 * random.normal(size=vectors.shape)
+    systems = {
+        "worst": system(0.0),
+        "twin": tp.evaluate(near, LABELS, measures=["AP", "P@1"]),
+        "good": tp.evaluate(vectors, LABELS, measures=["AP", "P@1"]),
+        "best": system(5.0),
+    }
+    board = leaderboard(systems)
+    found = {name: rank for rank, name in ranks(board)}
+    assert found == {"best": 1, "good": 2, "twin": 2, "worst": 4}
+    standing = {each.name: each for each in board.standings}
+    assert set(standing["good"].ahead_of) == {"worst"}
+    assert standing["good"].behind == ("best",)
+    lowers = [each.scores["AP"].lower for each in board.standings]
+    assert lowers == sorted(lowers, reverse=True)
+
+
+def test_ties_never_pay() -> None:
+    """All zeros may be perfect by luck, and in expectation as good as chance; they are last."""
+    zeros = tp.evaluate(np.zeros((200, 3)), LABELS, measures=["AP"])
+    assert zeros["AP"].upper == 1.0
+    board = leaderboard({"zeros": zeros, "chance": system(0.0), "good": system(2.0)}, measures=["AP"])
+    assert ranks(board) == [(1, "good"), (2, "chance"), (3, "zeros")]
+
+
+def test_a_copy_shares_the_rank_of_what_it_copies() -> None:
+    board = leaderboard({"copy": system(2.0), "original": system(2.0), "chance": system(0.0)})
+    assert [rank for rank, _ in ranks(board)] == [1, 1, 3]
+
+
+def test_the_same_board_in_any_order() -> None:
+    systems = {f"s{strength}": system(strength, int(10 * strength)) for strength in (0.0, 1.0, 1.1, 1.2, 3.0)}
+    board = leaderboard(systems)
+    again = leaderboard(dict(reversed(systems.items())))
+    assert ranks(again) == ranks(board)
+    assert [each.scores for each in again.standings] == [each.scores for each in board.standings]
+
+
+def test_a_single_system_is_first() -> None:
+    board = leaderboard({"alone": system(1.0)})
+    assert ranks(board) == [(1, "alone")]
+    assert board.comparison is None
+    assert json.loads(board.to_json())["differences"] == []
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Records and logs of a random system, a silent one, and one that no judge has seen."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs processes as Unix has them")
+    competition = organise(tmp_path / "organiser", system_batch=100, rules_refused="disqualified")
+    out = tmp_path / "judged"
+    judge(competition, program(tmp_path / "a", HONEST), name="honest", out=out)
+    chance = f"{PRINT}import random\nfor name, word in lines: print(name, random.random())".replace(
+        "print(name, random", "print(name + ',' + str(random"
+    ).replace("random())", "random()))")
+    judge(competition, program(tmp_path / "b", chance), name="chance", out=out, runs=3)
+    judge(competition, program(tmp_path / "c", "pass"), name="silent", out=out)
+    tp.evaluate(np.eye(12), ["cat", "dog", "cow"] * 4, measures=["AP", "P@1"], distance="euclidean").save(
+        tmp_path / "other.tieproof"
+    )
+    return out
+
+
+def test_a_folder_of_what_judges_wrote(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    board = leaderboard(folder)
+    found = {each.name: each for each in board.standings}
+    assert set(found) == {"honest", "chance", "silent"}
+    assert found["silent"].rank is None
+    assert board.standings[-1].name == "silent"
+    assert found["silent"].notes[:2] == ("disqualified", "12 of 12 answers refused")
+    assert found["chance"].scores["AP"].runs.runs == 3
+    lowers = [tp.load(folder / f"chance.run-{number}.tieproof")["AP"].lower for number in (1, 2, 3)]
+    assert found["chance"].scores["AP"].lower == pytest.approx(np.mean(lowers), rel=1e-12)
+    assert "answers changed when asked again" in found["chance"].notes[0]
+    assert "silent: disqualified; 12 of 12 answers refused" in " ".join(str(board).split())
+    page = folder / "board.html"
+    board.report(page)
+    assert "not told apart" in page.read_text()
+
+
+def test_scores_are_those_of_records_and_not_of_logs(folder: Path) -> None:
+    log = folder / "honest.judgment.json"
+    before = leaderboard(folder)
+    told = json.loads(log.read_text())
+    told["scores"]["AP"]["lower"] = 1.0
+    log.write_text(json.dumps(told))
+    after = leaderboard(folder)
+    assert [each.scores for each in after.standings] == [each.scores for each in before.standings]
+
+
+def test_a_record_that_no_judge_wrote_is_a_system_of_its_own(folder: Path) -> None:
+    tp.load(folder / "honest.run-1.tieproof").save(folder / "copied.tieproof")
+    assert {each.name for each in leaderboard(folder).standings} == {"honest", "chance", "silent", "copied"}
+
+
+SPOILT: dict[str, tuple[Any, str]] = {
+    "no JSON": (lambda told: "{", r"honest\.judgment\.json is no log of tieproof judge"),
+    "another format": (lambda told: json.dumps(told | {"format": "x"}), "is no log of tieproof judge"),
+    "a record elsewhere": (
+        lambda told: json.dumps(told | {"runs": [told["runs"][0] | {"record": "../../etc/passwd"}]}),
+        "a record elsewhere",
+    ),
+    "no such record": (
+        lambda told: json.dumps(told | {"runs": [told["runs"][0] | {"record": "gone.tieproof"}]}),
+        r"gone\.tieproof does not exist",
+    ),
+    "no runs": (lambda told: json.dumps(told | {"runs": []}), "is no log of tieproof judge"),
+}
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_spoilt_logs_are_refused(folder: Path, kind: str) -> None:
+    spoil, says = SPOILT[kind]
+    log = folder / "honest.judgment.json"
+    log.write_text(spoil(json.loads(log.read_text())))
+    with pytest.raises(tp.InputError, match=says):
+        leaderboard(folder)
+
+
+def test_folders_that_hold_no_board(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    with pytest.raises(tp.InputError, match=r"holds no record \(\.tieproof\)"):
+        leaderboard(folder / "empty")
+    with pytest.raises(tp.InputError, match="is no folder"):
+        leaderboard(folder / "nowhere")
+    (folder.parent / "other.tieproof").rename(folder / "other.tieproof")
+    with pytest.raises(tp.InputError, match="have different labels"):
+        leaderboard(folder)
+
+
+def test_vectors_of_honest_systems_know_their_words() -> None:
+    assert VECTOR in HONEST

@@ -1,0 +1,143 @@
+"""Competitions that cannot be held, systems that cannot be judged, and answers that cannot be scored."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tieproof as tp
+from competitions import LABELS, organise
+from refusals.case import Case
+from tieproof.judge import Competition, judge, leaderboard
+
+
+def read(spoil: Callable[[str], str] = str, **entries: Any) -> Callable[[Path], object]:
+    """Read the file of a competition with other entries, or after a change of its text."""
+
+    def call(folder: Path) -> object:
+        place = organise(folder, **entries)
+        place.write_text(spoil(place.read_text()))
+        return Competition.read(place)
+
+    return call
+
+
+def judged(system: Any = "cat {lines}", spoil: Callable[[Path], object] = lambda folder: None, **entries: Any) -> Any:
+    """Judge a system by a competition whose files are changed."""
+
+    def call(folder: Path) -> object:
+        place = organise(folder, **entries)
+        spoil(folder)
+        return judge(place, system, name="ours", out=folder / "judged")
+
+    return call
+
+
+def answers(values: Any, labels: Any = (0, 0, 1), **options: Any) -> Callable[[], tp.Result]:
+    return lambda: tp.evaluate_answers(values, labels, **options)
+
+
+def without_a_label(folder: Path) -> None:
+    (folder / "labels.txt").write_text("".join(f"{label}\n" for label in LABELS[:-1]))
+
+
+def unlabelled_folder(folder: Path) -> object:
+    (folder / "images").mkdir()
+    for name in ("a.png", "b.png"):
+        (folder / "images" / name).touch()
+    (folder / "images.txt").write_text("a.png cat\n")
+    return judged(data_items="images", data_labels="images.txt")(folder)
+
+
+def two_boards(folder: Path) -> object:
+    tp.evaluate(np.eye(4), [0, 0, 1, 1]).save(folder / "a.tieproof")
+    tp.evaluate(np.eye(6), [0, 0, 1, 1, 2, 2]).save(folder / "b.tieproof")
+    return leaderboard(folder)
+
+
+CASES: dict[str, Case] = {
+    "a competition that is no TOML": Case(
+        read(lambda text: "title = 'Words\n"), r"competition.toml is no TOML \(.*\); mend it", in_folder=True
+    ),
+    "a competition without labels": Case(
+        read(data_labels=None), r"lacks 'data.labels', which every competition has", in_folder=True
+    ),
+    "an entry that is spelt otherwise": Case(
+        read(limits_second=5), r"unknown 'limits.second'. Did you mean limits.seconds\?", in_folder=True
+    ),
+    "an entry of another type": Case(
+        read(system_batch="ten"), r"'system.batch' must be int, not str: 'ten'", in_folder=True
+    ),
+    "true as a number": Case(read(system_batch=True), r"'system.batch' must be int, not bool", in_folder=True),
+    "a batch of nothing": Case(
+        read(system_batch=0), r"system.batch must be a whole number of at least 1, not 0", in_folder=True
+    ),
+    "no time at all": Case(
+        read(limits_seconds=0), r"limits.seconds must be a number of seconds above 0, not 0", in_folder=True
+    ),
+    "an unknown measure of a competition": Case(
+        read(measures=["APP"]), r"measures: unknown measure 'APP'", in_folder=True
+    ),
+    "an unknown distance of a competition": Case(
+        read(distance="manhatan"), r"competition.toml: distance: ", in_folder=True
+    ),
+    "distances with a distance": Case(
+        read(system_kind="distance"), r"has both system.kind = 'distance' and a distance of its own", in_folder=True
+    ),
+    "embeddings that are symmetric": Case(
+        read(system_symmetric=True), r"system.symmetric belongs to system.kind = 'distance'", in_folder=True
+    ),
+    "a competition whose gallery has no labels": Case(
+        read(data_gallery="gallery.txt"),
+        r"needs both data.gallery and data.gallery_labels, or neither",
+        in_folder=True,
+    ),
+    "a seed that anybody guesses": Case(
+        judged(spoil=lambda folder: (folder / "seed.txt").write_text("42\n")),
+        r"The seed in .* has 2 letters, which can be guessed",
+        in_folder=True,
+    ),
+    "a seed that is not there": Case(
+        judged(spoil=lambda folder: (folder / "seed.txt").unlink()),
+        r"The seed .*seed.txt cannot be read .* Make one and keep it",
+        in_folder=True,
+    ),
+    "items without a label": Case(
+        judged(spoil=without_a_label), r"holds labels of shape \(11,\) for 12 items", in_folder=True
+    ),
+    "a file without a label": Case(unlabelled_folder, r"b.png has no label in .*images.txt", in_folder=True),
+    "items that are no items": Case(
+        judged(data_items="labels.csv"), r"must be a folder, or a file of lines \(.txt\) or of rows", in_folder=True
+    ),
+    "a system without its items": Case(judged("cat"), r"The system must have \{items\} or \{lines\}", in_folder=True),
+    "a system that wants the labels": Case(
+        judged("cat {items} {labels}"), r"and no other fields than \{items\}, \{lines\}", in_folder=True
+    ),
+    "a system that is not there": Case(
+        judged("./absent {items}"), r"The program './absent' of the system is not there", in_folder=True
+    ),
+    "a system of distances without pairs": Case(
+        judged(distance=None, system_kind="distance"),
+        r"asks for distances, and the system lacks \{pairs\}",
+        in_folder=True,
+    ),
+    "a system without a name of its own": Case(
+        judged(lambda texts: texts), r"cannot be found by its name from another process", in_folder=True
+    ),
+    "a system that is a number": Case(judged(7), r"The system must be a command, .* not 7", in_folder=True),
+    "records of different queries on a board": Case(
+        two_boards, r"has 2 of 6 queries that 'a' has not", in_folder=True
+    ),
+    "answers under a distance that is a function": Case(
+        answers([[1.0], [2.0], [3.0]], distance=lambda x, y: x @ y.T),
+        r"The distance of answers is given by its name, not as a function",
+    ),
+    "answers with columns of labels": Case(
+        answers([[1.0], [2.0], [3.0]], [[1, 0], [0, 1], [1, 1]]), r"must have the shape \(n,\), and have 2 axes"
+    ),
+    "answers of other bits than 0 and 1": Case(
+        answers([[1.0], [2.0], [3.0]], distance="hamming"),
+        r"compared bit by bit, and hold other numbers than 0 and 1",
+    ),
+}
