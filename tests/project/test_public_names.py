@@ -30,6 +30,7 @@ DOORS = [
     "tieproof.integrations.sentence_transformers",
     "tieproof.integrations.mteb",
     "tieproof.integrations.ir_measures",
+    "tieproof.judge",
     "tieproof.measures",
 ]
 

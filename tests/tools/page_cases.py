@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 import tieproof as tp
+from tieproof.judge import Leaderboard, leaderboard
 
 SCRIPT = "<script>document.title = 'gone'</script>"
 UNRULY = [
@@ -99,6 +100,17 @@ def rates(path: Path) -> tp.ErrorRates:
     return found
 
 
+def board(path: Path) -> Leaderboard:
+    """The page of a leaderboard."""
+    vectors, labels = codes(60)
+    systems = {f"all bits {SCRIPT}": vectors, "half": vectors[:, :3], "as a half": vectors[:, :3]}
+    found = leaderboard(
+        {name: tp.evaluate(own, labels, distance="hamming", measures=["AP", "P@1"]) for name, own in systems.items()}
+    )
+    found.report(path)
+    return found
+
+
 CASES = {
     function.__name__: function
     for function in (
@@ -110,6 +122,7 @@ CASES = {
         collisions_without_labels,
         audit,
         rates,
+        board,
     )
 }
 """Functions that write a page to a path, and return what it shows."""
