@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from competitions import HONEST, PRINT, VECTOR, organise, program
+from competitions import HONEST, PRINT, organise, program
 from tieproof.judge import Leaderboard, judge, leaderboard
 
 LABELS = np.arange(200) % 10
@@ -158,7 +158,3 @@ def test_folders_that_hold_no_board(folder: Path) -> None:
     (folder.parent / "other.tieproof").rename(folder / "other.tieproof")
     with pytest.raises(tp.InputError, match="have different labels"):
         leaderboard(folder)
-
-
-def test_vectors_of_honest_systems_know_their_words() -> None:
-    assert VECTOR in HONEST

@@ -159,6 +159,20 @@ with open(answers, "w") as file:
     assert np.load(tmp_path / "judged" / "ours.run-1.npy").tolist() == [[1.0, 1.0]] * 12
 
 
+@sealed_only
+@pytest.mark.parametrize(
+    "place", ["/tmp/{at}", "/dev/shm/{at}", "/judge/{at}", "/{at}", "/dev/{at}", "/judge/items/{at}"]
+)
+def test_a_system_cannot_fill_the_memory_with_files(tmp_path: Path, place: str) -> None:
+    """Many files, each within the limit of one: they are counted together, or cannot be written at all."""
+    code = f"import time\nfor at in range(40): open(f{place!r}, 'wb').write(b'x' * 100_000)\ntime.sleep(100)\n"
+    limits = {"limits_output": "1MB", "limits_seconds": 60, "system_batch": 100, "system_repeats": 0}
+    competition = organise(tmp_path / "organiser", **limits)
+    judgment = judge(competition, program(tmp_path / "team", code), name="full", out=tmp_path / "judged")
+    reason = "crashed" if place in ("/{at}", "/dev/{at}") else "too much output"
+    assert judgment.refused == ({reason: 12},)
+
+
 @pytest.mark.parametrize("shown", ["organiser", "organiser/labels.txt", "."])
 def test_a_system_is_not_shown_the_secrets(tmp_path: Path, shown: str) -> None:
     competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", HONEST)

@@ -24,6 +24,9 @@ HOW: tuple[str, ...] = get_args(How)
 FOLDER = "/judge"
 """Where a sealed system finds what it is given."""
 
+SCRATCH = {"/tmp": "tmp", "/dev/shm": "shm"}
+"""Where else a sealed system may write, and the folders beside its own that stand for it and are watched, too."""
+
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 """What programs need of the machine; no user keeps files there."""
 
@@ -32,7 +35,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
-FILES_OPEN = "It could read every file that the judge can read, the labels among them."
+FILES_OPEN = "It could read and change every file that the judge can, the labels among them."
 NETWORK_OPEN = "It could reach the network."
 PROCESSES_OPEN = "It could see the judge's process, and read the environment of that."
 ELSEWHERE = "It answers from a place of its own: neither its files nor its network, memory or time are in our hands."
@@ -63,7 +66,7 @@ def bubblewrap_works() -> bool:
     program = shutil.which("bwrap")
     if program is None:
         return False
-    words = [program, *bubblewrap_options(()), "--", "/bin/sh", "-c", "exit 0"]
+    words = [program, *bubblewrap_options((), {}), "--", "/bin/sh", "-c", "exit 0"]
     try:
         tried = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -71,18 +74,23 @@ def bubblewrap_works() -> bool:
     return tried.returncode == 0
 
 
-def bubblewrap_options(shown: Iterable[Path]) -> list[str]:
-    """Options of bubblewrap: namespaces of its own, no network, and nothing of the disk but what is shown."""
+def bubblewrap_options(shown: Iterable[Path], writable: Mapping[str, Path]) -> list[str]:
+    """Options of bubblewrap: namespaces of its own, no network, and nothing of the disk but what is shown.
+
+    writable : folders of this machine, by where they are found; whatever is written elsewhere fails
+    """
     words = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     for folder in SYSTEM_FOLDERS:
         if os.path.islink(folder):
             words += ["--symlink", os.readlink(folder), folder]
         elif os.path.exists(folder):
             words += ["--ro-bind", folder, folder]
-    words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    for inside, place in writable.items():
+        words += ["--bind", str(place), inside]
     for place in outermost(shown):
         words += ["--ro-bind", str(place), str(place)]
-    return words
+    return [*words, "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
 def outermost(places: Iterable[Path]) -> list[Path]:
@@ -143,7 +151,10 @@ def sealed(
     if seal.by == "bubblewrap":
         environment = environment_of(system, FOLDER)
         variables = [word for name, value in environment.items() for word in ("--setenv", name, value)]
-        inside = [*bubblewrap_options(shown), "--bind", str(folder), FOLDER, "--chdir", FOLDER, *variables]
+        writable = {FOLDER: folder} | {inside: folder.with_name(name) for inside, name in SCRATCH.items()}
+        for place in writable.values():
+            place.mkdir(exist_ok=True)
+        inside = [*bubblewrap_options(shown, writable), "--chdir", FOLDER, *variables]
         return [shutil.which("bwrap") or "bwrap", *inside, "--", *words]
     if system.engine:
         return [shutil.which(system.engine) or system.engine, *container_options(folder, limits), *words]
