@@ -108,6 +108,7 @@ class Runner(NamedTuple):
         in_hand = self.seal.by in ("nothing", "bubblewrap")  # an engine's client is not limited: the container is
         limits = [str(self.limits.memory if in_hand else -1), str(self.limits.output), str(os.getpid())]
         with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
+            tree = None
             try:
                 with undisturbed():
                     tree = CleanTree(
@@ -120,7 +121,7 @@ class Runner(NamedTuple):
                     )
                 reason = wait(tree, lambda: size_of(around) - given, seconds, self.limits.output)
             finally:
-                status = tree.end()
+                status = tree.end() if tree else None
                 self.remove_container(folder)
             if reason is None and status != 0:
                 reason = CRASHED

@@ -89,10 +89,9 @@ def of_function(name: str, function: Callable[..., Any] | None = None) -> System
         sys.path = before
     if found is None:
         raise InputError(f"There is no module '{module}' here; write package.module:function.", "system")
-    shows: tuple[Path, ...] = ()
-    if found.origin and found.origin.endswith(".py"):
-        file = Path(found.origin).resolve()
-        shows = (file.parent if file.name == "__init__.py" else file,)
+    folders = [Path(place).resolve() for place in found.submodule_search_locations or ()]
+    files = [Path(found.origin).resolve()] if found.origin and not folders else []
+    shows = tuple(place for place in (*folders, *files) if place.exists())  # built-in ones have no file
     path = (*(place.parent for place in shows), Path(__file__).resolve().parents[2])
     words = (sys.executable, "-c", WORKER, name, "{items}", "{pairs}", "{answers}")
     return System(name, words, shows, path)

@@ -1,0 +1,234 @@
+"""A made competition on real embeddings: what a usual scoring script ranks first, and what a judge does.
+
+Twenty honest systems of graded quality and five cheats take part. The usual script scores what they hand in for test
+items that they have, sorted by class and named after it, as in many data sets; the judge runs them on items that they
+do not have. Then the script is run again on the same items in other orders.
+
+    python studies/competition/study.py
+    python studies/competition/study.py --data embeddings.npz
+"""
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from studies.common import Options, claims, parse, progress, table, write_report
+from studies.competition import entries
+from studies.competition.usual import mean_average_precision
+from tieproof.judge import Leaderboard, judge, leaderboard
+
+Array = npt.NDArray[Any]
+
+DATA = "package-sections.npz"
+ITEMS, QUICK = 1500, 120
+ORDERS, QUICK_ORDERS = 20, 3
+QUICK_ENTRIES = ("whole", "projected-12", "signs-32", "zeros", "order", "names")
+
+COMPETITION = """title = "Sections of packages"
+measures = ["AP"]
+distance = "cosine"
+[data]
+items = "items.npy"
+labels = "labels.npy"
+seed = "seed.txt"
+[system]
+batch = 500
+repeats = 50
+"""
+
+SEED = "the seed of a study, which everybody may know"
+
+
+class Items(NamedTuple):
+    """The test set as most are published: sorted by class, and named after it."""
+
+    names: list[str]
+    rows: Array
+    labels: Array
+
+
+def main() -> None:
+    """Score by both, and write the report."""
+    options = parse(__file__, __doc__, DATA)
+    items = read(options)
+    names = QUICK_ENTRIES if options.quick else tuple(entries.ENTRIES)
+    submitted = {name: entries.ENTRIES[name](items.names, items.rows) for name in names}
+    progress("the usual script")
+    printed = in_orders(submitted, items.labels, QUICK_ORDERS if options.quick else ORDERS)
+    with tempfile.TemporaryDirectory() as folder:
+        board = judged(names, items, Path(folder))
+    write_report(options, render(items, printed, board))
+
+
+def read(options: Options) -> Items:
+    """Some items of the file, sorted by class."""
+    with np.load(options.data) as arrays:
+        count = QUICK if options.quick else ITEMS
+        rows, labels = arrays["embeddings"][:count], arrays["labels"][:count]
+    by_class = np.argsort(labels, kind="stable")
+    return Items([f"{labels[at]}-{at:05}" for at in by_class], rows[by_class], labels[by_class])
+
+
+def in_orders(submitted: Mapping[str, Array], labels: Array, count: int) -> dict[str, list[float]]:
+    """What the usual script prints for each submission: as published, and in other orders of the same items."""
+    random = np.random.default_rng(0)
+    orders = [np.arange(len(labels)), *(random.permutation(len(labels)) for _ in range(count))]
+    return {
+        name: [mean_average_precision(rows[order], labels[order]) for order in orders]
+        for name, rows in submitted.items()
+    }
+
+
+def judged(names: Sequence[str], items: Items, folder: Path) -> Leaderboard:
+    """The leaderboard of all systems, each run by a judge."""
+    organiser = folder / "organiser"
+    organiser.mkdir()
+    np.save(organiser / "items.npy", items.rows)
+    np.save(organiser / "labels.npy", items.labels)
+    (organiser / "seed.txt").write_text(SEED, encoding="utf-8")
+    (organiser / "competition.toml").write_text(COMPETITION, encoding="utf-8")
+    program = shlex.join([sys.executable, entries.__file__])
+    for name in names:
+        progress(f"the judge of {name}")
+        judge(
+            organiser / "competition.toml",
+            f"{program} {name} {{items}} {{answers}}",
+            name=name,
+            out=folder / "judged",
+        )
+    return leaderboard(folder / "judged")
+
+
+def ranks(scores: Mapping[str, float]) -> dict[str, int]:
+    """The place of each system by its score, as a script prints it; of equal ones the first by name comes first.
+
+    >>> ranks({"a": 0.5, "b": 0.75, "c": 0.5})
+    {'b': 1, 'a': 2, 'c': 3}
+    """
+    order = sorted(scores, key=lambda name: (-scores[name], name))
+    return {name: place for place, name in enumerate(order, 1)}
+
+
+def different_rankings(printed: Mapping[str, Sequence[float]], digits: int | None = None) -> tuple[int, int]:
+    """Of all two runs in other orders, how many rank the systems differently, and how many two there are.
+
+    digits : decimals that are printed; None: all
+
+    >>> different_rankings({"a": [0, 0.3, 0.3, 0.1], "b": [0, 0.2, 0.2, 0.2]})
+    (2, 3)
+    """
+    count = len(next(iter(printed.values())))
+    runs = []
+    for at in range(1, count):
+        scores = {
+            name: values[at] if digits is None else round(values[at], digits) for name, values in printed.items()
+        }
+        runs.append(list(ranks(scores)))
+    pairs = list(combinations(runs, 2))
+    return sum(one != other for one, other in pairs), len(pairs)
+
+
+def render(items: Items, printed: Mapping[str, Sequence[float]], board: Leaderboard) -> str:
+    """The report."""
+    scores = {name: values[0] for name, values in printed.items()}
+    place = ranks(scores)
+    standing = {each.name: each for each in board.standings}
+    differ, pairs = different_rankings(printed)
+    shown, _ = different_rankings(printed, 4)
+    rows = []
+    for name in place:
+        each, values = standing[name], printed[name][1:]
+        score = each.scores["AP"]
+        rows.append(
+            (
+                f"**{name}**" if name in entries.CHEATS else name,
+                f"{place[name]}",
+                f"{scores[name]:.4f}",
+                f"{min(values):.4f} to {max(values):.4f}",
+                f"{each.rank}",
+                f"{score.lower:.4f}",
+                f"{score.ties.upper:.4f}",
+                changed(each.notes),
+            )
+        )
+    headings = ("system", "place", "mAP", "in other orders", "rank", "lower", "upper", "answers changed")
+    honest = [each for each in board.standings if each.name in entries.HONEST]
+    first = [each.name for each in board.standings if each.rank == 1]
+    usual_first = [name for name in place if place[name] <= 3]
+    orders = len(next(iter(printed.values()))) - 1
+    classes = len(np.unique(items.labels))
+    return f"""# A made competition
+
+{len(items.labels):,} descriptions of packages, embedded by a sentence encoder, in {classes} classes, are the test
+set of a made competition; every item queries all the others, by cosine. {len(honest)} systems are honest: the
+embeddings themselves, random projections of them, the same with noise, signs, and rounded numbers. The others cheat:
+**zeros** and **constant** answer the same for all; **order** answers with the place in the file; **names** reads the
+class off the name of an item; **copy** is the best honest one with a little noise.
+
+{table(headings, rows)}
+"place", "mAP" and "in other orders" are those of the [usual script](usual.py): cosine similarities in float32 and
+`numpy.argsort`, of what participants hand in for test items that they have, sorted by class and named after it. "in
+other orders" is the same submissions, with the items in {orders} random orders. "rank", "lower" and "upper" are those
+of `tieproof judge`, which runs each system on the same items under names that say nothing, and of `tieproof
+leaderboard`, where systems that cannot be told apart share a rank. "answers changed": of those of items that were
+asked about twice.
+
+{claims(findings(scores, place, standing, (usual_first, first), (differ, shown, pairs)), "question")}"""
+
+
+def changed(notes: Sequence[str]) -> str:
+    """What the judge says of answers that changed, in short."""
+    found = [note.partition(" answers changed")[0] for note in notes if "answers changed" in note]
+    return found[0] if found else "none"
+
+
+def findings(
+    scores: Mapping[str, float],
+    place: Mapping[str, int],
+    standing: Mapping[str, Any],
+    firsts: tuple[Sequence[str], Sequence[str]],
+    rankings: tuple[int, int, int],
+) -> list[tuple[str, str, str]]:
+    """What was asked, what was found, and why."""
+    usual, ours = firsts
+    differ, shown, pairs = rankings
+    return [
+        (
+            "Who is first by the usual script?",
+            ", ".join(f"{name} ({scores[name]:.4f})" for name in usual),
+            "Names that carry the class, and a file that is sorted by it, are known to whoever has the test set.",
+        ),
+        (
+            "Who is first by the judge?",
+            ", ".join(f"{name} ({standing[name].scores['AP'].lower:.4f})" for name in ours),
+            "Names and order are drawn anew, and say nothing. Who copies the best one is as good as that, and what "
+            "cannot be told from it shares its rank.",
+        ),
+        (
+            "What do zeros score?",
+            f"{scores['zeros']:.4f} by the script, {standing['zeros'].scores['AP'].lower:.4f} by the judge",
+            "All items are tied: the script prints what the order of the file makes of that.",
+        ),
+        (
+            "Which places and ranks have order and names?",
+            f"places {place['order']} and {place['names']}; ranks {standing['order'].rank} and "
+            f"{standing['names'].rank} of {len(standing)}",
+            "The judge also reports that their answers changed when they were asked again.",
+        ),
+        (
+            "How often do two runs of the script on reordered items rank differently?",
+            f"{differ} of {pairs} ({shown} by four decimals)",
+            "Ties, and sums in float32 that are rounded otherwise, fall as the order of the items has it.",
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    main()
