@@ -27,7 +27,7 @@ from tieproof.judge import Leaderboard, judge, leaderboard
 Array = npt.NDArray[Any]
 
 DATA = "package-sections.npz"
-ITEMS, QUICK = 1500, 120
+ITEMS, QUICK = 1000, 120
 ORDERS, QUICK_ORDERS = 20, 3
 QUICK_ENTRIES = ("whole", "projected-12", "signs-32", "zeros", "order", "names")
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
 
+import competitions
 import neighbor_files
 import tieproof as tp
 from command_line import Outcome, process, the_line
@@ -70,6 +71,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)
     neighbor_files.write_examples()
+    competitions.write_examples()
     for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": LABELS}.items():
         np.save(f"{name}.npy", array)
     np.savez("found.npz", ids=IDS, distances=OF_IDS)

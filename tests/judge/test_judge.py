@@ -156,6 +156,19 @@ def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:
     assert judgment.refused == ({"crashed": 12},)
 
 
+def test_codes_under_hamming_distance(tmp_path: Path) -> None:
+    code = f"{PRINT}for name, word in lines: print(name, *(int(letter in word) for letter in 'cdgkopsty'), sep=',')"
+    judgment = judged(tmp_path, code, distance="hamming")
+    codes = np.array([[letter in word for letter in "cdgkopsty"] for word in WORDS])
+    check_same(judgment.results[0], tp.evaluate(codes, LABELS, distance="hamming", measures=["AP", "P@1"]))
+    record, answers = (tmp_path / "judged" / f"ours.run-1.{ending}" for ending in ("tieproof", "npy"))
+    assert tp.verify(str(record), np.load(answers), LABELS).agrees
+    spoilt = judged(tmp_path / "b", code.replace("int(letter in word)", "word.count(letter)"), distance="hamming")
+    several = [any(word.count(letter) > 1 for letter in "cdgkopsty") for word in WORDS]
+    assert spoilt.refused == ({"no bits": sum(several)},)
+    assert 0 < sum(several) < 12
+
+
 def test_by_the_rules_a_refusal_can_cost_the_rank(tmp_path: Path) -> None:
     assert judged(tmp_path, "pass", rules_refused="disqualified").disqualified
     assert not judged(tmp_path / "b", "pass").disqualified

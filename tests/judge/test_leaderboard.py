@@ -149,6 +149,12 @@ def test_spoilt_logs_are_refused(folder: Path, kind: str) -> None:
         leaderboard(folder)
 
 
+def test_two_logs_of_one_name_are_refused(folder: Path) -> None:
+    (folder / "another.judgment.json").write_text((folder / "honest.judgment.json").read_text())
+    with pytest.raises(tp.InputError, match="another log are both of 'honest'"):
+        leaderboard(folder)
+
+
 def test_folders_that_hold_no_board(folder: Path) -> None:
     (folder / "empty").mkdir()
     with pytest.raises(tp.InputError, match=r"holds no record \(\.tieproof\)"):

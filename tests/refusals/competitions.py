@@ -107,6 +107,11 @@ CASES: dict[str, Case] = {
         judged(spoil=without_a_label), r"holds labels of shape \(11,\) for 12 items", in_folder=True
     ),
     "a file without a label": Case(unlabelled_folder, r"b.png has no label in .*images.txt", in_folder=True),
+    "a test set of which nothing can be scored": Case(
+        judged(spoil=lambda folder: (folder / "labels.txt").write_text("".join(f"{at}\n" for at in range(12)))),
+        r"No query has anything relevant",
+        in_folder=True,
+    ),
     "items that are no items": Case(
         judged(data_items="labels.csv"), r"must be a folder, or a file of lines \(.txt\) or of rows", in_folder=True
     ),

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+import tieproof as tp
+
 WORDS = ["cat", "cats", "kitten", "dog", "dogs", "puppy", "cow", "calf", "cows", "catty", "doggy", "cowy"]
 LABELS = ["cat", "cat", "cat", "dog", "dog", "dog", "cow", "cow", "cow", "cat", "dog", "cow"]
 SEED = "0123456789abcdef, which the organiser keeps"
@@ -80,3 +82,19 @@ def program(folder: Path, code: str, arguments: str = "{lines}", name: str = "sy
     place = folder / name
     place.write_text(code)
     return f"{sys.executable} -I -S {place} {arguments}"
+
+
+def write_examples() -> None:
+    """The files of the help texts, in the current folder: a competition, three systems, and a board of two others."""
+    organise(Path(), system_batch=100, system_repeats=0)
+    head = HEAD.replace("items, answers = sys.argv[1:3]", "items = sys.argv[1]")
+    code = f"{head}for name in names: print(name[:-4], os.path.getsize(os.path.join(items, name)), sep=',')\n"
+    Path("system").write_text(f"#!{sys.executable} -IS\n{code}")
+    Path("system").chmod(0o755)
+    Path("model").mkdir()
+    as_file = HONEST.replace(", sep=','", ", sep=',', file=open(sys.argv[2], 'a')")
+    Path("embed.py").write_text(as_file)
+    Path("my_system.py").write_text("def embed(words): return [[len(word), word.count('c')] for word in words]\n")
+    Path("judged").mkdir()
+    for name, embeddings in {"lengths": EMBEDDINGS[:, 2:], "letters": EMBEDDINGS}.items():
+        tp.evaluate(embeddings, LABELS, measures=["AP", "P@1"]).save(Path("judged", f"{name}.tieproof"))

@@ -31,10 +31,8 @@ HELP = (
 
 EXAMPLES = (
     "tieproof judge competition.toml --system './system {items}'",
-    "tieproof judge competition.toml --system 'python embed.py {lines} {answers}' --show model --name ours",
-    "tieproof judge competition.toml --system my_package.model:embed --name ours --runs 5",
-    "tieproof judge competition.toml --system 'podman:localhost/ours /embed {items} {answers}' --name ours",
-    "tieproof judge competition.toml --system 'python warp.py {items} {pairs}' --name warp --json -",
+    "tieproof judge competition.toml --system 'python3 embed.py {lines} {answers}' --show model --name ours",
+    "tieproof judge competition.toml --system my_system:embed --name random --runs 3 --json judgment.json",
 )
 
 

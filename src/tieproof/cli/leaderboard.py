@@ -28,7 +28,7 @@ HELP = (
 EXAMPLES = (
     "tieproof leaderboard judged",
     "tieproof leaderboard judged --html board.html --json board.json",
-    "tieproof leaderboard records -m AP -q",
+    "tieproof leaderboard judged -m AP -q",
 )
 
 

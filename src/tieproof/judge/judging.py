@@ -24,14 +24,14 @@ from tieproof.judge.dealing import Batch, Dealer, Sides, deal_items, deal_pairs
 from tieproof.judge.items import Sequestered, read_sequestered
 from tieproof.judge.journal import ENDING, Journal, opened
 from tieproof.judge.logs import LOG_ENDING, Run, write_judgment
-from tieproof.judge.protocol import LATE, all_refused
+from tieproof.judge.protocol import LATE, all_refused, only_bits
 from tieproof.judge.running import Ran, Runner
 from tieproof.judge.sealing import HOW, How, check_hidden, choose_seal, python_folders
 from tieproof.judge.systems import System, as_system, check_asks_pairs
 from tieproof.problem import unwatched
 from tieproof.results.judgments import Judgment
 from tieproof.results.results import Result
-from tieproof.ties import FloatArray
+from tieproof.ties import Array
 
 NAME = re.compile(r"[\w][\w.+-]{0,99}")
 
@@ -121,6 +121,7 @@ def judge(
         raise InputError(f"{log} is there: the system was judged. Take another name, or remove its files.", "name")
     check_hidden((*competition.secrets, folder.resolve()), shown)
     test_set, seed = read_sequestered(competition), competition.read_seed()
+    check_labels(competition, test_set)
     runner = Runner(found, chosen, shown, competition.limits, test_set)
     wanted = runs or competition.runs
     plan = {
@@ -140,6 +141,20 @@ def judge(
         judgment = write_judgment(competition, name, found.spelled, chosen, done, plan, folder)
         journal.remove()
     return judgment
+
+
+def check_labels(competition: Competition, test_set: Sequestered) -> None:
+    """Refuse labels of which nothing can be scored, before anything is run."""
+    queries, gallery_labels = len(test_set.labels), test_set.gallery_labels
+    nothing = np.full((test_set.size, 1), np.nan)
+    gallery = None if gallery_labels is None else nothing[queries:]
+    evaluate_answers(
+        nothing[:queries],
+        test_set.labels,
+        gallery=gallery,
+        gallery_labels=gallery_labels,
+        measures=competition.measures,
+    )
 
 
 def check_name(name: Any) -> None:
@@ -179,6 +194,11 @@ class Flow(NamedTuple):
     run: int
     journal: Journal
 
+    @property
+    def in_bits(self) -> bool:
+        """Whether answers are compared bit by bit."""
+        return self.competition.distance == "hamming"
+
     def evaluated(self) -> Run:
         """The result of the answers in the journal."""
         ran = [self.journal.read(self.run, at) for at in range(len(self.batches))]
@@ -195,10 +215,12 @@ class Flow(NamedTuple):
             )
         else:
             answers = embeddings_of(found.answers, self.test_set.size)
+            if self.in_bits and not found.refused:
+                answers = answers.astype(np.bool_)
             result = self.evaluated_embeddings(found, answers)
         return Run(result, found, answers, next((each.said for each in ran if each.said), ""))
 
-    def evaluated_embeddings(self, found: Assembled, answers: FloatArray) -> Result:
+    def evaluated_embeddings(self, found: Assembled, answers: Array) -> Result:
         """By `evaluate` where every item has an answer, so that anybody's tieproof can verify it."""
         queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
         options: dict[str, Any] = {"distance": self.competition.distance, "measures": self.competition.measures}

@@ -18,7 +18,7 @@ from tieproof.judge.competition import DISQUALIFIED, Competition
 from tieproof.results.judgments import Judgment, Repeats, Seal
 from tieproof.results.records import EXTENSION, load
 from tieproof.results.results import Result
-from tieproof.ties import FloatArray
+from tieproof.ties import Array
 from tieproof.views.whole_files import atomic_write
 
 FORMAT, VERSION = "tieproof judgment", 1
@@ -35,7 +35,7 @@ class Run(NamedTuple):
 
     result: Result
     found: Assembled
-    answers: FloatArray
+    answers: Array
     said: str
 
 

@@ -33,13 +33,14 @@ MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
     "no numbers",
     "wrong shape",
 )
-LATE, CRASHED, TOO_MUCH = "late", "crashed", "too much output"
+LATE, CRASHED, TOO_MUCH, NO_BITS = "late", "crashed", "too much output", "no bits"
 REFUSALS = {
     MISSING: "There was no answer under its name.",
     DUPLICATE: "There were several answers under its name; none of them counts.",
     NOT_FINITE: "The answer holds NaN or infinity.",
     NOT_NUMBERS: "The answer holds something else than numbers.",
     WRONG_SHAPE: "The answer has another number of numbers than most others, or not the one that was asked for.",
+    NO_BITS: "The answer is compared bit by bit, and holds another number than 0 and 1.",
     LATE: "The time of its batch, or of the run, was over.",
     CRASHED: "The system ended with an error on its batch, or gave an array without a row for each question.",
     TOO_MUCH: "The system printed or wrote more than it may on its batch.",
@@ -147,6 +148,19 @@ def reason_against(vector: FloatArray, batch: Batch) -> str:
     if not vector.size or (len(batch.questions[0]) == 2 and vector.size > 1):
         return WRONG_SHAPE
     return "" if np.isfinite(vector).all() else NOT_FINITE
+
+
+def only_bits(answers: Answers) -> Answers:
+    """The answers, of which those are refused that hold other numbers than 0 and 1.
+
+    >>> only_bits(Answers([np.array([0.0, 1.0]), np.array([0.5, 1.0])], ["", ""])).refused
+    ['', 'no bits']
+    """
+    refused = [
+        NO_BITS if not reason and not np.isin(vector, (0, 1)).all() else reason
+        for vector, reason in zip(answers.vectors, answers.refused, strict=True)
+    ]
+    return answers._replace(refused=refused)
 
 
 def unlike_most(vectors: Mapping[tuple[int, ...], FloatArray]) -> list[tuple[int, ...]]:

@@ -37,7 +37,7 @@ def leaderboard(
 
     A system's rank is 1 + the number of systems that are ahead of it. One is ahead of another where `tp.compare`
     finds the difference of their lower bounds significant over the queries, corrected for all pairs: every tie is
-    broken against either system, so that ties never pay, and none of them can explain a difference of ranks.
+    broken against either system, so that ties never pay.
 
     Parameters
     ----------
@@ -88,6 +88,8 @@ def entrants_of(systems: str | os.PathLike[str] | Mapping[str, Result]) -> dict[
     found = {}
     for log in sorted(folder.glob(f"*{LOG_ENDING}")):
         judgment = read_judgment(log)
+        if judgment.name in found:
+            raise InputError(f"{log} and another log are both of '{judgment.name}'; remove one of them.", "systems")
         found[judgment.name] = Entrant(judgment.results, judgment)
     of_runs = {record for each in found.values() if each.judgment for record in each.judgment.records}
     for record in sorted(folder.glob(f"*{EXTENSION}")):
