@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tieproof.calls.answers import evaluate_answers
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.lists import evaluate_distances
@@ -202,7 +204,8 @@ class Flow(NamedTuple):
     def evaluated(self) -> Run:
         """The result of the answers in the journal."""
         ran = [self.journal.read(self.run, at) for at in range(len(self.batches))]
-        found = assembled(zip(self.batches, (each.answers for each in ran), strict=True), self.competition.symmetric)
+        given = [only_bits(each.answers) if self.in_bits else each.answers for each in ran]
+        found = assembled(zip(self.batches, given, strict=True), self.competition.symmetric)
         queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
         if self.competition.kind == DISTANCE:
             gallery = None if gallery_labels is None else len(gallery_labels)
