@@ -22,7 +22,7 @@ import numpy.typing as npt
 from studies.common import Options, claims, parse, progress, table, write_report
 from studies.competition import entries
 from studies.competition.usual import mean_average_precision
-from tieproof.judge import Leaderboard, judge, leaderboard
+from tieproof.judge import Leaderboard, Repeats, judge, leaderboard
 
 Array = npt.NDArray[Any]
 
@@ -155,7 +155,7 @@ def render(items: Items, printed: Mapping[str, Sequence[float]], board: Leaderbo
                 f"{each.rank}",
                 f"{score.lower:.4f}",
                 f"{score.ties.upper:.4f}",
-                changed(each.notes),
+                changed(each.judgment.repeats[0]),
             )
         )
     headings = ("system", "place", "mAP", "in other orders", "rank", "lower", "upper", "answers changed")
@@ -178,15 +178,19 @@ class off the name of an item; **copy** is the best honest one with a little noi
 other orders" is the same submissions, with the items in {orders} random orders. "rank", "lower" and "upper" are those
 of `tieproof judge`, which runs each system on the same items under names that say nothing, and of `tieproof
 leaderboard`, where systems that cannot be told apart share a rank. "answers changed": of those of items that were
-asked about twice.
+asked about twice, and by how much of their length at most: a product of matrices is rounded otherwise where it has
+another size.
 
 {claims(findings(scores, place, standing, (usual_first, first), (differ, shown, pairs)), "question")}"""
 
 
-def changed(notes: Sequence[str]) -> str:
-    """What the judge says of answers that changed, in short."""
-    found = [note.partition(" answers changed")[0] for note in notes if "answers changed" in note]
-    return found[0] if found else "none"
+def changed(repeats: Repeats) -> str:
+    """How many answers changed, and by how much.
+
+    >>> changed(Repeats(50, 2, 3e-8)), changed(Repeats(50, 0, 0.0))
+    ('2 of 50, by 3e-08', 'none')
+    """
+    return f"{repeats.differ} of {repeats.asked}, by {repeats.largest:.0e}" if repeats.differ else "none"
 
 
 def findings(
@@ -199,6 +203,8 @@ def findings(
     """What was asked, what was found, and why."""
     usual, ours = firsts
     differ, shown, pairs = rankings
+    beaten = sum(place["zeros"] < place[name] for name in place if name in entries.HONEST)
+    assert {name for name in place if name in entries.HONEST} <= set(standing["zeros"].behind)
     return [
         (
             "Who is first by the usual script?",
@@ -213,7 +219,8 @@ def findings(
         ),
         (
             "What do zeros score?",
-            f"{scores['zeros']:.4f} by the script, {standing['zeros'].scores['AP'].lower:.4f} by the judge",
+            f"{scores['zeros']:.4f} by the script, ahead of {beaten} honest systems; "
+            f"{standing['zeros'].scores['AP'].lower:.4f} by the judge, behind all of them",
             "All items are tied: the script prints what the order of the file makes of that.",
         ),
         (

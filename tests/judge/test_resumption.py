@@ -82,10 +82,10 @@ def test_a_journal_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None
         judge(competition, system, name="ours", out=tmp_path / "judged", seal="none")
     process.kill()
     process.wait(MUCH_LATER)
-    with pytest.raises(InputError, match=r"was begun with another system\. Judge with the same again"):
+    with pytest.raises(InputError, match=r"was begun with another 'system'\. Judge with the same again"):
         judge(competition, f"{system} more", name="ours", out=tmp_path / "judged", seal="none")
     (tmp_path / "organiser" / "seed.txt").write_text("another seed, as long as that")
-    with pytest.raises(InputError, match="was begun with another seed"):
+    with pytest.raises(InputError, match="was begun with another 'seed'"):
         judge(competition, system, name="ours", out=tmp_path / "judged", seal="none")
 
 

@@ -86,8 +86,8 @@ def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
             old = json.loads(place.read_text(encoding="utf-8"))
             other = next(name for name in plan if old.get(name) != plan[name])
             raise InputError(
-                f"{folder} was begun with another {other}. Judge with the same again to go on, or remove that folder "
-                "to begin anew."
+                f"{folder} was begun with another '{other}'. Judge with the same again to go on, or remove that "
+                "folder to begin anew."
             )
         for left in folder.glob(".tieproof-*"):
             os.unlink(left)  # of a judge that was killed while it wrote

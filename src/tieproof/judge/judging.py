@@ -132,6 +132,8 @@ def judge(
         "seed": hashlib.sha256(seed).hexdigest(),
         "system": found.spelled,
         "number of runs": wanted,
+        "seal": chosen.by,
+        "shown": [os.fspath(place) for place in show],
     }
     with opened(folder / f"{name}{ENDING}", plan) as journal:
         done = []

@@ -112,7 +112,10 @@ def notes_of(judgment: Judgment) -> tuple[str, ...]:
     if refused:
         found.append(f"{refused:,} of {judgment.questions * len(judgment.results):,} answers refused")
     if differ:
-        found.append(f"{differ:,} of {asked:,} answers changed when asked again")
+        largest = max(each.largest for each in judgment.repeats)
+        found.append(
+            f"{differ:,} of {asked:,} answers changed when asked again, by up to {largest:.0e} of their length"
+        )
     if judgment.seal.by == "nothing":
         found.append("not sealed")
     return tuple(found)
