@@ -146,6 +146,7 @@ def render(items: Items, printed: Mapping[str, Sequence[float]], board: Leaderbo
     for name in place:
         each, values = standing[name], printed[name][1:]
         score = each.scores["AP"]
+        assert each.judgment is not None
         rows.append(
             (
                 f"**{name}**" if name in entries.CHEATS else name,
@@ -203,8 +204,9 @@ def findings(
     """What was asked, what was found, and why."""
     usual, ours = firsts
     differ, shown, pairs = rankings
-    beaten = sum(place["zeros"] < place[name] for name in place if name in entries.HONEST)
-    assert {name for name in place if name in entries.HONEST} <= set(standing["zeros"].behind)
+    honest = [name for name in place if name in entries.HONEST]
+    beaten = sum(place["zeros"] < place[name] for name in honest)
+    ahead = sum(name in standing["zeros"].behind for name in honest)
     return [
         (
             "Who is first by the usual script?",
@@ -220,7 +222,8 @@ def findings(
         (
             "What do zeros score?",
             f"{scores['zeros']:.4f} by the script, ahead of {beaten} honest systems; "
-            f"{standing['zeros'].scores['AP'].lower:.4f} by the judge, behind all of them",
+            f"{standing['zeros'].scores['AP'].lower:.4f} by the judge, behind "
+            f"{'all' if ahead == len(honest) else ahead} of them",
             "All items are tied: the script prints what the order of the file makes of that.",
         ),
         (
