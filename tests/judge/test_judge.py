@@ -141,9 +141,12 @@ def test_whatever_a_system_does_it_scores_as_if_it_were_blind(
     assert judgment["AP"].ties == zeros["AP"]
 
 
-def test_what_a_system_said_last_is_in_the_log(tmp_path: Path) -> None:
-    judged(tmp_path, "import sys; print(sys.argv[1], file=sys.stderr); sys.exit('no licence found')")
-    assert "no licence found" in log_of(tmp_path)["runs"][0]["said"]
+def test_what_a_system_said_last_is_reported(tmp_path: Path) -> None:
+    judgment = judged(tmp_path, "import sys; print(sys.argv[1], file=sys.stderr); sys.exit('no licence found')")
+    assert judgment.said.endswith("no licence found")
+    assert log_of(tmp_path)["said"] == judgment.said
+    assert str(tmp_path) not in judgment.said
+    assert "It said, where it first failed:" in str(judgment)
 
 
 def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:

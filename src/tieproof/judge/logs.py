@@ -62,6 +62,7 @@ def write_judgment(
         refused=refused,
         repeats=tuple(run.found.repeats for run in runs),
         questions=len(runs[0].found.answers) + sum(refused[0].values()),
+        said=next((run.said for run in runs if run.said), ""),
         disqualified=competition.refused == DISQUALIFIED and any(refused),
         seal=seal,
         records=tuple(f"{stem}{EXTENSION}" for stem in names),
@@ -81,7 +82,6 @@ def write_judgment(
             "answers": f"{Path(entry['record']).stem}.npy",
             "refused": {reason: [list(asked) for asked in items] for reason, items in run.found.refused.items()},
             "unknown_names": run.found.unknown,
-            "said": run.said,
         }
     with atomic_write(folder / judgment.log) as unfinished:
         unfinished.write_text(json.dumps(log, indent=1, allow_nan=False) + "\n", encoding="utf-8")
@@ -119,6 +119,7 @@ def read_judgment(log: Path) -> Judgment:
             refused=tuple({str(reason): len(items) for reason, items in run["refused"].items()} for run in runs),
             repeats=tuple(Repeats(**run["asked_twice"]) for run in runs),
             questions=int(given["questions"]),
+            said=str(given["said"]),
             disqualified=bool(given["disqualified"]),
             seal=Seal(str(given["sealed_by"]), tuple(map(str, given["not_sealed"]))),
             records=tuple(records),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.audit.targets import load
+from tieproof.errors import InputError
 from tieproof.judge.items import ROWS, TEXTS
 
 
@@ -21,7 +22,11 @@ def main() -> None:
     contents = {file.stem: content_of(file) for file in Path(items).iterdir()}
     questions = [line.split(",") for line in Path(pairs).read_text(encoding="ascii").splitlines()]
     with contextlib.redirect_stdout(sys.stderr):
-        rows = answered(load(name), [[contents[name] for name in names] for names in questions])
+        try:
+            function = load(name)
+        except InputError as error:
+            sys.exit(str(error))
+        rows = answered(function, [[contents[name] for name in names] for names in questions])
     write(Path(answers), questions, rows)
 
 

@@ -84,6 +84,7 @@ class Judgment:
     refused : of each run, how many answers were refused, by the reason
     repeats : of each run, what was asked twice
     questions : how many answers were asked for in a run, but for those asked twice
+    said : the end of what the system printed as errors where it first failed; "" where it did not
     disqualified : whether the rules give the system no rank, since an answer was refused
     seal : what kept it from all but its items, and what was not sealed
     records : the files of the results
@@ -96,6 +97,7 @@ class Judgment:
     refused: tuple[Mapping[str, int], ...]
     repeats: tuple[Repeats, ...]
     questions: int
+    said: str
     disqualified: bool
     seal: Seal
     records: tuple[str, ...]
@@ -121,6 +123,7 @@ class Judgment:
                 for record, refused, repeats in zip(self.records, self.refused, self.repeats, strict=True)
             ],
             "questions": self.questions,
+            "said": self.said,
             "disqualified": self.disqualified,
             "sealed_by": self.seal.by,
             "not_sealed": list(self.seal.not_sealed),

@@ -59,5 +59,7 @@ def about_answers(found: Judgment) -> Iterator[str]:
             )
     if not any(found.refused):
         yield "No answer was refused."
+    if found.said:
+        yield f"It said, where it first failed: {found.said}"
     if found.disqualified:
         yield "By the rules of the competition it has no rank, since an answer was refused."
