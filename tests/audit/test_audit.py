@@ -13,12 +13,13 @@ import pytest
 
 import tieproof as tp
 import zoo
+import zoo_honest
 from tieproof.audit import ATTACKS, Command, Verdict
-from tieproof.audit.cases import CLASSES, ITEMS, LAYOUTS, Case, by_class, of_unequal_size
+from tieproof.audit.cases import CLASSES, LAYOUTS, Case, by_class, of_unequal_size
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.data import data_case
 from tieproof.audit.examination import Examination, Options
-from tieproof.audit.luck import Luck
+from tieproof.audit.luck import Luck, is_gain, tail
 from tieproof.audit.outcomes import Outcome, attempt
 
 SEEDS = [0, 1, 2]
@@ -39,7 +40,11 @@ CAUGHT: dict[str, tuple[str, str]] = {
 }
 """Evaluators of the zoo, the attack meant for each, and its verdict."""
 
-BLIND = [attack.name for attack in ATTACKS.values() if attack.kind == "blind"]
+BLIND = [
+    attack.name
+    for attack in ATTACKS.values()
+    if attack.kind == "blind" and attack.applies(CONVENTIONS["embeddings"], Options())
+]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -87,7 +92,7 @@ def test_the_defect_is_named_and_nothing_else_is_blamed() -> None:
         ("returns_text", "crashed", "returned a str, expected was a number"),
         ("returns_much", "too much output", "returned 5,000 numbers, more than 1,000"),
         ("leaves", "crashed", "called sys.exit(0)"),
-        ("hangs", "timed out", "took longer than 1 seconds"),
+        ("hangs", "timed out", "took longer than 3 seconds"),
         ("prints", "too much output", "printed more than 1,000,000 letters"),
     ],
 )
@@ -107,7 +112,7 @@ def test_accidents_are_findings(name: str, verdict: str, said: str, capsys: pyte
     [
         ("ends_its_process", "crashed", "its process ended with status 7"),
         ("floods", "too much output", "printed more than 1,000,000 letters"),
-        ("hangs", "timed out", "took longer than 3 seconds"),
+        ("hangs", "timed out", "took longer than 9 seconds"),
         ("raises_index_error", "crashed", "IndexError"),
     ],
 )
@@ -176,6 +181,8 @@ def of_run(qrels: Any, run: Any) -> float:
 HONEST: dict[str, Callable[..., float]] = {
     "embeddings": zoo.lower,
     "gallery": zoo.lower_of_gallery,
+    "embeddings and groups": zoo_honest.with_cameras,
+    "gallery and groups": zoo_honest.with_cameras_of_gallery,
     "distances": of_matrix(1),
     "scores": of_matrix(-1),
     "relevance": of_relevance,
@@ -312,8 +319,9 @@ def test_limits() -> None:
     def hundredfold(embeddings: Any, labels: Any) -> float:
         return 100 * zoo.lower(embeddings, labels)
 
-    found = tp.audit(hundredfold, attacks=["zeros"]).finding("zeros")
-    assert found.verdict == "out of range"
+    with pytest.raises(tp.InputError, match=r"gives .* for random embeddings, outside the limits 0 and 1\. Say"):
+        tp.audit(hundredfold, attacks=["zeros"])
+    found = tp.audit(zoo.divides_by_distinct_distances, attacks=["zeros"]).finding("zeros")
     assert "outside [0, 1]" in found.detail
     assert tp.audit(hundredfold, attacks=["zeros"], limits=(0, 100)).held
     assert tp.audit(hundredfold, attacks=["zeros"], limits=None).held
@@ -341,9 +349,9 @@ def test_outside_the_interval() -> None:
 def test_the_scores_are_those_of_the_definition() -> None:
     """All zeros by index: the classes come one after the other, the query itself is left out."""
     found = tp.audit(zoo.stable_sort, attacks=["zeros"]).finding("zeros")
-    labels = by_class(ITEMS) if "sorted" in found.detail else of_unequal_size(ITEMS)
+    labels = by_class(240) if "sorted" in found.detail else of_unequal_size(240)
     values = []
-    for query in range(ITEMS):
+    for query in range(240):
         ranked = np.delete(labels, query) == labels[query]
         values.append(np.mean(np.arange(1, ranked.sum() + 1) / (np.flatnonzero(ranked) + 1)))
     assert found.score == pytest.approx(np.mean(values), rel=1e-12)
@@ -356,33 +364,14 @@ def test_the_same_seed_gives_the_same_report() -> None:
     assert one.to_dict()["findings"] != other.to_dict()["findings"]
 
 
-@pytest.mark.parametrize("attack", ["zeros", "ten vectors", "permuting items", "order search", "nan", "empty"])
-def test_reproduce_prints_the_number(attack: str, capsys: pytest.CaptureFixture[str]) -> None:
-    report = tp.audit(zoo.stable_sort, attacks=["zeros", "two vectors", attack], seed=2)
-    found = report.finding(attack)
-    assert found.reproduce.startswith("import tieproof as tp; print(tp.audit('zoo:stable_sort', ")
-    assert "seed=2" in found.reproduce
-    exec(found.reproduce, {})
-    printed = capsys.readouterr().out.strip()
-    assert printed == (found.detail if found.score is None else repr(found.score))
-
-
-def test_reproduce_of_a_function_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
-    def mine(embeddings: Any, labels: Any) -> float:
-        return zoo.upper(embeddings, labels)
-
-    found = tp.audit(mine, attacks=["zeros"]).finding("zeros")
-    exec(found.reproduce, {"mine": mine})
-    assert capsys.readouterr().out == "1.0\n"
-
-
 def test_reports() -> None:
     report = tp.audit(zoo.several, attacks=["zeros", "nan"])
     whole = json.loads(report.to_json())
     assert whole == report.to_dict()
     assert (whole["exploitable"], whole["held"]) == (True, False)
     assert set(whole["findings"][0]) == {
-        *("attack", "measure", "verdict", "score", "random_mean", "random_std", "deviations", "detail", "reproduce")
+        *("attack", "measure", "verdict", "score", "random_mean", "random_std", "deviations", "detail", "reproduce"),
+        "renamed",
     }
     text, page = str(report), report.to_markdown()
     for shown in (text, page):
@@ -398,9 +387,14 @@ def test_numbers_that_json_has_no_word_for() -> None:
     assert json.loads(report.to_json())["findings"][0]["score"] is None
 
 
-def test_a_constant_is_held() -> None:
+def test_a_constant_is_a_finding_of_its_own() -> None:
     """Random embeddings always score the same, and so do blind systems: nothing is gained."""
-    assert tp.audit(lambda embeddings, labels: 0.5).held
+    report = tp.audit(lambda embeddings, labels: 0.5)
+    assert not report.exploitable
+    assert [(f.attack, f.verdict) for f in report.findings if not f.verdict.harmless] == [
+        ("random embeddings", "always the same")
+    ]
+    assert "random embeddings show something" in " ".join(str(report).split())
 
 
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
@@ -450,21 +444,31 @@ def test_luck_is_a_two_step_test() -> None:
     assert not random.is_suspicious(0.5, 1)
     assert random.is_suspicious(0.51, 1)
     assert random.is_suspicious(-0.11, -1)
-    fair = Luck(0.5, 0.01, 30)
-    assert fair.is_beaten_by(Luck(0.54, 0.0, 2), 1)
-    assert not fair.is_beaten_by(Luck(0.54, 0.0, 2), -1)
-    assert not fair.is_beaten_by(Luck(0.54, 0.1, 12), 1)
-    assert not fair.is_beaten_by(Luck(0.52, 0.0, 2), 1)
+    assert is_gain(Luck(0.04, 0.0, 5), 1e-9)
+    assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
+    assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)
+    assert not is_gain(Luck(-0.04, 0.001, 5), 1e-6)
+
+
+@pytest.mark.parametrize(("freedom", "t", "p"), [(4, 4.604, 0.005), (8, 4.501, 0.001), (16, 4.015, 0.0005)])
+def test_student_as_in_tables(freedom: int, t: float, p: float) -> None:
+    assert tail(t, freedom) == pytest.approx(p, rel=1e-3)
 
 
 def test_layouts() -> None:
     random = np.random.default_rng(0)
+    unequal = ("largest first", "smallest first")
     for count in (60, 200):
         laid = {name: layout.labels(count, random) for name, layout in LAYOUTS.items()}
         assert all(len(labels) == count for labels in laid.values())
-        assert {tuple(np.bincount(laid[n])) for n in laid if n != "unequal"} == {(count // CLASSES,) * CLASSES}
+        assert {tuple(np.bincount(laid[n])) for n in laid if n not in unequal} == {(count // CLASSES,) * CLASSES}
         assert (np.diff(laid["sorted"]) >= 0).all()
-        assert (np.diff(laid["unequal"]) <= 0).all()
+        assert (np.diff(laid["largest first"]) <= 0).all()
+        assert (np.diff(laid["smallest first"]) >= 0).all()
+        sizes = np.bincount(laid["largest first"])
+        assert sizes.min() >= 2
+        assert (np.diff(sizes) >= 0).all()
+        assert sizes[-1] > 3 * sizes[0]
         assert (laid["interleaved"][:3] == [0, 1, 2]).all()
 
 

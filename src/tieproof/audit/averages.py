@@ -1,0 +1,151 @@
+"""Whether a gain may be due to the kind of average, and not to ties.
+
+Ties that are broken by chance, or averaged, leave a query's mean value as it is, but not its spread. A median or a
+geometric mean of values without spread is larger than that of values with the same mean that are skewed. So an
+evaluator may be honest with each query, and blind systems still gain a little: where its number is no mean over
+queries, does not depend on the order of tied items, and stays far below that of a perfect system.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tieproof.audit.cases import CLASSES, DIMENSIONS, Case
+from tieproof.audit.changes import permute_items, permute_queries, take_queries
+from tieproof.audit.data import with_groups
+from tieproof.audit.examination import Board, Dice, Examination, Rows
+from tieproof.audit.luck import Luck, differ, rounding
+from tieproof.ties import Array, IntArray
+
+SHARE = 0.5
+"""The part of the way from random embeddings to a perfect system that another average may explain."""
+
+
+FAR = 1e6
+
+
+def alike(value: float, dice: Dice, count: int, width: int) -> Array:
+    """Rows in which every number is `value`."""
+    return np.full((count, width), value, dtype=np.float32)
+
+
+ONE_SIDED: tuple[Rows, ...] = (
+    *(partial(alike, value) for value in (0.0, 0.5, FAR, -FAR)),
+    lambda dice, count, width: dice.plain(count, width) * FAR,
+)
+"""Systems whose items all lie on one side of any threshold."""
+
+
+def may_be_a_threshold(examination: Examination, measure: str, score: float, board: Board) -> bool:
+    """Whether a score is none but that of accepting all items, or none, by thresholds that were declared."""
+    if not examination.options.thresholds:
+        return False
+    random = examination.random("thresholds")
+    outcomes = [examination.score(examination.blind_case(board, rows, random)) for rows in ONE_SIDED]
+    known = [examination.sign * outcome.values.get(measure, -np.inf) for outcome in outcomes]
+    return examination.sign * score <= max(known) + rounding(score)
+
+
+def may_be_the_average(examination: Examination, measure: str, case: Case, luck: Luck) -> bool:
+    """Whether the score of a case may be that of an honest evaluator whose number is no mean over queries."""
+    score = examination.score(case).values.get(measure, np.nan)
+    average = examination.options.average
+    if average in ("mean", "macro") or (average is None and is_mean(examination, measure)):
+        return False
+    random = examination.random("averages")
+    permuted = permute_items(case, random)
+    if case.query_labels is not None:
+        permuted = permute_queries(permuted, random)
+    if differ(score, examination.score(permuted).values.get(measure, np.nan)):
+        return False
+    perfect = examination.score(perfect_case(examination, case)).values.get(measure, np.nan)
+    return bool(examination.sign * (score - luck.mean) <= SHARE * examination.sign * (perfect - luck.mean))
+
+
+def is_mean(examination: Examination, measure: str) -> bool:
+    """Whether a number is the mean of two thirds of the queries, which are easy, and of one third, which is not.
+
+    Where all queries score alike, a median is a mean, too; so these do not.
+    """
+    parts = two_galleries if examination.convention.kind == "leave-one-out" else two_parts
+    values = [examination.score(case).values.get(measure, np.nan) for case in parts(examination)]
+    return not differ((2 * values[0] + values[1]) / 3, values[2])
+
+
+SIZES = (6, 3)
+"""How many classes are easy, and how many are not."""
+
+
+def two_parts(examination: Examination) -> tuple[Case, Case, Case]:
+    """The queries of classes that the system knows, those of others, and both together, on the same gallery."""
+    random, options = examination.random("two parts"), examination.options
+    classes = sum(SIZES)
+    labels = random.permutation(np.arange(options.items) % classes)
+    query_labels = np.arange(options.queries // classes * classes) % classes
+    dice = Dice(random, examination.convention.kind, examination.convention.ascending)
+    if dice.kind == "scores":
+        blank = Case(dice.plain(len(labels), len(query_labels)), labels, query_labels=query_labels)
+    else:
+        vectors = dice.plain(len(labels) + len(query_labels), DIMENSIONS)
+        blank = Case(vectors[: len(labels)], labels, vectors[len(labels) :], query_labels)
+    if examination.convention.grouped:
+        blank = with_groups(blank, random)
+    known, easy = perfect_case(examination, blank), query_labels < SIZES[0]
+    if blank.queries is None or known.queries is None:
+        both = replace(blank, items=np.where(easy, known.items, blank.items))
+    else:
+        both = replace(known, queries=np.where(easy[:, None], known.queries, blank.queries))
+    return take_queries(both, np.flatnonzero(easy)), take_queries(both, np.flatnonzero(~easy)), both
+
+
+def two_galleries(examination: Examination) -> tuple[Case, Case, Case]:
+    """Items of classes that the system knows, items of others, and both together, each nearer to all of its own part.
+
+    All vectors are of length 1, and positive in the dimensions of their part, zero in those of the other one.
+    """
+    random = examination.random("two galleries")
+    size = examination.options.items // sum(SIZES)
+    parts: list[Case] = []
+    for first, classes in zip((0, SIZES[0]), SIZES, strict=True):
+        labels = random.permutation(np.arange(size * classes) % classes)
+        vectors = np.zeros((len(labels), 2 * DIMENSIONS))
+        own = vectors[:, :DIMENSIONS] if not first else vectors[:, DIMENSIONS:]
+        own[:] = np.abs(random.normal(size=own.shape)) + 0.01
+        if not first:
+            own += 100 * np.eye(DIMENSIONS)[labels]
+        own /= np.linalg.norm(own, axis=1, keepdims=True)
+        case = Case(vectors.astype(np.float32), labels + first)
+        parts.append(with_groups(case, random) if examination.convention.grouped else case)
+    easy, hard = parts
+    groups = None if easy.groups is None or hard.groups is None else np.concatenate([easy.groups, hard.groups])
+    both = Case(np.concatenate([easy.items, hard.items]), np.concatenate([easy.labels, hard.labels]), groups=groups)
+    return easy, hard, both
+
+
+def two_halves(case: Case) -> tuple[Case, Case]:
+    """Two halves of the queries, with as many of each class in the one as in the other."""
+    pairs = in_pairs(case)
+    return take_queries(case, pairs[::2]), take_queries(case, pairs[1::2])
+
+
+def in_pairs(case: Case) -> IntArray:
+    """Queries of the same class two by two; of an odd number the last one is left out.
+
+    >>> in_pairs(Case(np.eye(2), np.arange(2), query_labels=np.array([5, 7, 5, 5, 7])))
+    array([0, 2, 1, 4])
+    """
+    assert case.query_labels is not None
+    places = [np.flatnonzero(case.query_labels == label) for label in np.unique(case.query_labels)]
+    return np.concatenate([each[: len(each) // 2 * 2] for each in places])
+
+
+def perfect_case(examination: Examination, case: Case) -> Case:
+    """The same labels, from a system that knows them."""
+    known = np.eye(CLASSES, DIMENSIONS, dtype=np.float32)
+    if case.query_labels is None:
+        return replace(case, items=known[case.labels])
+    if case.queries is not None:
+        return replace(case, items=known[case.labels], queries=known[case.query_labels])
+    same = (case.labels[:, None] == case.query_labels).astype(np.float64)
+    return replace(case, items=1 - same if examination.convention.ascending else same, listed=None)
