@@ -33,8 +33,9 @@ def located(paths: Paths, beside: Iterable[str] = ()) -> list[Location]:
 
     A folder and a pattern give their files in natural order, part-2 before part-10; a list is taken as it is.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    if not given or not all(isinstance(each, str | os.PathLike) for each in given):
+    several = isinstance(paths, Sequence) and not isinstance(paths, str)
+    given = list(paths) if several else [paths]
+    if not given or not all(isinstance(each, str | os.PathLike) and os.fspath(each) for each in given):
         raise InputError(
             f"Shards are the files of a folder, of a pattern such as 'gallery/*.parquet', or of a list; {paths!r} is "
             "none of these.",
