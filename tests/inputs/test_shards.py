@@ -270,8 +270,9 @@ def test_labels_in_files_of_their_own(tmp_path: Path) -> None:
 
 def test_groups_and_other_columns(tmp_path: Path) -> None:
     for part, rows in enumerate((slice(0, 25), slice(25, 40))):
-        table = {"v": list(vectors()[rows]), "label": LABELS[rows], "camera": (LABELS % 3)[rows], "kind": ["x"] * 25}
-        pq.write_table(pa.table({**table, "kind": table["kind"][: len(table["v"])]}), tmp_path / f"{part}.parquet")
+        kinds = ["x"] * len(LABELS[rows])
+        table = {"v": list(vectors()[rows]), "label": LABELS[rows], "camera": (LABELS % 3)[rows], "kind": kinds}
+        pq.write_table(pa.table(table), tmp_path / f"{part}.parquet")
     shards = tp.open(tmp_path, groups="camera")
     assert shards.groups is not None
     assert shards.groups.tolist() == (LABELS % 3).tolist()

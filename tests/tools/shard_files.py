@@ -36,7 +36,7 @@ def h5(vectors: Array, labels: Array | None) -> bytes:
 
 
 def safetensors(vectors: Array, labels: Array | None) -> bytes:
-    return save({"vectors": vectors} | ({} if labels is None else {"label": labels}))
+    return bytes(save({"vectors": vectors} | ({} if labels is None else {"label": labels})))
 
 
 def parquet(vectors: Array, labels: Array | None, fixed: bool = True, group: int = 7) -> bytes:

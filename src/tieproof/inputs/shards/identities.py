@@ -80,11 +80,12 @@ def parts_of(source: RowSource, budget: int, canonical: Callable[[Array], Array]
             records[start : start + len(found)] = found
         yield records
         return
-    files = min(needed, MOST_PARTS)
+    files = min(needed, count, MOST_PARTS)
     with TemporaryDirectory(prefix="tieproof-") as folder:
         paths = [Path(folder, str(number)) for number in range(files)]
         with ExitStack() as stack:
-            streams = [stack.enter_context(path.open("wb")) for path in paths]
+            buffer = min(max(budget // 8 // files, 2**9), 2**13)
+            streams = [stack.enter_context(path.open("wb", buffer)) for path in paths]
             for _, found in digested(source, budget, canonical):
                 file = part_of(found, files)
                 order = np.argsort(file, kind="stable")

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import FILE_FORMATS
@@ -33,15 +34,14 @@ def located(paths: Paths, beside: Iterable[str] = ()) -> list[Location]:
 
     A folder and a pattern give their files in natural order, part-2 before part-10; a list is taken as it is.
     """
-    several = isinstance(paths, Sequence) and not isinstance(paths, str)
-    given = list(paths) if several else [paths]
+    given: list[Any] = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not given or not all(isinstance(each, str | os.PathLike) and os.fspath(each) for each in given):
         raise InputError(
             f"Shards are the files of a folder, of a pattern such as 'gallery/*.parquet', or of a list; {paths!r} is "
             "none of these.",
             "paths",
         )
-    found = [where for each in given for where in expanded(os.fsdecode(each), {*BESIDE, *beside})]
+    found = [where for each in given for where in expanded(os.fspath(each), {*BESIDE, *beside})]
     twice = [str(where.path) for where, count in Counter(found).items() if count > 1]
     if twice:
         raise InputError(f"{listing(twice)} would be read twice; give every file once.", "paths")
