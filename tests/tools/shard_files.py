@@ -45,7 +45,7 @@ def parquet(vectors: Array, labels: Array | None, fixed: bool = True, group: int
     if labels is not None:
         columns["label"] = pa.array(labels)
     stream = io.BytesIO()
-    pq.write_table(pa.table(columns), stream, row_group_size=group)
+    pq.write_table(pa.table(columns), stream, row_group_size=group, use_dictionary=False, compression=None)
     return stream.getvalue()
 
 

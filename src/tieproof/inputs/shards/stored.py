@@ -15,8 +15,8 @@ from tieproof.ties import Array, IntArray
 KEPT_OPEN = 16
 """Files of which it is kept how they are read, those that were asked last."""
 
-GAP, RUN = 2**16, 2**22
-"""Bytes between two rows that are read along, and at most at once, where single rows are taken."""
+GAP = 2**16
+"""Bytes between two rows that are read along where single rows are taken."""
 
 
 class StoredRows:
@@ -27,7 +27,7 @@ class StoredRows:
     Every file must stay as it is: one whose size or time of change (or mark of the storage) is another one than when
     it was opened is refused at the next read.
 
-    A read may take twice the bytes that it returns, three times in a Parquet file.
+    A read takes up to twice the bytes that it returns, three times in a Parquet file, and some 64 kB or 4 MB there.
     """
 
     def __init__(self, shards: Sequence[Shard]) -> None:
@@ -83,10 +83,10 @@ class StoredRows:
         return found if len(wanted) == len(place) and (place[1:] > place[:-1]).all() else found[place]
 
     def runs(self, rows: IntArray) -> Iterator[tuple[int, slice]]:
-        """Ascending rows in pieces that are read at once, each of one shard."""
+        """Ascending rows in pieces that are read at once, each of one shard and no longer than all that is taken."""
         width = max(1, self.shape[1] * self.dtype.itemsize)
         shard = np.searchsorted(self.bounds, rows, side="right") - 1
-        stretch = (rows - self.bounds[shard]) // max(1, RUN // width)
+        stretch = (rows - self.bounds[shard]) // max(1, len(rows), GAP // width)
         cuts = (np.diff(rows) > 1 + GAP // width) | (np.diff(shard) > 0) | (np.diff(stretch) != 0)
         ends = [*(np.flatnonzero(cuts) + 1).tolist(), len(rows)]
         for start, stop in zip([0, *ends[:-1]], ends, strict=True):
