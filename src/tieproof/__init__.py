@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from tieproof.calls.pcf import pcf
     from tieproof.calls.range_recall import range_recall
     from tieproof.calls.runs import evaluate_run
+    from tieproof.calls.shards import open  # noqa: A004
     from tieproof.calls.verify import verify
     from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
+    from tieproof.inputs.shards.shards import Shards
     from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
         AP,
@@ -87,6 +89,7 @@ else:
             "RelP": "tieproof.measures",
             "Result": "tieproof.results.results",
             "Rprec": "tieproof.measures",
+            "Shards": "tieproof.inputs.shards.shards",
             "Success": "tieproof.measures",
             "TieSummary": "tieproof.results.evaluated",
             "TieproofError": "tieproof.errors",
@@ -110,6 +113,7 @@ else:
             "measures": None,
             "nDCG": "tieproof.measures",
             "neighbor_recall": "tieproof.calls.neighbor_recall",
+            "open": "tieproof.calls.shards",
             "pcf": "tieproof.calls.pcf",
             "range_recall": "tieproof.calls.range_recall",
             "verify": "tieproof.calls.verify",
@@ -148,6 +152,7 @@ __all__ = [
     "RelP",
     "Result",
     "Rprec",
+    "Shards",
     "Success",
     "TieSummary",
     "TieproofError",
@@ -171,6 +176,7 @@ __all__ = [
     "measures",
     "nDCG",
     "neighbor_recall",
+    "open",
     "pcf",
     "range_recall",
     "verify",

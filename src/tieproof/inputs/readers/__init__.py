@@ -9,7 +9,6 @@ embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄─�
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from tieproof.inputs.readers.entries import (
     meant,
 )
 from tieproof.inputs.readers.location import Location, check, split
+from tieproof.inputs.readers.remote import File
 from tieproof.inputs.readers.tables import dimensions, refuse_labels, warn_of_names
 from tieproof.ties import Array
 
@@ -39,6 +39,7 @@ __all__ = [
     "entries_of",
     "holds_labels",
     "is_single",
+    "labels_in",
     "read_confidences",
     "read_embeddings",
     "read_labels",
@@ -55,8 +56,8 @@ class FileFormat(NamedTuple):
     embeddings : False where the format can only hold labels
     """
 
-    entries: Callable[[Path, Collection[str]], list[Entry]]
-    matrix: Callable[[Path, Collection[str], Sequence[int]], Array] | None = None
+    entries: Callable[[File, Collection[str]], list[Entry]]
+    matrix: Callable[[File, Collection[str], Sequence[int]], Array] | None = None
     embeddings: bool = True
 
 
@@ -154,14 +155,17 @@ def read_labels(location: Place) -> Array:
     labels, and MissingExtraError where the library for its format is not installed.
 
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>>     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "labels.txt").write_text("cat\ndog\ncat\n")
     ...     read_labels(f"{folder}/labels.txt").tolist()
     ['cat', 'dog', 'cat']
     """
-    where = split(location)
-    entry = choose(entries_of(where), where, LABELS)
+    return labels_in(split(location))
+
+
+def labels_in(where: Location, leaving_out: str | None = None) -> Array:
+    """The labels of a file, as `read_labels` reads them; the entry that is something else is left out."""
+    entry = choose([entry for entry in entries_of(where) if entry.name != leaving_out], where, LABELS)
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
@@ -177,8 +181,7 @@ def read_confidences(location: Place) -> Array:
     where the library for its format is not installed.
 
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>>     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "confidences.txt").write_text("0.5\n1\n0.25\n")
     ...     read_confidences(f"{folder}/confidences.txt").tolist()
     [0.5, 1.0, 0.25]
@@ -224,11 +227,11 @@ def entries_of(where: Location) -> list[Entry]:
     return _form(where).entries(where.path, () if where.entry is None else (where.entry,))
 
 
-def _named(path: Path, locations: Iterable[Place]) -> set[str]:
+def _named(path: File, locations: Iterable[Place]) -> set[str]:
     """The columns of `path` that some locations name."""
     named = (split(location) for location in locations)
     return {where.entry for where in named if where.entry is not None and _is_same(where.path, path)}
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def _is_same(one: File, other: File) -> bool:
     return os.path.exists(one) and os.path.samefile(one, other)
