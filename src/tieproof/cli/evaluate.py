@@ -33,6 +33,7 @@ EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy --precision float16",
     "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
     "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
+    "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
 )
 
 
@@ -53,6 +54,8 @@ EXAMPLES = (
 @options.empty
 @options.memory
 @options.threads
+@options.cluster
+@options.checkpoint
 @options.ci
 @options.json
 @options.per_query
