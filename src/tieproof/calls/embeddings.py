@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tieproof.calls.fingerprints import origin_of_embeddings
+from tieproof.calls.in_parts import found
 from tieproof.calls.problems import Side, as_budget, make_problem, watched
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
 from tieproof.confidence.inputs import as_column
@@ -13,6 +13,7 @@ from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.problem import ShardedProblem
 from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
 
@@ -137,28 +138,28 @@ def evaluate(
         bits=bits,
         rounding=rounding,
     )
-    count = problem.relevance.n_queries
+    whole = problem.whole if isinstance(problem, ShardedProblem) else problem
+    count = whole.relevance.n_queries
     with about("categories", "embeddings"):
         by_category = categories is not None or average != "micro"
         grouping = as_categories(categories, count, average, labels) if by_category else None
     with about("confidence", "embeddings"):
         confidences = None if confidence is None else as_column(confidence, "confidences", count)
-    from tieproof.engine import ties_of
-
-    found = ties_of(problem, watched(progress))
+    ties, origin = found(problem, bits, watched(progress))
     setting = Setting(
-        distance=problem.called,
-        leave_one_out=problem.gallery is None,
+        distance=whole.called,
+        leave_one_out=whole.gallery is None,
         queries=count,
-        gallery=problem.relevance.n_items,
-        dimensions=problem.dimensions,
+        gallery=whole.relevance.n_items,
+        dimensions=whole.dimensions,
         empty=empty,
         average=average,
         precision=precision,
     )
-    with about((*problem.judged_by, "embeddings")):
-        scores = score(found.parts, wanted, count, threads=problem.budget.threads)
-        origin = origin_of_embeddings(problem, bits)
-        result = make_result(scores, setting, origin, found.zero_vectors, categories=grouping, confidence=confidences)
+    with about((*whole.judged_by, "embeddings")):
+        scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
+        result = make_result(
+            scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
+        )
     warn_of_recall(scores)
     return result

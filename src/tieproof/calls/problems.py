@@ -13,9 +13,12 @@ from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.inputs.lookalikes import warn_of_queries_in_gallery, warn_of_similarities
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Relevance, by_labels
+from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.ranked import RankedRows
+from tieproof.inputs.shards.source import RowSource
 from tieproof.inputs.triples import Judgments, checked_pairs, checked_triples
-from tieproof.problem import Budget, Problem, Watch, unwatched
-from tieproof.ties import IntArray
+from tieproof.problem import Budget, Problem, ShardedProblem, Watch, unwatched
+from tieproof.ties import Array, IntArray
 
 
 class Side(NamedTuple):
@@ -46,15 +49,15 @@ def make_problem(
     exclude: Any = None,
     bits: int | None = None,
     rounding: Format | None = None,
-) -> Problem:
+) -> Problem | ShardedProblem:
     """The problem that these arguments of `evaluate` pose."""
     kind = as_distance(distance, bits)
     name = "embeddings" if gallery.embeddings is None else "queries"
     with about("embeddings"):
-        given = as_array(queries.embeddings, name)
+        given = as_rows(queries.embeddings, name)
     with about("gallery"):
-        items = None if gallery.embeddings is None else as_array(gallery.embeddings, "gallery")
-    if items is not None and items.ndim == given.ndim == 2 and items.shape[1] != given.shape[1]:
+        items = None if gallery.embeddings is None else as_rows(gallery.embeddings, "gallery")
+    if items is not None and len(items.shape) == len(given.shape) == 2 and items.shape[1] != given.shape[1]:
         raise InputError(
             f"The queries have {given.shape[1]} dimensions and the gallery has {items.shape[1]}. Both must come "
             "from the same model.",
@@ -65,11 +68,11 @@ def make_problem(
     with about("gallery"):
         gallery_vectors = None if items is None else ranked_by(kind, items, "gallery", bits)
     if len(vectors) == vectors.shape[1] and not (isinstance(kind, Distance) and kind.bits):
-        warn_of_similarities(vectors, name)
+        warn_of_similarities(vectors[:], name)
     labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
-    return Problem(
-        queries=vectors,
-        gallery=gallery_vectors,
+    whole = Problem(
+        queries=rows_or_none(vectors),
+        gallery=None if gallery_vectors is None else rows_or_none(gallery_vectors),
         distance=kind,
         called=reported(distance),
         dimensions=bits or given.shape[1],
@@ -86,6 +89,49 @@ def make_problem(
         budget=budget,
         format=rounding,
     )
+    if not any(isinstance(side, RankedRows) for side in (vectors, gallery_vectors)):
+        return whole
+    return ShardedProblem(
+        whole, as_ranked(vectors, name), None if gallery_vectors is None else as_ranked(gallery_vectors, "gallery")
+    )
+
+
+def in_memory(problem: Problem | ShardedProblem) -> Problem:
+    """A problem of arrays, for what reads all rows at once."""
+    if isinstance(problem, ShardedProblem):
+        raise InputError(
+            "Embeddings in shards are read block by block by evaluate alone; this takes them in memory. Pass an "
+            "array, such as what .read(0, n) of the shards returns.",
+            "embeddings",
+        )
+    return problem
+
+
+def as_rows(values: Any, name: str) -> Array | RowSource:
+    """An array of what people pass, or rows that are read when they are needed."""
+    return values if is_source(values) else as_array(values, name)
+
+
+def is_source(values: Any) -> bool:
+    """Whether rows can be read of it."""
+    return all(hasattr(values, part) for part in ("read", "take", "bounds"))
+
+
+def rows_or_none(rows: Embeddings | RankedRows) -> Embeddings:
+    """The rows, or none where they are not in memory."""
+    return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
+
+
+def as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
+    """Rows that are read, of an array too, which must be finite."""
+    if isinstance(rows, RankedRows):
+        return rows
+    return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), unchanged)
+
+
+def unchanged(rows: Array) -> Array:
+    """Rows as they are."""
+    return rows
 
 
 def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance | DistanceFunction:
@@ -98,14 +144,31 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def ranked_by(kind: Distance | DistanceFunction, array: Embeddings, name: str, bits: int | None) -> Embeddings:
+def ranked_by(
+    kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
+) -> Embeddings | RankedRows:
     """Embeddings in the form that the distance ranks; a function takes them as they are."""
-    return kind.takes(array, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(array, name)
+    convert = Conversion(kind, name, bits)
+    return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
+
+
+class Conversion(NamedTuple):
+    """What makes embeddings, whose `name` errors use, those that a distance ranks."""
+
+    kind: Distance | DistanceFunction
+    name: str
+    bits: int | None
+
+    def __call__(self, rows: Array, /) -> Embeddings:
+        """The converted rows."""
+        if isinstance(self.kind, Distance):
+            return self.kind.takes(rows, self.name, self.bits)
+        return as_finite_embeddings(rows, self.name)
 
 
 def make_relevance(
-    queries: Embeddings,
-    gallery: Embeddings | None,
+    queries: Embeddings | RankedRows,
+    gallery: Embeddings | RankedRows | None,
     labels: Any,
     gallery_labels: Any,
     triples: Any,

@@ -14,10 +14,25 @@ class RowSource(Protocol):
     Several threads may read at once.
     """
 
-    shape: tuple[int, int]  # (n, d)
-    dtype: np.dtype[Any]
-    bounds: IntArray  # (s + 1,): shard i holds the rows bounds[i] … bounds[i+1]-1, in the order of the whole
-    names: tuple[str, ...]  # of the shards, as errors name them
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        ...
+
+    @property
+    def bounds(self) -> IntArray:
+        """(s + 1,): shard i holds the rows bounds[i] … bounds[i+1]-1, in the order of the whole."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the shards, as errors name them."""
+        ...
 
     def read(self, start: int, stop: int) -> Array:
         """The rows start … stop-1, checked to be finite: contiguous, (stop-start, d)."""
