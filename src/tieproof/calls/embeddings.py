@@ -132,7 +132,7 @@ def evaluate(
     queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
     problem = make_problem(
         queries,
-        with_own_labels(Side(gallery, gallery_labels, gallery_groups), relevance is not None),
+        Side(gallery, gallery_labels, gallery_groups),
         distance,
         as_budget(memory, threads),
         relevance=relevance,

@@ -63,6 +63,7 @@ def make_problem(
     rounding: Format | None = None,
 ) -> Problem | ShardedProblem:
     """The problem that these arguments of `evaluate` pose."""
+    queries, gallery = (with_own_labels(side, relevance is not None) for side in (queries, gallery))
     kind = as_distance(distance, bits)
     name = "embeddings" if gallery.embeddings is None else "queries"
     with about("embeddings"):
