@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "views": "installed whole_files errors ties distances measures confidence statistics results calls audit",
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "whole_files errors ties inputs distances measures results calls views",
-    "tieproof": "later installed errors ties measures confidence results calls audit",
+    "tieproof": "later installed errors ties inputs measures confidence results calls audit",
     "cli": "tieproof errors data inputs native distances measures results calls audit views integrations",
     "__main__": "cli",
 }

@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any
 
 from tieproof.calls.in_parts import Place, found
-from tieproof.calls.problems import Side, as_budget, make_problem
+from tieproof.calls.problems import Side, as_budget, make_problem, with_own_labels
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import DistanceFunction
@@ -51,7 +51,8 @@ def evaluate(
     Parameters
     ----------
     embeddings : (n, d) floats, integers or bools of at most 64 bits
-        NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack.
+        NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack; or what `tieproof.open` returns,
+        which brings its labels and groups and is read in blocks, within the memory.
     labels : (n,) integers or strings, or (n, c) of 0/1
         Items with the query's label are relevant; with columns, items that share at least one. A single column of
         only 0 and 1 is a column, too: items with 0 have no label. Floats are taken where they stand for integers that
@@ -140,8 +141,9 @@ def evaluate(
     check_empty(empty)
     rounding = None if precision is None else find_format(precision)
     place = Place(cluster, checkpoint)
+    queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
     problem = make_problem(
-        Side(embeddings, labels, groups),
+        queries,
         Side(gallery, gallery_labels, gallery_groups),
         distance,
         as_budget(memory, place.threads(threads)),
@@ -154,7 +156,7 @@ def evaluate(
     count = whole.relevance.n_queries
     with about("categories", "embeddings"):
         by_category = categories is not None or average != "micro"
-        grouping = as_categories(categories, count, average, labels) if by_category else None
+        grouping = as_categories(categories, count, average, queries.labels) if by_category else None
     with about("confidence", "embeddings"):
         confidences = None if confidence is None else as_column(confidence, "confidences", count)
     setting = Setting(

@@ -17,7 +17,7 @@ from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Relevance, by_labels
 from tieproof.inputs.shards.arrays import ArraySource
 from tieproof.inputs.shards.ranked import RankedRows
-from tieproof.inputs.shards.source import RowSource
+from tieproof.inputs.shards.source import RowSource, is_source
 from tieproof.inputs.triples import Judgments, checked_pairs, checked_triples
 from tieproof.problem import Budget, Problem, ShardedProblem, Watch, unwatched
 from tieproof.ties import Array, IntArray
@@ -29,6 +29,18 @@ class Side(NamedTuple):
     embeddings: Any
     labels: Any = None
     groups: Any = None
+
+
+def with_own_labels(side: Side, judged: bool) -> Side:
+    """The side with the labels and groups that its embeddings were opened with, where no others were passed.
+
+    judged : triples say who is relevant, and no labels are wanted
+    """
+    given = side.embeddings
+    if not (is_source(given) and hasattr(given, "labels")):
+        return side
+    labels = given.labels if side.labels is None and not judged else side.labels
+    return Side(given.rows, labels, given.groups if side.groups is None else side.groups)
 
 
 def as_budget(memory: str | int, threads: int | None) -> Budget:
@@ -55,6 +67,7 @@ def make_problem(
     rounding: Format | None = None,
 ) -> Problem | ShardedProblem:
     """The problem that these arguments of `evaluate` pose."""
+    queries, gallery = (with_own_labels(side, relevance is not None) for side in (queries, gallery))
     kind = as_distance(distance, bits)
     name = "embeddings" if gallery.embeddings is None else "queries"
     with about("embeddings"):
@@ -126,11 +139,6 @@ def in_memory(problem: Problem | ShardedProblem) -> Problem:
 def as_rows(values: Any, name: str) -> Array | RowSource:
     """An array of what people pass, or rows that are read when they are needed."""
     return values if is_source(values) else as_array(values, name)
-
-
-def is_source(values: Any) -> bool:
-    """Whether rows can be read of it."""
-    return all(hasattr(values, part) for part in ("read", "take", "bounds"))
 
 
 def rows_or_none(rows: Embeddings | RankedRows) -> Embeddings:

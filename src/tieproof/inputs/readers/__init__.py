@@ -155,7 +155,8 @@ def read_labels(location: Place) -> Array:
     labels, and MissingExtraError where the library for its format is not installed.
 
     >>> import tempfile
-    >>>     >>> with tempfile.TemporaryDirectory() as folder:
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "labels.txt").write_text("cat\ndog\ncat\n")
     ...     read_labels(f"{folder}/labels.txt").tolist()
     ['cat', 'dog', 'cat']
@@ -181,7 +182,8 @@ def read_confidences(location: Place) -> Array:
     where the library for its format is not installed.
 
     >>> import tempfile
-    >>>     >>> with tempfile.TemporaryDirectory() as folder:
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "confidences.txt").write_text("0.5\n1\n0.25\n")
     ...     read_confidences(f"{folder}/confidences.txt").tolist()
     [0.5, 1.0, 0.25]

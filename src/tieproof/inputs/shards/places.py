@@ -48,6 +48,17 @@ def located(paths: Paths, beside: Iterable[str] = ()) -> list[Location]:
     return found
 
 
+def are_shards(location: str) -> bool:
+    """Whether it stands for a folder, a pattern, or a file elsewhere, and not for a file of this machine.
+
+    >>> are_shards("gallery/*.parquet"), are_shards("s3://bucket/gallery.npy"), are_shards("gallery.npy:x")
+    (True, True, False)
+    """
+    path, _ = parted(location)
+    own = str(file_at(path))
+    return is_url(path) or os.path.isdir(own) or (bool(PATTERN.search(own)) and not os.path.exists(own))
+
+
 def expanded(location: str, beside: set[str]) -> list[Location]:
     """The files that a path, a folder or a pattern stands for."""
     path, entry = parted(location)

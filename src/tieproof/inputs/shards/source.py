@@ -7,6 +7,15 @@ import numpy as np
 from tieproof.ties import Array, IntArray
 
 
+def is_source(values: Any) -> bool:
+    """Whether it is a `RowSource`.
+
+    >>> is_source([[1.0, 0.0]])
+    False
+    """
+    return all(hasattr(values, part) for part in ("read", "take", "bounds"))
+
+
 class RowSource(Protocol):
     """Rows that are read when they are needed, from one place or many.
 
