@@ -186,24 +186,22 @@ class OnRay:
 
         try:
             return self.ray.get(ref)
-        except exceptions.RayTaskError as error:
+        except exceptions.RayError as error:
             cause: BaseException = error
             while isinstance(cause, exceptions.RayTaskError):
                 cause = cause.cause
             if isinstance(cause, TieproofError):
                 raise cause from None
-            raise ClusterError(f"A task failed on the cluster: {in_one_line(cause)}. {GO_ON}") from error
-        except exceptions.RayError as error:
-            raise ClusterError(f"The cluster lost a task for good: {in_one_line(error)}. {GO_ON}") from error
+            what = "lost a task for good" if isinstance(cause, exceptions.RayError) else "failed to do a task"
+            raise ClusterError(
+                f"The cluster {what} ({in_one_line(cause)}). Look for the cause, and run the same again; with "
+                "checkpoint= it goes on where it was."
+            ) from error
 
     def cancel(self, refs: list[Any]) -> None:
         """Take back what was submitted and nobody waits for."""
         for ref in refs:
             self.ray.cancel(ref, force=False)
-
-
-GO_ON = "Look for the cause, and run the same again; with checkpoint= it goes on where it was."
-"""What to do where a cluster failed."""
 
 
 def in_one_line(error: BaseException) -> str:
