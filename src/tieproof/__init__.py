@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from tieproof.calls.runs import evaluate_run
     from tieproof.calls.shards import open  # noqa: A004
     from tieproof.calls.verify import verify
-    from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
+    from tieproof.errors import (
+        ClusterError,
+        InputError,
+        InputWarning,
+        MissingExtraError,
+        TieproofError,
+        UnsafeProductError,
+    )
     from tieproof.inputs.shards.shards import Shards
     from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
@@ -64,6 +71,7 @@ else:
             "AUC": "tieproof.measures",
             "AuditReport": "tieproof.audit.report",
             "Collisions": "tieproof.results.collisions",
+            "ClusterError": "tieproof.errors",
             "Comparison": "tieproof.results.comparison",
             "DEFAULT_MEASURES": "tieproof.measures",
             "Difference": "tieproof.results.differences",
@@ -132,6 +140,7 @@ __all__ = [
     "RBP",
     "RR",
     "AuditReport",
+    "ClusterError",
     "Collisions",
     "Comparison",
     "Difference",

@@ -1,10 +1,11 @@
 """`evaluate`: the measures of embeddings."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
-from tieproof.calls.in_parts import found
-from tieproof.calls.problems import Side, as_budget, make_problem, watched, with_own_labels
+from tieproof.calls.in_parts import Place, found
+from tieproof.calls.problems import Side, as_budget, make_problem, with_own_labels
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import DistanceFunction
@@ -40,6 +41,8 @@ def evaluate(
     progress: bool = False,
     bits: int | None = None,
     precision: str | None = None,
+    cluster: str | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Result:
     """Score embeddings exactly, with the whole interval that ties leave open.
 
@@ -93,11 +96,19 @@ def evaluate(
         cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of |x - y|, - x.y for dot, the number
         of bits that differ, or what a function returns. Floats are finer near 0: a system that keeps similarities
         instead, near 1, has more ties among its nearest items.
+    cluster : "auto", "local" or the address host:port of a Ray cluster
+        Count part by part on its workers, each with `threads` (default: one) and `memory`. "auto" is the cluster that
+        runs here, or else one of this machine alone, as "local" is, which ends with the evaluation.
+    checkpoint : a folder
+        Write down what is counted, part by part. Whoever calls again with the same data, distance and memory goes on
+        where it was; measures may be others. Without a cluster, too.
 
     Raises
     ------
     InputError
         NaN, infinity, wrong shapes or types, unknown names: what arrived, what was expected, what to do.
+    ClusterError
+        The cluster could not do a part, again and again. With a checkpoint, another call goes on where it was.
 
     Warns
     -----
@@ -130,11 +141,12 @@ def evaluate(
     check_empty(empty)
     rounding = None if precision is None else find_format(precision)
     queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
+    place = Place(cluster, checkpoint)
     problem = make_problem(
         queries,
         Side(gallery, gallery_labels, gallery_groups),
         distance,
-        as_budget(memory, threads),
+        as_budget(memory, place.threads(threads)),
         relevance=relevance,
         exclude=exclude,
         bits=bits,
@@ -147,7 +159,6 @@ def evaluate(
         grouping = as_categories(categories, count, average, queries.labels) if by_category else None
     with about("confidence", "embeddings"):
         confidences = None if confidence is None else as_column(confidence, "confidences", count)
-    ties, origin = found(problem, bits, watched(progress))
     setting = Setting(
         distance=whole.called,
         leave_one_out=whole.gallery is None,
@@ -158,7 +169,7 @@ def evaluate(
         average=average,
         precision=precision,
     )
-    with about((*whole.judged_by, "embeddings")):
+    with found(problem, bits, place, progress) as (ties, origin), about((*whole.judged_by, "embeddings")):
         scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
         result = make_result(
             scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences

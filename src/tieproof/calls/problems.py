@@ -1,5 +1,7 @@
 """From what people pass to a `Problem`: queries, gallery, distance and relevance, checked against each other."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,9 +48,11 @@ def as_budget(memory: str | int, threads: int | None) -> Budget:
     return Budget(parse_memory(memory), parse_threads(threads))
 
 
-def watched(progress: bool) -> Watch:
-    """A bar that shows how far an evaluation is, where one is asked for."""
-    return progress_bar if progress else unwatched
+def watched(progress: bool, workers: int | None = None) -> Watch:
+    """A bar that shows how far an evaluation is, and on how many workers, where one is asked for."""
+    if not progress:
+        return unwatched
+    return progress_bar if workers is None else partial(progress_bar, what=f"million pairs, {workers} workers")
 
 
 def make_problem(
@@ -106,6 +110,18 @@ def make_problem(
         return whole
     return ShardedProblem(
         whole, as_ranked(vectors, name), None if gallery_vectors is None else as_ranked(gallery_vectors, "gallery")
+    )
+
+
+def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
+    """The problem as one whose rows are read, those of arrays, too."""
+    if isinstance(problem, ShardedProblem):
+        return problem
+    queries, gallery = problem.queries, problem.gallery
+    return ShardedProblem(
+        replace(problem, queries=queries[:0], gallery=None if gallery is None else gallery[:0]),
+        as_ranked(queries, "embeddings" if gallery is None else "queries"),
+        None if gallery is None else as_ranked(gallery, "gallery"),
     )
 
 

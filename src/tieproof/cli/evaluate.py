@@ -36,6 +36,7 @@ EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
     "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
     "tieproof evaluate queries.npy --gallery 'gallery/*.parquet' --gallery-labels label --memory 4GiB",
+    "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
 )
 
 
@@ -56,6 +57,8 @@ EXAMPLES = (
 @options.empty
 @options.memory
 @options.threads
+@options.cluster
+@options.checkpoint
 @options.ci
 @options.json
 @options.per_query

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
+from math import ceil, sqrt
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -31,8 +32,17 @@ BYTES_PER_COUNT = 16
 """What is kept of a tie: two numbers."""
 
 
+PARTS_EACH = 4
+"""Parts for each worker, about, so that all have work to the end."""
+
+
 class Runner(Protocol):
-    """Where tasks are done; each answer comes when its task is done."""
+    """Where tasks are done; each answer comes when its task is done.
+
+    workers : how many tasks are done at a time
+    """
+
+    workers: int
 
     def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
         """What is known of the rows of each span, in order."""
@@ -78,13 +88,14 @@ def look_at(problem: ShardedProblem, rows: RankedRows, words: Words, runner: Run
 
 
 def count_all(
-    problem: ShardedProblem, seen: Surveyed, watch: Watch, runner: Runner, at_least: int, checkpoint: Path | None
+    problem: ShardedProblem, seen: Surveyed, watch: Watch, runner: Runner, checkpoint: Path | None
 ) -> TiesByPart:
     """The ties of all queries, counted in parts.
 
-    at_least : blocks that there should be, so that all workers have some
     checkpoint : where counts are written down, and found again
     """
+    # Pairs of blocks are half the square of their number.
+    at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))
     layout = make_layout(problem, at_least if checkpoint is None else max(at_least, RESUMED))
     job = Job(problem, layout)
     kept = None if checkpoint is None else open_checkpoint(checkpoint, title_of(job, seen), layout.units())

@@ -39,9 +39,9 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, problem: ShardedProblem, memory: int) -> "Sizes":
-        """Half of the memory is for rows, of two blocks or of a block and a group; the rest is the engine's."""
+        """Half of the memory is for rows: those of two blocks, or of a block and a group, and again joined."""
         whole = max(memory, SMALLEST_BUDGET)
-        rows = whole // 4 // (problem.row_bytes + BYTES_BESIDE)
+        rows = whole // 8 // (problem.row_bytes + BYTES_BESIDE)
         return cls(max(1, rows), max(1, whole // 8 // BYTES_PER_PAIR))
 
 
@@ -53,7 +53,7 @@ def share_of_engine(budget: Budget) -> Budget:
 def fits(problem: ShardedProblem) -> bool:
     """Whether all rows fit into their half of the memory."""
     rows = len(problem.queries) + (0 if problem.gallery is None else len(problem.gallery))
-    return rows <= 2 * Sizes.of(problem, problem.whole.budget.memory).rows
+    return rows <= 4 * Sizes.of(problem, problem.whole.budget.memory).rows
 
 
 class Unit(NamedTuple):

@@ -88,7 +88,7 @@ class FolderLedger:
         """One array of a file."""
         path = self.files[unit]
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 found = file[name]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
@@ -138,7 +138,7 @@ def check_title(path: Path, title: Mapping[str, str]) -> None:
     differing = [name for name, value in title.items() if found.get(name) != value]
     if differing:
         raise InputError(
-            f"The checkpoint in {path.parent} is of another evaluation: it differs in {' and '.join(differing)}. "
+            f"The checkpoint in {path.parent} is of another evaluation: it differs in the {differing[0]}. "
             "Go on with just what it was begun with (measures may change), or name an empty folder.",
             "checkpoint",
         )

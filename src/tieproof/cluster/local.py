@@ -16,6 +16,8 @@ from tieproof.ties import Ties
 class Local:
     """Does tasks where it is asked to."""
 
+    workers = 1
+
     def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
         """What is known of the rows of each span."""
         yield from in_order(lambda span: look(whole, rows, words[slice(*span)], *span), spans, whole.budget.threads)

@@ -18,13 +18,13 @@ class Seen(NamedTuple):
 
 
 def look(whole: Problem, rows: RankedRows, words: Words, start: int, stop: int) -> Seen:
-    """Read the rows start … stop-1; `words` belong to all rows."""
+    """Read the rows start … stop-1; `words` belong to these."""
     digests = np.empty((stop - start, 2), dtype=np.uint64)
     zero = 0
     # A code of zeros is a code like any other, and what zeros are to a function nobody knows.
     has_zeros = isinstance(whole.distance, Distance) and not whole.distance.bits
     for first, piece in rows.pieces(start, stop):
-        span = slice(first, first + len(piece))
-        digests[first - start : span.stop - start] = rows_digests(piece, words[span])
+        span = slice(first - start, first - start + len(piece))
+        digests[span] = rows_digests(piece, words[span])
         zero += int(np.count_nonzero(~piece.any(axis=1))) if has_zeros else 0
     return Seen(digests, zero)
