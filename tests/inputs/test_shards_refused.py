@@ -116,8 +116,8 @@ def test_widths_differ(tmp_path: Path, form: str) -> None:
     (tmp_path / f"part-1{form}").write_bytes(WRITERS[form](rows[:, :2], None))
     message = refusal(lambda: tp.open(tmp_path), "paths")
     assert f"part-1{form}" in message
-    assert "has 2 dimensions" in message
-    assert "has 3; all shards must come from the same model" in message
+    assert "holds vectors of length 2 and" in message
+    assert "of length 3; all shards must come from the same model" in message
 
 
 @pytest.mark.parametrize("form", [".npy", ".h5", ".parquet", ".safetensors"])
