@@ -156,7 +156,7 @@ def test_lists_of_other_lengths(tmp_path: Path) -> None:
     lists = [[1.0, 2.0]] * 10
     pq.write_table(pa.table({"v": [*lists, [1.0]]}), tmp_path / "one.parquet", row_group_size=5)
     message = refusal(lambda: tp.open(tmp_path / "one.parquet").read(0, 1))
-    assert "one.parquet:v has lists of different lengths: 2 numbers in row 0, and 1 in the 1 rows" in message
+    assert "one.parquet:v has lists of different lengths: 2 numbers in row 0 and 1 in row 10" in message
     pq.write_table(pa.table({"v": [*lists, [1.0], [1.0, 2.0, 3.0]]}), tmp_path / "two.parquet")
     message = refusal(lambda: tp.open(tmp_path / "two.parquet").read(0, 12))
     assert "two.parquet:v has lists of different lengths: 2 numbers in row 0 and 1 in row 10" in message
