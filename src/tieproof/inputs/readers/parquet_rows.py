@@ -114,7 +114,7 @@ class ListRows:
         self.kept.clear()
 
     def decoded(self, group: int, row: int, groups: int) -> Iterator[tuple[int, Array]]:
-        """The rows from a row group on to the last of so many, batch after batch, each with its first row's number."""
+        """The rows from a row group on to the last of so many, batch by batch, each with its first row's number."""
         size = max(1, BATCH // (8 * max(1, self.width)))
         with opened(self.path) as file:
             for batch in file.iter_batches(size, range(group, groups), [self.name], use_threads=False):
