@@ -140,8 +140,8 @@ def evaluate(
     wanted = parse_measures(measures)
     check_empty(empty)
     rounding = None if precision is None else find_format(precision)
-    queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
     place = Place(cluster, checkpoint)
+    queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
     problem = make_problem(
         queries,
         Side(gallery, gallery_labels, gallery_groups),

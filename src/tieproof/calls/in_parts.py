@@ -81,7 +81,7 @@ def found_in_parts(
         return ties_of(problem.for_function(), watched(progress)), lambda: origin
     checkpoint = None if place.checkpoint is None else Path(place.checkpoint)
     watch = watched(progress, runner.workers if place.cluster is not None else None)
-    return count_all(problem, seen, watch, runner, checkpoint), lambda: origin
+    return count_all(problem, seen, origin.relevant, watch, runner, checkpoint), lambda: origin
 
 
 def workers(cluster: Any, budget: Budget) -> Any:

@@ -88,25 +88,31 @@ def look_at(problem: ShardedProblem, rows: RankedRows, words: Words, runner: Run
 
 
 def count_all(
-    problem: ShardedProblem, seen: Surveyed, watch: Watch, runner: Runner, checkpoint: Path | None
+    problem: ShardedProblem,
+    seen: Surveyed,
+    relevant: Words,
+    watch: Watch,
+    runner: Runner,
+    checkpoint: Path | None,
 ) -> TiesByPart:
     """The ties of all queries, counted in parts.
 
+    relevant : a word for each query, of what is relevant to it and what it leaves out
     checkpoint : where counts are written down, and found again
     """
     # Pairs of blocks are half the square of their number.
     at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))
     layout = make_layout(problem, at_least if checkpoint is None else max(at_least, RESUMED))
     job = Job(problem, layout)
-    kept = None if checkpoint is None else open_checkpoint(checkpoint, title_of(job, seen), layout.units())
+    kept = None if checkpoint is None else open_checkpoint(checkpoint, title_of(job, seen, relevant), layout.units())
     zero = seen.queries.zero_vectors + (0 if problem.gallery is None else seen.items.zero_vectors)
     return TiesByPart(counted(job, watch, runner, kept), zero)
 
 
-def title_of(job: Job, seen: Surveyed) -> dict[str, str]:
+def title_of(job: Job, seen: Surveyed, relevant: Words) -> dict[str, str]:
     """What a checkpoint is known by; the order of the items counts."""
     whole, layout = job.problem.whole, job.layout
-    data = digest(seen.queries.digests.tobytes(), seen.items.digests.tobytes())
+    data = digest(*(words.tobytes() for words in (seen.queries.digests, seen.items.digests, relevant)))
     parts = digest(*(block.tobytes() for block in layout.blocks), repr(layout.groups).encode())
     kind = f"{whole.called}, {whole.format}, {'gallery' if layout.groups else 'leave-one-out'}"
     return {"tieproof": __version__, "data": data, "distance": kind, "memory": parts}

@@ -17,7 +17,7 @@ from tieproof.ties import IntArray
 BYTES_BESIDE = 160
 """What a row takes beside its numbers: what is known of it, its label, its place (measured)."""
 
-BYTES_PER_PAIR = 100
+BYTES_PER_PAIR = 50
 """What a pair of a query and a relevant item takes while it is counted and its counts are handed on."""
 
 SMALLEST_BUDGET = 16 * 2**20
@@ -42,7 +42,7 @@ class Sizes(NamedTuple):
         """Half of the memory is for rows: those of two blocks, or of a block and a group, and again joined."""
         whole = max(memory, SMALLEST_BUDGET)
         rows = whole // 8 // (problem.row_bytes + BYTES_BESIDE)
-        return cls(max(1, rows), max(1, whole // 8 // BYTES_PER_PAIR))
+        return cls(max(1, rows), max(1, whole // 4 // BYTES_PER_PAIR))
 
 
 def share_of_engine(budget: Budget) -> Budget:

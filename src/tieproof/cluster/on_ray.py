@@ -57,6 +57,12 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
     was_there = ray.is_initialized()
     if not was_there:
         connect(ray, address)
+    elif address not in ("auto", here := ray.get_runtime_context().gcs_address):
+        raise InputError(
+            f"This process is connected to the Ray cluster at {here}, and cluster={address!r} names another one. "
+            "Pass 'auto' for this one, or call ray.shutdown() first.",
+            "cluster",
+        )
     try:
         yield OnRay(ray, budget)
     finally:

@@ -35,20 +35,45 @@ class Portion(NamedTuple):
     problem: Problem
     counted: tuple[int, ...]
 
+    @property
+    def blocks(self) -> list[int]:
+        """How many queries each block has."""
+        return list(self.counted) if self.problem.gallery is None else [len(self.problem.queries)]
+
 
 def thresholds_of(portion: Portion) -> Ties:
     """The ties of a block of queries with what is relevant to them alone: k is n, and l is m."""
-    return count(portion, lambda _: None, others=False)
+    order, parts = count(portion, lambda _: None, others=False)
+    found = [part for _, part in parts]
+    starts = np.cumsum([0, *(part.n_queries for part in found)])
+    grades = [part.grades for part in found if part.grades is not None]
+    query = np.concatenate([part.query + start for part, start in zip(found, starts, strict=False)])
+    k, n, l, m, n_relevant, n_items = (
+        np.concatenate([getattr(part, column) for part in found])
+        for column in ("k", "n", "l", "m", "n_relevant", "n_items")
+    )
+    ties = Ties(query, k, n, l, m, n_relevant, n_items, np.concatenate(grades) if grades else None)
+    return in_order(ties, order)
 
 
 def others_of(portion: Portion, progress: Progress) -> list[Others]:
     """What each block of the portion counts, tie after tie in the order of `thresholds_of`."""
-    ties = count(portion, progress)
-    found = np.stack([ties.k - ties.n, ties.l - ties.m])
-    if portion.problem.gallery is None and len(portion.counted) == 2:
-        middle = int(ties.starts[portion.counted[0]])
-        return [found[:, :middle], found[:, middle:]]
-    return [found]
+    order, parts = count(portion, progress)
+    number = np.zeros(len(order), dtype=np.int64)
+    found = []
+    for queries, ties in parts:
+        number[queries] = np.diff(ties.starts)
+        found.append(np.stack([ties.k - ties.n, ties.l - ties.m]))
+    # They come in the order of rows, and go to the places of their queries.
+    ends = np.cumsum(number)
+    place = ranges((ends - number)[order], number[order])[1]
+    others = np.empty((2, int(ends[-1])), dtype=np.int64)
+    start = 0
+    for part in found:
+        others[:, place[start : start + part.shape[1]]] = part
+        start += part.shape[1]
+    last = np.cumsum(portion.blocks)
+    return np.split(others, ends[last[:-1] - 1], axis=1)
 
 
 def ties_with_others(ties: Ties, others: Others, n_items: IntArray, budget: Budget) -> Iterator[tuple[slice, Ties]]:
@@ -76,29 +101,32 @@ def ties_with_others(ties: Ties, others: Others, n_items: IntArray, budget: Budg
         )
 
 
-def count(portion: Portion, progress: Progress, others: bool = True) -> Ties:
-    """The ties of the queries with the items that are counted, or with what is relevant alone."""
+def count(
+    portion: Portion, progress: Progress, others: bool = True
+) -> tuple[IntArray, Iterator[tuple[IntArray, Ties]]]:
+    """The queries in the order of their rows; and their ties with the items that are counted, some queries at a time.
+
+    others : whether any are, or what is relevant alone
+    """
     problem, plan = portion.problem, Plan(portion.problem.budget)
     ends = np.cumsum(portion.counted)
     space = space_of(problem, plan, tuple(ends.tolist()))
     check_products(max(len(space.queries), len(space.items)))
-    in_leave_one_out = problem.gallery is None
-    n_queries = int(ends[-1]) if in_leave_one_out else len(problem.queries)
-    order = np.argsort(space.queries.identity[:n_queries], kind="stable")
+    order = np.argsort(space.queries.identity[: sum(portion.blocks)], kind="stable")
     # Distinct rows are numbered part after part.
     parts = [int(space.items.identity[:end].max()) + 1 for end in ends]
-    area = area_of(parts, len(space.queries), in_leave_one_out)
+    area = area_of(parts, len(space.queries), problem.gallery is None)
     rows = space.queries.identity[order]
     window = Window(np.zeros_like(rows), np.zeros_like(rows))
     for own, items in area.sides if others else []:
         mine = (own.start <= rows) & (rows < own.stop)
         window.first[mine], window.last[mine] = items.start, items.stop
-    pairs = problem.relevance.at_most()[order]
+    cuts = list(cut(problem.relevance.at_most()[order], plan.part_size))
     with single_threaded():
-        ranked = rank(space, problem.relevance, [order[part] for part in cut(pairs, plan.part_size)], plan, window)
+        ranked = rank(space, problem.relevance, [order[part] for part in cuts], plan, window)
         if others:
             count_others(space, ranked, plan, area, progress)
-    return in_order(ranked.ties(), order)
+    return order, ((order[part], ranked.ties(part.start, part.stop)) for part in cuts)
 
 
 def in_order(ties: Ties, query: IntArray) -> Ties:
