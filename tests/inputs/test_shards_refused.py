@@ -50,6 +50,7 @@ def listed(paths: dict[str, Array], folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("paths", "says"),
     [
+        (np.zeros((2, 2)), r"; array\(\[\[0.*\) is none of these"),
         ("absent", "absent does not exist; check the path"),
         ("absent/*.npy", r"absent/\*.npy is no file"),
         ("absent.npy", "absent.npy does not exist"),
@@ -116,8 +117,8 @@ def test_widths_differ(tmp_path: Path, form: str) -> None:
     (tmp_path / f"part-1{form}").write_bytes(WRITERS[form](rows[:, :2], None))
     message = refusal(lambda: tp.open(tmp_path), "paths")
     assert f"part-1{form}" in message
-    assert "has 2 dimensions" in message
-    assert "has 3; all shards must come from the same model" in message
+    assert "holds vectors of length 2 and" in message
+    assert "of length 3; all shards must come from the same model" in message
 
 
 @pytest.mark.parametrize("form", [".npy", ".h5", ".parquet", ".safetensors"])
@@ -156,7 +157,7 @@ def test_lists_of_other_lengths(tmp_path: Path) -> None:
     lists = [[1.0, 2.0]] * 10
     pq.write_table(pa.table({"v": [*lists, [1.0]]}), tmp_path / "one.parquet", row_group_size=5)
     message = refusal(lambda: tp.open(tmp_path / "one.parquet").read(0, 1))
-    assert "one.parquet:v has lists of different lengths: 2 numbers in row 0, and 1 in the 1 rows" in message
+    assert "one.parquet:v has lists of different lengths: 2 numbers in row 0 and 1 in row 10" in message
     pq.write_table(pa.table({"v": [*lists, [1.0], [1.0, 2.0, 3.0]]}), tmp_path / "two.parquet")
     message = refusal(lambda: tp.open(tmp_path / "two.parquet").read(0, 12))
     assert "two.parquet:v has lists of different lengths: 2 numbers in row 0 and 1 in row 10" in message
@@ -196,6 +197,26 @@ def test_labels_that_are_absent(tmp_path: Path) -> None:
         lambda: tp.open(tmp_path / "b", labels="species"), "labels"
     )
     assert "has no entry called 'camera'" in refusal(lambda: tp.open(tmp_path / "b", groups="camera"), "groups")
+
+
+@pytest.mark.parametrize("labels", ["", [], 7, [0, 1], LABELS])
+def test_labels_that_name_no_files(tmp_path: Path, labels: Any) -> None:
+    write(tmp_path, ".npy", VECTORS)
+    message = refusal(lambda: tp.open(tmp_path, labels=labels), "labels")
+    assert message.startswith("The files of labels are those of a folder")
+    assert message.endswith("is none of these.")
+
+
+def test_labels_elsewhere_in_a_format_of_this_machine(tmp_path: Path) -> None:
+    storage = pytest.importorskip("fsspec").filesystem("memory")
+    np.savez(tmp_path / "labels.npz", labels=LABELS)
+    storage.pipe_file("/labels/labels.npz", (tmp_path / "labels.npz").read_bytes())
+    try:
+        shards = write(tmp_path / "x", ".npy", VECTORS)
+        message = refusal(lambda: tp.open(shards, labels="memory://labels/labels.npz"), "labels")
+    finally:
+        storage.rm("/labels", recursive=True)
+    assert "of .npz only files of this machine are; copy it here" in message
 
 
 def test_labels_beside_in_two_files(tmp_path: Path) -> None:

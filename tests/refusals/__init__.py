@@ -10,6 +10,7 @@ from refusals import (
     pages,
     rankings,
     records,
+    shards,
     warned,
 )
 from refusals.case import Case
@@ -21,6 +22,7 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Intervals over queries and comparisons": comparisons.CASES,
     "Lists of neighbours": neighbors.CASES,
     "Files": files.CASES,
+    "Data sets in shards": shards.CASES,
     "Records": records.CASES,
     "Pages": pages.CASES,
     "Predictions of MTEB": mteb_lists.CASES,

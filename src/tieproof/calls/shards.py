@@ -82,8 +82,8 @@ def check_alike(shards: list[Shard]) -> list[Shard]:
     for shard in filled:
         if shard.width != first.width:
             raise InputError(
-                f"{shard.name} has {shard.width:,} dimensions and {first.name} has {first.width:,}; all shards must "
-                "come from the same model."
+                f"{shard.name} holds vectors of length {shard.width:,} and {first.name} of length {first.width:,}; "
+                "all shards must come from the same model."
             )
         if shard.dtype != first.dtype:
             raise InputError(

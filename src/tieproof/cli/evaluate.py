@@ -35,7 +35,7 @@ EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy --precision float16",
     "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
     "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
-    "tieproof evaluate queries.npy --gallery 'gallery/*.parquet' --gallery-labels label --memory 4GiB",
+    "tieproof evaluate queries.npz --gallery 'gallery/*.parquet' --gallery-labels label --memory 4GiB",
     "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
 )
 

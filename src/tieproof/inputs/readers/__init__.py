@@ -25,7 +25,7 @@ from tieproof.inputs.readers.entries import (
     meant,
 )
 from tieproof.inputs.readers.location import Location, check, split
-from tieproof.inputs.readers.remote import File
+from tieproof.inputs.readers.remote import File, RemoteFile
 from tieproof.inputs.readers.tables import dimensions, refuse_labels, warn_of_names
 from tieproof.ties import Array
 
@@ -54,11 +54,13 @@ class FileFormat(NamedTuple):
     entries : the arrays in a file, or its columns; given the names that its locations have, for they tell a header
     matrix : of a table, the columns at some positions, side by side
     embeddings : False where the format can only hold labels
+    elsewhere : False where only files of this machine are read
     """
 
     entries: Callable[[File, Collection[str]], list[Entry]]
     matrix: Callable[[File, Collection[str], Sequence[int]], Array] | None = None
     embeddings: bool = True
+    elsewhere: bool = True
 
 
 def late(file: str, function: str, *first: str) -> Callable[..., Any]:
@@ -72,12 +74,12 @@ def late(file: str, function: str, *first: str) -> Callable[..., Any]:
 
 FILE_FORMATS = {
     ".npy": FileFormat(late("npy", "entries")),
-    ".npz": FileFormat(late("npz", "entries")),
+    ".npz": FileFormat(late("npz", "entries"), elsewhere=False),
     ".h5": FileFormat(late("hdf5", "entries")),
     ".hdf5": FileFormat(late("hdf5", "entries")),
     ".safetensors": FileFormat(late("safetensors", "entries")),
-    ".pt": FileFormat(late("torch", "entries")),
-    ".pth": FileFormat(late("torch", "entries")),
+    ".pt": FileFormat(late("torch", "entries"), elsewhere=False),
+    ".pth": FileFormat(late("torch", "entries"), elsewhere=False),
     ".parquet": FileFormat(late("parquet", "entries"), late("parquet", "matrix")),
     ".csv": FileFormat(late("delimited", "entries", ","), late("delimited", "matrix", ",")),
     ".tsv": FileFormat(late("delimited", "entries", "\t"), late("delimited", "matrix", "\t")),
@@ -226,7 +228,13 @@ def _form(where: Location) -> FileFormat:
 
 def entries_of(where: Location) -> list[Entry]:
     """The arrays in a file, or its columns."""
-    return _form(where).entries(where.path, () if where.entry is None else (where.entry,))
+    form = _form(where)
+    if not form.elsewhere and isinstance(where.path, RemoteFile):
+        raise InputError(
+            f"{where} cannot be read where it is: of {where.path.suffix} only files of this machine are; copy it "
+            "here, or save it in another format."
+        )
+    return form.entries(where.path, () if where.entry is None else (where.entry,))
 
 
 def _named(path: File, locations: Iterable[Place]) -> set[str]:

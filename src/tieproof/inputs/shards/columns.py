@@ -38,7 +38,7 @@ def column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
     filled = [shard for shard in shards if shard.rows]
     if is_name(wanted):
         return joined(in_files(filled, str(wanted), what), what)
-    places = located(wanted)
+    places = located(wanted, what=what)
     if len(places) not in (1, len(shards)):
         raise InputError(
             f"There are {len(places)} files of {what} for {len(shards)} shards; give one for each, in the same "
@@ -85,7 +85,7 @@ def is_name(wanted: Paths) -> bool:
     >>> is_name("label"), is_name("train/label"), is_name("labels.npy"), is_name("labels/*")
     (True, True, False, False)
     """
-    if not isinstance(wanted, str):
+    if not isinstance(wanted, str) or not wanted:
         return False
     path, _ = parted(wanted)
     known = PurePosixPath(path).suffix.lower() in FILE_FORMATS

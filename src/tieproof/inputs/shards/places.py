@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import reprlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
@@ -27,24 +28,24 @@ BESIDE = {*NAMES["labels"], *NAMES["ids"], *NAMES["confidences"], "groups", "gro
 """Words before the extension of files that belong to a shard, as in part-0.labels.npy."""
 
 
-def located(paths: Paths, beside: Iterable[str] = ()) -> list[Location]:
+def located(paths: Paths, beside: Iterable[str] = (), what: str = "shards") -> list[Location]:
     """The files of a folder, a pattern or a list of those, each with the entry that is named behind a colon.
 
     beside : more words before the extension of what is no shard but belongs to one
+    what : what the files hold, in words
 
     A folder and a pattern give their files in natural order, part-2 before part-10; a list is taken as it is.
     """
     given: list[Any] = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not given or not all(isinstance(each, str | os.PathLike) and os.fspath(each) for each in given):
         raise InputError(
-            f"Shards are the files of a folder, of a pattern such as 'gallery/*.parquet', or of a list; {paths!r} is "
-            "none of these.",
-            "paths",
+            f"The files of {what} are those of a folder, of a pattern such as 'gallery/*.parquet', or of a list of "
+            f"paths; {' '.join(reprlib.repr(paths).split())} is none of these."
         )
     found = [where for each in given for where in expanded(os.fspath(each), {*BESIDE, *beside})]
     twice = [str(where.path) for where, count in Counter(found).items() if count > 1]
     if twice:
-        raise InputError(f"{listing(twice)} would be read twice; give every file once.", "paths")
+        raise InputError(f"{listing(twice)} would be read twice; give every file once.")
     return found
 
 
@@ -68,13 +69,12 @@ def expanded(location: str, beside: set[str]) -> list[Location]:
     kept = names if len(names) == 1 else without_others(names, beside)
     if not kept:
         what = f"a folder without files of vectors ({', '.join(IN_BLOCKS)})" if is_folder else "no file"
-        raise InputError(f"{path} is {what}; check the path and its spelling.", "paths")
+        raise InputError(f"{path} is {what}; check the path and its spelling.")
     extensions = sorted({PurePosixPath(name).suffix.lower() for name in kept})
     if is_folder and len(extensions) > 1:
         raise InputError(
             f"{path} is a folder with files of several formats ({', '.join(extensions)}); say which are shards by a "
-            f"pattern, such as '{path.rstrip('/')}/*{extensions[0]}'.",
-            "paths",
+            f"pattern, such as '{path.rstrip('/')}/*{extensions[0]}'."
         )
     return [Location(file_at(name), entry) for name in sorted(kept, key=in_natural_order)]
 

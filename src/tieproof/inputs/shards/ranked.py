@@ -8,7 +8,9 @@ import numpy as np
 
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.shards.arrays import piece_rows
+from tieproof.inputs.shards.blocks import READERS
 from tieproof.inputs.shards.source import RowSource
+from tieproof.native.threads import for_each
 from tieproof.ties import Array, IntArray
 
 
@@ -69,6 +71,11 @@ class RankedRows:
             yield first, self.read(first, min(first + size, stop))
 
     def fill(self, start: int, stop: int, out: Embeddings) -> None:
-        """Write the rows start … stop-1."""
-        for first, rows in self.pieces(start, stop):
-            out[first - start : first - start + len(rows)] = rows
+        """Write the rows start … stop-1, read by two threads: one waits while the other converts."""
+        size = piece_rows(self.source)
+
+        def write(first: int) -> None:
+            last = min(first + size, stop)
+            out[first - start : last - start] = self.read(first, last)
+
+        for_each(write, range(start, stop, size), READERS)
