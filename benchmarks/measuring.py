@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_info
 
 import tieproof as tp
 from tieproof.inputs.options import parse_threads
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 Array = npt.NDArray[Any]
 Measured = dict[str, Any]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 """Where data lies that is not part of the project, beside it."""

@@ -20,8 +20,17 @@ if TYPE_CHECKING:
     from tieproof.calls.pcf import pcf
     from tieproof.calls.range_recall import range_recall
     from tieproof.calls.runs import evaluate_run
+    from tieproof.calls.shards import open  # noqa: A004
     from tieproof.calls.verify import verify
-    from tieproof.errors import InputError, InputWarning, MissingExtraError, TieproofError, UnsafeProductError
+    from tieproof.errors import (
+        ClusterError,
+        InputError,
+        InputWarning,
+        MissingExtraError,
+        TieproofError,
+        UnsafeProductError,
+    )
+    from tieproof.inputs.shards.shards import Shards
     from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
         AP,
@@ -62,6 +71,7 @@ else:
             "AP_TRAPEZOID": "tieproof.measures",
             "AUC": "tieproof.measures",
             "AuditReport": "tieproof.audit.report",
+            "ClusterError": "tieproof.errors",
             "Collisions": "tieproof.results.collisions",
             "Comparison": "tieproof.results.comparison",
             "DEFAULT_MEASURES": "tieproof.measures",
@@ -88,6 +98,7 @@ else:
             "RelP": "tieproof.measures",
             "Result": "tieproof.results.results",
             "Rprec": "tieproof.measures",
+            "Shards": "tieproof.inputs.shards.shards",
             "Success": "tieproof.measures",
             "TieSummary": "tieproof.results.evaluated",
             "TieproofError": "tieproof.errors",
@@ -112,6 +123,7 @@ else:
             "measures": None,
             "nDCG": "tieproof.measures",
             "neighbor_recall": "tieproof.calls.neighbor_recall",
+            "open": "tieproof.calls.shards",
             "pcf": "tieproof.calls.pcf",
             "range_recall": "tieproof.calls.range_recall",
             "verify": "tieproof.calls.verify",
@@ -130,6 +142,7 @@ __all__ = [
     "RBP",
     "RR",
     "AuditReport",
+    "ClusterError",
     "Collisions",
     "Comparison",
     "Difference",
@@ -150,6 +163,7 @@ __all__ = [
     "RelP",
     "Result",
     "Rprec",
+    "Shards",
     "Success",
     "TieSummary",
     "TieproofError",
@@ -174,6 +188,7 @@ __all__ = [
     "measures",
     "nDCG",
     "neighbor_recall",
+    "open",
     "pcf",
     "range_recall",
     "verify",

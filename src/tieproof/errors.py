@@ -74,6 +74,10 @@ class MissingExtraError(TieproofError, ImportError):
         return type(self), (self.what, self.extra), self.__dict__
 
 
+class ClusterError(TieproofError, RuntimeError):
+    """A cluster failed to do a part of an evaluation, again and again; the data may be right."""
+
+
 class UnsafeProductError(TieproofError, RuntimeError):
     """The matrix product of this machine is less exact than its type promises."""
 

@@ -6,13 +6,14 @@ what stands behind them only what it needs.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.formats import Format
 from tieproof.inputs.relevance import Relevance, RelevantBlock
+from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.ties import Array, IntArray
 
 if TYPE_CHECKING:
@@ -62,10 +63,10 @@ class Problem:
         """How many pairs of a query and an item there are."""
         return self.relevance.n_queries * self.relevance.n_items
 
-    def space(self, resources: "Resources") -> "Space":
-        """The space in which a distance of ours is ranked."""
+    def space(self, resources: "Resources", ends: tuple[int, ...] = ()) -> "Space":
+        """The space in which a distance of ours is ranked; `ends` of parts of the items, as `make_space` has them."""
         assert isinstance(self.distance, Distance)
-        return make_space(self.distance, self.queries, self.gallery, self.relevance.order(), resources)
+        return make_space(self.distance, self.queries, self.gallery, self.relevance.order(), resources, ends)
 
     def gauge(self) -> "Gauge":
         """All distances on one scale; up to a quarter of the memory is for rows made ready once, of each side."""
@@ -75,6 +76,42 @@ class Problem:
         if not isinstance(self.distance, Distance):
             return FunctionGauge(self.distance, self.queries, self.queries if self.gallery is None else self.gallery)
         return self.distance.gauge(self.space(resources_of_gauge(self.budget.memory // 4)))
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedProblem:
+    """A problem whose rows are read when they are needed.
+
+    whole : the problem, but that its queries, and its gallery where there is one, have no rows
+    queries, gallery : the rows; no gallery: leave-one-out
+    """
+
+    whole: Problem
+    queries: RankedRows
+    gallery: RankedRows | None
+
+    @property
+    def items(self) -> RankedRows:
+        """What is ranked."""
+        return self.queries if self.gallery is None else self.gallery
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of either side."""
+        return max(self.queries.row_bytes, self.items.row_bytes)
+
+    def among(self, queries: Embeddings, items: Embeddings | None, relevance: Relevance, budget: Budget) -> Problem:
+        """The problem of some rows, with the relevance among them; no items: leave-one-out."""
+        return replace(self.whole, queries=queries, gallery=items, relevance=relevance, budget=budget)
+
+    def for_function(self) -> Problem:
+        """The problem for a function, which is handed slices of rows as it asks for them."""
+        return replace(self.whole, queries=cast(Any, self.queries), gallery=cast(Any, self.gallery))
+
+    def in_memory(self, budget: Budget) -> Problem:
+        """The problem with all of its rows."""
+        gallery = None if self.gallery is None else self.gallery[:]
+        return self.among(self.queries[:], gallery, self.whole.relevance, budget)
 
 
 def accept() -> None:

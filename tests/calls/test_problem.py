@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.calls.problems import Side, as_budget, make_problem
+from tieproof.calls.problems import Side, as_budget, in_memory, make_problem
 from tieproof.engine import collisions_of, ties_of
 from tieproof.inputs.formats import FORMATS
 from tieproof.problem import Budget, Problem, unwatched
@@ -29,12 +29,14 @@ PROBLEMS: dict[str, dict[str, Any]] = {
 
 def problem_of(name: str) -> Problem:
     arguments = {"gallery": Side(None), "distance": "cosine"} | PROBLEMS[name]
-    return make_problem(
-        arguments.pop("queries"),
-        arguments.pop("gallery"),
-        arguments.pop("distance"),
-        as_budget("8MiB", 2),
-        **arguments,
+    return in_memory(
+        make_problem(
+            arguments.pop("queries"),
+            arguments.pop("gallery"),
+            arguments.pop("distance"),
+            as_budget("8MiB", 2),
+            **arguments,
+        )
     )
 
 

@@ -20,6 +20,7 @@ import pytest
 
 import competitions
 import neighbor_files
+import shard_files
 import tieproof as tp
 from command_line import Outcome, process, the_line
 from tieproof import cli
@@ -86,6 +87,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
             Path(folder, f"SciFact_{name}.json").write_text(json.dumps(content))
     for name in ("base.run", "ours.run", "theirs.run"):
         Path(name).write_text(RUN)
+    shard_files.write(Path("gallery"), ".parquet", GALLERY, GALLERY_LABELS, cuts=[7])
     for name in ("ours", "theirs"):
         np.save(f"{name}.npy", VECTORS)
         tp.evaluate(VECTORS, LABELS).save(f"{name}.tieproof")

@@ -29,7 +29,7 @@ from tieproof.inputs.readers import (
     read_embeddings,
     read_labels,
 )
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 Array = npt.NDArray[Any]
 

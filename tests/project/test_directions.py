@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "later": "",
     "installed": "",
     "errors": "",
+    "whole_files": "errors",
     "data": "",
     "ties": "",
     "native": "errors",
@@ -31,22 +32,23 @@ MAY_IMPORT = {
     "engine": "later ties inputs native exact distances problem",
     # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
+    "cluster": "installed whole_files errors ties native inputs distances problem engine",
     "calls": "installed errors ties inputs native exact distances problem engine pooled measures confidence "
-    "statistics results",
+    "statistics results cluster",
     "audit": "later errors data ties inputs distances measures results calls",
     # Of calls, pages take the nearest items of the worst queries, which no result keeps.
-    "views": "installed errors ties distances measures confidence statistics results calls audit",
+    "views": "installed whole_files errors ties distances measures confidence statistics results calls audit",
     # A judge runs programs as an audit does, and writes records and logs.
-    "judge": "installed errors ties inputs distances measures problem results calls audit views",
+    "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views",
     "compat": "errors ties inputs exact distances engine results calls views",
-    "integrations": "errors ties inputs distances measures results calls views",
-    "tieproof": "later installed errors ties measures confidence results calls audit",
+    "integrations": "whole_files errors ties inputs distances measures results calls views",
+    "tieproof": "later installed errors ties inputs measures confidence results calls audit",
     "cli": "tieproof errors data inputs native distances measures results calls audit views judge integrations",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""
 
-DOORS = {"engine", "pooled"}
+DOORS = {"engine", "pooled", "cluster"}
 """Packages of which others import what their first file hands on, and nothing behind it."""
 
 SHOWN = {("results", "views"), ("audit", "views")}

@@ -69,7 +69,7 @@ def test_pages_on_uncertainty_run(page: str, capsys: pytest.CaptureFixture[str])
     assert all(block in said for block in re.findall(r"```text\n( *expected .*?)```", text, flags=re.DOTALL))
 
 
-@pytest.mark.parametrize("page", ["records", "exports"])
+@pytest.mark.parametrize("page", ["records", "exports", "shards"])
 def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -28,6 +28,7 @@ from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
+from tieproof.inputs.readers.remote import File
 from tieproof.measures import spellings
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
 from tieproof.ties import Ties
@@ -170,10 +171,12 @@ def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Command
 KIND = "a toy, rows of numbers between semicolons (.toy)"
 
 
-def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
+def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """The rows as the only, unnamed entry."""
     with reading(path, KIND):
-        rows = np.array([[float(number) for number in line.split(";")] for line in path.read_text().splitlines()])
+        rows = np.array(
+            [[float(number) for number in line.split(";")] for line in path.read_text("utf-8").splitlines()]
+        )
     return [Entry("", rows.shape, holds(rows.dtype, rows.shape), lambda: rows)]
 
 

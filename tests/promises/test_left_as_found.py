@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import tieproof as tp
 from tieproof.calls import collision_counts, progress, scoring
-from tieproof.calls.problems import Side, as_budget, make_problem
+from tieproof.calls.problems import Side, as_budget, in_memory, make_problem
 from tieproof.engine import collisions_of, ties_of
 from tieproof.inputs.formats import FORMATS
 from tieproof.pooled import counting
@@ -128,7 +128,7 @@ def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
     """Somebody takes the first part, and never the next one."""
     sides, budget = (Side(DATA, LABELS), Side(None)), as_budget("8MiB", 2)
     rounding = FORMATS["float16"] if kind == "precision" else None
-    problem = make_problem(*sides, "cosine", budget, rounding=rounding)
+    problem = in_memory(make_problem(*sides, "cosine", budget, rounding=rounding))
     parts: Any = collisions_of(problem, 0.0, unwatched) if kind == "collisions" else ties_of(problem).parts
     next(parts)
     soon(lambda: set(products()) == {2})

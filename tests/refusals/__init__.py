@@ -11,6 +11,7 @@ from refusals import (
     pages,
     rankings,
     records,
+    shards,
     warned,
 )
 from refusals.case import Case
@@ -22,6 +23,7 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Intervals over queries and comparisons": comparisons.CASES,
     "Lists of neighbours": neighbors.CASES,
     "Files": files.CASES,
+    "Data sets in shards": shards.CASES,
     "Records": records.CASES,
     "Pages": pages.CASES,
     "Competitions, systems and their answers": competitions.CASES,

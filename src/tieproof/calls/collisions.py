@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.calls.collision_counts import count_collisions
-from tieproof.calls.problems import Side, as_budget, make_problem, watched
+from tieproof.calls.problems import Side, as_budget, in_memory, make_problem, watched
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.mapped import unchanged_files
@@ -85,14 +85,16 @@ def collisions(
     labelled = labels is not None
     if not labelled and (gallery_labels is not None or groups is not None or gallery_groups is not None):
         raise InputError("gallery_labels and groups were passed without labels. Pass labels= too, or leave them out.")
-    problem = make_problem(
-        Side(embeddings, labels, groups),
-        Side(gallery, gallery_labels, gallery_groups),
-        distance,
-        budget,
-        relevance=None if labelled else NOBODY,
-        exclude=exclude,
-        bits=bits,
+    problem = in_memory(
+        make_problem(
+            Side(embeddings, labels, groups),
+            Side(gallery, gallery_labels, gallery_groups),
+            distance,
+            budget,
+            relevance=None if labelled else NOBODY,
+            exclude=exclude,
+            bits=bits,
+        )
     )
     relevance = problem.relevance
     candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(relevance.n_queries)

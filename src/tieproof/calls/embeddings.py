@@ -1,10 +1,11 @@
 """`evaluate`: the measures of embeddings."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
-from tieproof.calls.fingerprints import origin_of_embeddings
-from tieproof.calls.problems import Side, as_budget, make_problem, watched
+from tieproof.calls.in_parts import Place, found
+from tieproof.calls.problems import Side, as_budget, make_problem, with_own_labels
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import DistanceFunction
@@ -13,6 +14,7 @@ from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.problem import ShardedProblem
 from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
 
@@ -39,6 +41,8 @@ def evaluate(
     progress: bool = False,
     bits: int | None = None,
     precision: str | None = None,
+    cluster: str | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Result:
     """Score embeddings exactly, with the whole interval that ties leave open.
 
@@ -47,7 +51,8 @@ def evaluate(
     Parameters
     ----------
     embeddings : (n, d) floats, integers or bools of at most 64 bits
-        NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack.
+        NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack; or what `tieproof.open` returns,
+        which brings its labels and groups and is read in blocks, within the memory.
     labels : (n,) integers or strings, or (n, c) of 0/1
         Items with the query's label are relevant; with columns, items that share at least one. A single column of
         only 0 and 1 is a column, too: items with 0 have no label. Floats are taken where they stand for integers that
@@ -91,11 +96,19 @@ def evaluate(
         cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of |x - y|, - x.y for dot, the number
         of bits that differ, or what a function returns. Floats are finer near 0: a system that keeps similarities
         instead, near 1, has more ties among its nearest items.
+    cluster : "auto", "local" or the address host:port of a Ray cluster
+        Count part by part on its workers, each with `threads` (default: one) and `memory`. "auto" is the cluster that
+        runs here, or else one of this machine alone, as "local" is, which ends with the evaluation.
+    checkpoint : a folder
+        Write down what is counted, part by part. Whoever calls again with the same data, distance and memory goes on
+        where it was; measures may be others. Without a cluster, too.
 
     Raises
     ------
     InputError
         NaN, infinity, wrong shapes or types, unknown names: what arrived, what was expected, what to do.
+    ClusterError
+        The cluster could not do a part, again and again. With a checkpoint, another call goes on where it was.
 
     Warns
     -----
@@ -127,38 +140,39 @@ def evaluate(
     wanted = parse_measures(measures)
     check_empty(empty)
     rounding = None if precision is None else find_format(precision)
+    place = Place(cluster, checkpoint)
+    queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
     problem = make_problem(
-        Side(embeddings, labels, groups),
+        queries,
         Side(gallery, gallery_labels, gallery_groups),
         distance,
-        as_budget(memory, threads),
+        as_budget(memory, place.threads(threads)),
         relevance=relevance,
         exclude=exclude,
         bits=bits,
         rounding=rounding,
     )
-    count = problem.relevance.n_queries
+    whole = problem.whole if isinstance(problem, ShardedProblem) else problem
+    count = whole.relevance.n_queries
     with about("categories", "embeddings"):
         by_category = categories is not None or average != "micro"
-        grouping = as_categories(categories, count, average, labels) if by_category else None
+        grouping = as_categories(categories, count, average, queries.labels) if by_category else None
     with about("confidence", "embeddings"):
         confidences = None if confidence is None else as_column(confidence, "confidences", count)
-    from tieproof.engine import ties_of
-
-    found = ties_of(problem, watched(progress))
     setting = Setting(
-        distance=problem.called,
-        leave_one_out=problem.gallery is None,
+        distance=whole.called,
+        leave_one_out=whole.gallery is None,
         queries=count,
-        gallery=problem.relevance.n_items,
-        dimensions=problem.dimensions,
+        gallery=whole.relevance.n_items,
+        dimensions=whole.dimensions,
         empty=empty,
         average=average,
         precision=precision,
     )
-    with about((*problem.judged_by, "embeddings")):
-        scores = score(found.parts, wanted, count, threads=problem.budget.threads)
-        origin = origin_of_embeddings(problem, bits)
-        result = make_result(scores, setting, origin, found.zero_vectors, categories=grouping, confidence=confidences)
+    with found(problem, bits, place, progress) as (ties, origin), about((*whole.judged_by, "embeddings")):
+        scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
+        result = make_result(
+            scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
+        )
     warn_of_recall(scores)
     return result

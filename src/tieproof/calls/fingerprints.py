@@ -47,17 +47,27 @@ EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)
 
 def origin_of_embeddings(problem: Problem, bits: int | None) -> Origin:
     """The origin of an evaluation of embeddings, but for the numbers of relevant items."""
-    relevance, threads = problem.relevance, problem.budget.threads
-    words = label_words(relevance)
+    threads = problem.budget.threads
+    words = label_words(problem.relevance)
     queries = rows_digests(problem.queries, words[0], threads)
-    items = queries if problem.gallery is None else rows_digests(problem.gallery, words[1], threads)
-    relevant = words[0]
+    items = None if problem.gallery is None else rows_digests(problem.gallery, words[1], threads)
+    return origin_of_digests(problem, bits, words[0], queries, items)
+
+
+def origin_of_digests(
+    problem: Problem, bits: int | None, relevant: Words, queries: Words, gallery: Words | None
+) -> Origin:
+    """The origin of an evaluation of embeddings whose rows have these digests.
+
+    relevant : the words of the queries' labels
+    """
+    relevance, items = problem.relevance, queries if gallery is None else gallery
     if has_pairs(relevance):
         places = np.zeros((relevance.n_items, 2), dtype=np.uint64)
         places[:, 0] = np.arange(relevance.n_items)
         relevant = relevant + with_pairs(relevance, places, np.zeros((len(queries), 2), dtype=np.uint64))[:, 0]
         queries = with_pairs(relevance, items, queries)
-    sides = (queries,) if problem.gallery is None else (queries, items)
+    sides = (queries,) if gallery is None else (queries, items)
     found = Digests("embeddings", sides, (problem.dimensions,))
     return Origin("evaluate", {"bits": bits}, found.kept(), relevant)
 

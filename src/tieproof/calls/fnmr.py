@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.calls.problems import Side, as_budget, make_problem, watched
+from tieproof.calls.problems import Side, as_budget, in_memory, make_problem, watched
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers, check_finite
@@ -94,14 +94,16 @@ def fnmr_at_fmr(
     """
     rates = checked_rates(fmr)
     check_method(method)
-    problem = make_problem(
-        Side(embeddings, labels, groups),
-        Side(gallery, gallery_labels, gallery_groups),
-        distance,
-        as_budget(memory, threads),
-        relevance=relevance,
-        exclude=exclude,
-        bits=bits,
+    problem = in_memory(
+        make_problem(
+            Side(embeddings, labels, groups),
+            Side(gallery, gallery_labels, gallery_groups),
+            distance,
+            as_budget(memory, threads),
+            relevance=relevance,
+            exclude=exclude,
+            bits=bits,
+        )
     )
     from tieproof.pooled import points_of
 

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.fingerprints import origin_of_embeddings, origin_of_run, with_counts
 from tieproof.calls.lists import Given, as_judged, evaluate_distances, evaluate_scores
-from tieproof.calls.problems import Side, as_budget, make_problem
+from tieproof.calls.problems import Side, as_budget, in_memory, make_problem
 from tieproof.calls.runs import evaluate_run
 from tieproof.calls.scoring import of_judged_items, parse_measures
 from tieproof.distances import reported
@@ -116,15 +116,17 @@ def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) ->
         raise InputError(
             f"The result is by the distance of the {distance}, which it does not keep. Pass it as distance= again."
         )
-    problem = make_problem(
-        Side(given["embeddings"], given.get("labels"), given.get("groups")),
-        Side(given.get("gallery"), given.get("gallery_labels"), given.get("gallery_groups")),
-        distance,
-        as_budget(given.get("memory", "1GiB"), given.get("threads")),
-        relevance=given.get("relevance"),
-        exclude=given.get("exclude"),
-        bits=given.get("bits"),
-        rounding=None if precision is None else find_format(precision),
+    problem = in_memory(
+        make_problem(
+            Side(given["embeddings"], given.get("labels"), given.get("groups")),
+            Side(given.get("gallery"), given.get("gallery_labels"), given.get("gallery_groups")),
+            distance,
+            as_budget(given.get("memory", "1GiB"), given.get("threads")),
+            relevance=given.get("relevance"),
+            exclude=given.get("exclude"),
+            bits=given.get("bits"),
+            rounding=None if precision is None else find_format(precision),
+        )
     )
     relevance = problem.relevance
     check_same("distance", reported(distance), setting.distance)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.calls.neighbor_truth import FoundTruth, ListedTruth, Truth
-from tieproof.calls.problems import Side, as_budget, make_problem, watched
+from tieproof.calls.problems import Side, as_budget, in_memory, make_problem, watched
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError
 from tieproof.inputs.mapped import unchanged_files
@@ -158,8 +158,8 @@ def as_problem(
 ) -> Problem:
     """The problem of ranking a gallery, where nothing is relevant yet."""
     nothing = np.zeros((0, 2), dtype=np.int64)
-    return make_problem(
-        Side(queries), Side(gallery), distance, as_budget(memory, threads), relevance=nothing, bits=bits
+    return in_memory(
+        make_problem(Side(queries), Side(gallery), distance, as_budget(memory, threads), relevance=nothing, bits=bits)
     )
 
 

@@ -1,5 +1,7 @@
 """From what people pass to a `Problem`: queries, gallery, distance and relevance, checked against each other."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +15,12 @@ from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.inputs.lookalikes import warn_of_queries_in_gallery, warn_of_similarities
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Relevance, by_labels
+from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.ranked import RankedRows
+from tieproof.inputs.shards.source import RowSource, is_source
 from tieproof.inputs.triples import Judgments, checked_pairs, checked_triples
-from tieproof.problem import Budget, Problem, Watch, unwatched
-from tieproof.ties import IntArray
+from tieproof.problem import Budget, Problem, ShardedProblem, Watch, unwatched
+from tieproof.ties import Array, IntArray
 
 
 class Side(NamedTuple):
@@ -26,14 +31,28 @@ class Side(NamedTuple):
     groups: Any = None
 
 
+def with_own_labels(side: Side, judged: bool) -> Side:
+    """The side with the labels and groups that its embeddings were opened with, where no others were passed.
+
+    judged : triples say who is relevant, and no labels are wanted
+    """
+    given = side.embeddings
+    if not (is_source(given) and hasattr(given, "labels")):
+        return side
+    labels = given.labels if side.labels is None and not judged else side.labels
+    return Side(given.rows, labels, given.groups if side.groups is None else side.groups)
+
+
 def as_budget(memory: str | int, threads: int | None) -> Budget:
     """A budget as people write it."""
     return Budget(parse_memory(memory), parse_threads(threads))
 
 
-def watched(progress: bool) -> Watch:
-    """A bar that shows how far an evaluation is, where one is asked for."""
-    return progress_bar if progress else unwatched
+def watched(progress: bool, workers: int | None = None) -> Watch:
+    """A bar that shows how far an evaluation is, and on how many workers, where one is asked for."""
+    if not progress:
+        return unwatched
+    return progress_bar if workers is None else partial(progress_bar, what=f"million pairs, {workers} workers")
 
 
 def make_problem(
@@ -46,15 +65,16 @@ def make_problem(
     exclude: Any = None,
     bits: int | None = None,
     rounding: Format | None = None,
-) -> Problem:
+) -> Problem | ShardedProblem:
     """The problem that these arguments of `evaluate` pose."""
+    queries, gallery = (with_own_labels(side, relevance is not None) for side in (queries, gallery))
     kind = as_distance(distance, bits)
     name = "embeddings" if gallery.embeddings is None else "queries"
     with about("embeddings"):
-        given = as_array(queries.embeddings, name)
+        given = as_rows(queries.embeddings, name)
     with about("gallery"):
-        items = None if gallery.embeddings is None else as_array(gallery.embeddings, "gallery")
-    if items is not None and items.ndim == given.ndim == 2 and items.shape[1] != given.shape[1]:
+        items = None if gallery.embeddings is None else as_rows(gallery.embeddings, "gallery")
+    if items is not None and len(items.shape) == len(given.shape) == 2 and items.shape[1] != given.shape[1]:
         raise InputError(
             f"The queries have {given.shape[1]} dimensions and the gallery has {items.shape[1]}. Both must come "
             "from the same model.",
@@ -65,11 +85,11 @@ def make_problem(
     with about("gallery"):
         gallery_vectors = None if items is None else ranked_by(kind, items, "gallery", bits)
     if len(vectors) == vectors.shape[1] and not (isinstance(kind, Distance) and kind.bits):
-        warn_of_similarities(vectors, name)
+        warn_of_similarities(vectors[:], name)
     labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
-    return Problem(
-        queries=vectors,
-        gallery=gallery_vectors,
+    whole = Problem(
+        queries=rows_or_none(vectors),
+        gallery=None if gallery_vectors is None else rows_or_none(gallery_vectors),
         distance=kind,
         called=reported(distance),
         dimensions=bits or given.shape[1],
@@ -86,6 +106,56 @@ def make_problem(
         budget=budget,
         format=rounding,
     )
+    if not any(isinstance(side, RankedRows) for side in (vectors, gallery_vectors)):
+        return whole
+    return ShardedProblem(
+        whole, as_ranked(vectors, name), None if gallery_vectors is None else as_ranked(gallery_vectors, "gallery")
+    )
+
+
+def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
+    """The problem as one whose rows are read, those of arrays, too."""
+    if isinstance(problem, ShardedProblem):
+        return problem
+    queries, gallery = problem.queries, problem.gallery
+    return ShardedProblem(
+        replace(problem, queries=queries[:0], gallery=None if gallery is None else gallery[:0]),
+        as_ranked(queries, "embeddings" if gallery is None else "queries"),
+        None if gallery is None else as_ranked(gallery, "gallery"),
+    )
+
+
+def in_memory(problem: Problem | ShardedProblem) -> Problem:
+    """A problem of arrays, for what reads all rows at once."""
+    if isinstance(problem, ShardedProblem):
+        raise InputError(
+            "Embeddings in shards are read block by block by evaluate alone; this takes them in memory. Pass an "
+            "array, such as what .read(0, n) of the shards returns.",
+            "embeddings",
+        )
+    return problem
+
+
+def as_rows(values: Any, name: str) -> Array | RowSource:
+    """An array of what people pass, or rows that are read when they are needed."""
+    return values if is_source(values) else as_array(values, name)
+
+
+def rows_or_none(rows: Embeddings | RankedRows) -> Embeddings:
+    """The rows, or none where they are not in memory."""
+    return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
+
+
+def as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
+    """Rows that are read, of an array too, which must be finite."""
+    if isinstance(rows, RankedRows):
+        return rows
+    return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), unchanged)
+
+
+def unchanged(rows: Array) -> Array:
+    """Rows as they are."""
+    return rows
 
 
 def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance | DistanceFunction:
@@ -98,14 +168,31 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def ranked_by(kind: Distance | DistanceFunction, array: Embeddings, name: str, bits: int | None) -> Embeddings:
+def ranked_by(
+    kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
+) -> Embeddings | RankedRows:
     """Embeddings in the form that the distance ranks; a function takes them as they are."""
-    return kind.takes(array, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(array, name)
+    convert = Conversion(kind, name, bits)
+    return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
+
+
+class Conversion(NamedTuple):
+    """What makes embeddings, whose `name` errors use, those that a distance ranks."""
+
+    kind: Distance | DistanceFunction
+    name: str
+    bits: int | None
+
+    def __call__(self, rows: Array, /) -> Embeddings:
+        """The converted rows."""
+        if isinstance(self.kind, Distance):
+            return self.kind.takes(rows, self.name, self.bits)
+        return as_finite_embeddings(rows, self.name)
 
 
 def make_relevance(
-    queries: Embeddings,
-    gallery: Embeddings | None,
+    queries: Embeddings | RankedRows,
+    gallery: Embeddings | RankedRows | None,
     labels: Any,
     gallery_labels: Any,
     triples: Any,

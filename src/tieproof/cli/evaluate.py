@@ -20,7 +20,9 @@ HELP = (
     f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
     "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
     f"Files end in {', '.join(FILE_FORMATS)}. One of several arrays in a file, or one column of a table, is named "
-    "behind a colon: data.npz:features."
+    "behind a colon: data.npz:features.\n\n"
+    "Embeddings in many files, or elsewhere, are a folder, a pattern in quotes, or a URL, and are read block by "
+    "block within --memory; LABELS is then a column, or a pattern of files, too."
 )
 
 EXAMPLES = (
@@ -33,6 +35,8 @@ EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy --precision float16",
     "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
     "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
+    "tieproof evaluate queries.npz --gallery 'gallery/*.parquet' --gallery-labels label --memory 4GiB",
+    "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
 )
 
 
@@ -53,6 +57,8 @@ EXAMPLES = (
 @options.empty
 @options.memory
 @options.threads
+@options.cluster
+@options.checkpoint
 @options.ci
 @options.json
 @options.per_query

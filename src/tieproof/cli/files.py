@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import tieproof
 from tieproof.cli.options import Text, check_options
 from tieproof.cli.output import Outputs, written
 from tieproof.cli.streams import is_terminal
@@ -19,6 +20,7 @@ from tieproof.inputs.readers import (
     read_labels,
 )
 from tieproof.inputs.readers.location import split
+from tieproof.inputs.shards.places import are_shards
 
 Answer = TypeVar("Answer")
 
@@ -34,6 +36,11 @@ class Files(NamedTuple):
     needs_labels: bool = True
 
     @property
+    def in_shards(self) -> bool:
+        """Whether the embeddings lie in several files, or elsewhere."""
+        return are_shards(self.embeddings)
+
+    @property
     def unlabelled(self) -> bool:
         """Whether there are no labels in any file, and none are needed."""
         return self.labels is None and not self.needs_labels and not holds_labels(self.embeddings)
@@ -41,6 +48,8 @@ class Files(NamedTuple):
     @property
     def labels_read(self) -> str:
         """The location of the labels: without one, the file of the embeddings."""
+        if self.in_shards:
+            return self.labels or self.embeddings
         return self.labels or str(split(self.embeddings).path)
 
     @property
@@ -52,6 +61,8 @@ class Files(NamedTuple):
     @property
     def columns(self) -> list[str]:
         """The columns of tables that are read as something else than embeddings."""
+        if self.in_shards:
+            return []
         labels = None if self.unlabelled else self.labels_read
         found = [column_of(location, LABELS) for location in (labels, self.groups, self.categories) if location]
         found += [column_of(self.confidence, CONFIDENCES)] if self.confidence else []
@@ -62,6 +73,8 @@ class Files(NamedTuple):
 
         apart : the columns of this and of the other side that are no embeddings
         """
+        if self.in_shards:
+            return self.opened()
         labels = None if self.unlabelled else read_labels(self.labels_read)
         return {
             "embeddings": read_embeddings(self.embeddings, apart=apart, labels=labels),
@@ -71,8 +84,26 @@ class Files(NamedTuple):
             "confidence": self.confidence and read_confidences(self.confidence),
         }
 
+    def opened(self) -> dict[str, Any]:
+        """What `read` returns, of embeddings in shards; labels and the like are columns, words of files, or files."""
+        shards = tieproof.open(self.embeddings, self.labels, groups=self.groups)
+        if shards.labels is None and self.needs_labels:
+            raise InputError(
+                f"{self.embeddings} has no labels: no column, and no file beside each, goes by a usual name; name "
+                "the column or the files as LABELS or --gallery-labels."
+            )
+        return {
+            "embeddings": shards,
+            "labels": shards.labels,
+            "groups": shards.groups,
+            "categories": self.categories and shards.column(self.categories),
+            "confidence": self.confidence and read_confidences(self.confidence),
+        }
+
     def check_labels(self) -> None:
         """Refuse embeddings that are alone in their file, and would be read as their own labels."""
+        if self.in_shards:
+            return
         if self.labels is None and self.needs_labels and is_single(self.embeddings):
             raise InputError(
                 f"{split(self.embeddings).path} holds a single array and no labels; give them in a file of their "

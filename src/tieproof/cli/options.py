@@ -133,6 +133,18 @@ gallery_groups = file_option("--gallery-groups", text="The groups of the gallery
 distance = option("--distance", "-d", metavar="NAME", default="cosine", text=one_of(DISTANCES))
 bits = number_option("--bits", text="Bits of packed codes (hamming).")
 memory = option("--memory", metavar="SIZE", default="1GiB", text="Memory to use beside the embeddings.")
+cluster = option(
+    "--cluster",
+    metavar="ADDRESS",
+    text="Count on the workers of a Ray cluster: auto, local, or host:port; memory and threads (one) are each "
+    "worker's.",
+)
+checkpoint = option(
+    "--checkpoint",
+    metavar="FOLDER",
+    text="Write down what is counted, part by part; the same command goes on where it was.",
+    parser=file_path,
+)
 threads = number_option("--threads", text="Default: one for each processor.")
 
 measures = option(

@@ -5,12 +5,12 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tieproof.cli.options import Text
 from tieproof.cli.streams import WIDEST, is_terminal, say
 from tieproof.errors import InputError
+from tieproof.inputs.readers.remote import File
 from tieproof.results.results import Result
 from tieproof.views.text.files import MEANS, Formats, output
 
@@ -22,7 +22,7 @@ Outputs = Sequence[tuple[Text, Formats]]
 Answer = TypeVar("Answer")
 
 
-def written(make: Callable[[], Answer], read: Sequence[Path], outputs: Outputs) -> Answer:
+def written(make: Callable[[], Answer], read: Sequence[File], outputs: Outputs) -> Answer:
     """What is made, written to each of the outputs; none may be one of the files read, or another of them."""
     shown = (STANDARD_OUTPUT, MEANS)
     files = [(path, formats) for path, formats in outputs if path and (path, formats) != shown]
@@ -50,7 +50,7 @@ def showing(evaluate: Callable[..., Result], ci: float | None) -> Callable[..., 
     return lambda *given, **options: evaluate(*given, **options).with_ci(ci)
 
 
-def same_file(path: str, other: str | Path) -> bool:
+def same_file(path: str, other: str | File) -> bool:
     """Whether two paths lead to one file, which may not be there yet."""
     if os.path.realpath(path) == os.path.realpath(other):
         return True

@@ -142,17 +142,23 @@ def make_space(
     gallery: Embeddings | None,
     orders: tuple[IntArray, IntArray],
     resources: "Resources",
+    ends: tuple[int, ...] = (),
 ) -> "Space":
-    """The space of distinct rows in which the distance is ranked exactly."""
+    """The space of distinct rows in which the distance is ranked exactly.
+
+    ends : of consecutive parts of the items whose rows count as distinct from those of the other parts
+    """
     from tieproof.exact.rows import distinct_rows
 
-    def rows(array: Embeddings, name: str, order: IntArray) -> "Rows":
+    def rows(array: Embeddings, name: str, order: IntArray, ends: tuple[int, ...]) -> "Rows":
         if array.dtype == np.float16 and 4 * array.size <= resources.keep_bytes:
             array = array.astype(np.float32)  # exact, and read many times faster
-        return distinct_rows(array, name, distance.up_to_factor, order, resources.threads)
+        return distinct_rows(array, name, distance.up_to_factor, order, resources.threads, ends)
 
-    query_rows = rows(queries, "embeddings" if gallery is None else "queries", orders[0])
-    item_rows = query_rows if gallery is None else rows(gallery, "gallery", orders[1])
+    if gallery is None:
+        query_rows = item_rows = rows(queries, "embeddings", orders[0], ends)
+    else:
+        query_rows, item_rows = rows(queries, "queries", orders[0], ()), rows(gallery, "gallery", orders[1], ends)
     if queries.dtype != item_rows.embeddings.dtype and not (
         query_rows.exact_in_float64 and item_rows.exact_in_float64
     ):

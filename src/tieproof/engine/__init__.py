@@ -10,10 +10,10 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.space import Space
-from tieproof.engine.plan import Plan, cheapest, with_margins
+from tieproof.engine.others import count_others, space_of
+from tieproof.engine.plan import Plan
 from tieproof.engine.ranking import rank
-from tieproof.engine.resolve import count_partial
-from tieproof.engine.tiles import TileLoop
+from tieproof.engine.tiles import whole_area
 from tieproof.exact.blas import check_products, single_threaded
 from tieproof.later import handed_on
 from tieproof.problem import GivenLists, Problem, Watch, unwatched
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tieproof.engine.dense import last_ties
     from tieproof.engine.nearest import nearest_of, nearest_of_numbers
     from tieproof.engine.neighbours import Neighbours, neighbours_of
+    from tieproof.engine.portions import Others, Portion, others_of, thresholds_of, ties_with_others
 else:
     __getattr__, __dir__ = handed_on(
         __name__,
@@ -36,21 +37,31 @@ else:
             "nearest_of": "tieproof.engine.nearest",
             "nearest_of_numbers": "tieproof.engine.nearest",
             "neighbours_of": "tieproof.engine.neighbours",
+            "Others": "tieproof.engine.portions",
+            "Portion": "tieproof.engine.portions",
+            "others_of": "tieproof.engine.portions",
             "paint": "tieproof.engine.collisions.kernels",
+            "thresholds_of": "tieproof.engine.portions",
+            "ties_with_others": "tieproof.engine.portions",
         },
     )
 
 __all__ = [
     "FoundTies",
     "Neighbours",
+    "Others",
+    "Portion",
     "TiesByPart",
     "collisions_of",
     "last_ties",
     "nearest_of",
     "nearest_of_numbers",
     "neighbours_of",
+    "others_of",
     "paint",
+    "thresholds_of",
     "ties_of",
+    "ties_with_others",
 ]
 
 
@@ -81,14 +92,7 @@ def ties_of(problem: Problem | GivenLists, watch: Watch = unwatched) -> TiesByPa
         if few_levels(problem):
             return TiesByPart(ties_by_level(problem, watch))
     plan = Plan(problem.budget)
-    if problem.format is None:
-        space = problem.space(plan.resources)
-    else:
-        from tieproof.distances.gauge import resources_of_gauge
-        from tieproof.engine.rounded.space import RoundedSpace
-
-        gauge = problem.distance.gauge(problem.space(resources_of_gauge(plan.resources.keep_bytes)))
-        space = RoundedSpace(gauge, problem.format, plan.undecided)
+    space = space_of(problem, plan)
     return TiesByPart(ties_by_tiles(problem, space, plan, watch), space.zero_vectors)
 
 
@@ -101,17 +105,9 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
             spans = [order[part] for part in parts]
             with single_threaded():
                 ranked = rank(space, problem.relevance, spans, plan)
-                if len(ranked.partial.query):
-                    count_partial(space, ranked)
-                chosen = cheapest(space, ranked)
-                if chosen is None:
-                    from tieproof.engine.without_tiles import count_pairs
-
-                    count_pairs(space, ranked, plan, advance)
-                else:
-                    TileLoop(chosen, with_margins(ranked, chosen), plan, advance).run()
+                count_others(space, ranked, plan, whole_area(space, ranked), advance)
             start = 0
             for queries in spans:
                 yield queries, ranked.ties(start, start + len(queries))
                 start += len(queries)
-            del ranked, chosen  # or they would stay in memory while the next block is ranked
+            del ranked  # or it would stay in memory while the next block is ranked

@@ -74,17 +74,21 @@ class Plan:
         """Up to a twelfth of the budget for rows made ready once, of each side and in each type of tiles."""
         return Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
 
+    @property
+    def part_size(self) -> int:
+        """Pairs that are ranked or measured at a time: a ninth of the budget."""
+        return self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
+
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
         """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query.
 
         Some three quarters of the budget are for a block, and a ninth for the parts that are ranked or measured at a
         time.
         """
-        part_size = self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
         block_size = BLOCK * self.memory / BYTES_PER_PAIR_RANKED
         block: list[slice] = []
         in_block = 0
-        for part in cut(pairs, part_size):
+        for part in cut(pairs, self.part_size):
             size = int(pairs[part].sum())
             if block and in_block + size > block_size:
                 yield block

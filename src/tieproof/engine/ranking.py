@@ -17,7 +17,7 @@ from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
-from tieproof.ties import FloatArray, IntArray, SmallIntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 SHARED = 16
 """Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""
@@ -34,8 +34,24 @@ class Masks(NamedTuple):
     run: SmallIntArray
 
 
-def rank(space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan) -> Ranked:
-    """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time."""
+class Window(NamedTuple):
+    """The distinct items that each query counts: first[q] … last[q]-1. Others are ranked where they are relevant."""
+
+    first: IntArray
+    last: IntArray
+
+    def holds(self, query: IntArray, item: IntArray) -> BoolArray:
+        """Whether each item is one that its query counts."""
+        return (self.first[query] <= item) & (item < self.last[query])
+
+
+def rank(
+    space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan, window: Window | None = None
+) -> Ranked:
+    """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time.
+
+    window : of all these queries, in their order; None: they count all items
+    """
     queries = np.concatenate(spans)
     rows = space.queries.identity[queries]
     block = Block.of(relevance.at_most()[queries], relevance.graded)
@@ -47,7 +63,7 @@ def rank(space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan) 
         fine.keep_rows()
 
     def rank_span(place: int) -> tuple[Masks, Undecided]:
-        return rank_part((space, fine), relevance, single, spans[place], offsets[place], block)
+        return rank_part((space, fine), relevance, single, spans[place], offsets[place], block, window)
 
     masks, partial = zip(*in_order(rank_span, range(len(spans)), plan.threads), strict=True)
     mask = join(list(masks))
@@ -90,6 +106,7 @@ def rank_part(
     queries: IntArray,
     offset: int,
     block: Block,
+    window: Window | None,
 ) -> tuple[Masks, Undecided]:
     """Rank some queries: those that share their relevant items by a matrix of keys, the others pair by pair.
 
@@ -112,7 +129,7 @@ def rank_part(
         count += len(runs[-1])
     rest = np.flatnonzero(left)
     rows = space.queries.identity[queries[rest]]
-    masked, partial = rank_pairs(space, rows, relevance.block(queries[rest]), block, offset + rest)
+    masked, partial = rank_pairs(space, rows, relevance.block(queries[rest]), block, offset + rest, window)
     first[rest], last[rest] = masked.first + count, masked.last + count
     partial = partial._replace(query=offset + rest[partial.query])
     return Masks(first, last, np.concatenate([*runs, masked.run])), partial
@@ -208,7 +225,12 @@ class PairedUp(NamedTuple):
 
 
 def rank_pairs(
-    space: Space, rows: IntArray, relevant: RelevantBlock, block: Block, places: IntArray
+    space: Space,
+    rows: IntArray,
+    relevant: RelevantBlock,
+    block: Block,
+    places: IntArray,
+    window: Window | None = None,
 ) -> tuple[Masks, Undecided]:
     """Rank the relevant items of queries whose distinct rows are `rows`; the entries go to `places` of the block.
 
@@ -216,12 +238,24 @@ def rank_pairs(
     """
     room = room_for(relevant)
     paired = paired_rows(space, relevant, room)
+    if window is not None:
+        paired = within(window, places, paired)
     ordered = exact_order(space, rows, paired.pairs.query, paired.pairs.item, room)
     block.n_items[places] = len(space.items.identity) - np.diff(relevant.excluded_pointer)
     put_entries(paired.pairs, ordered, room, places, block)
     if block.grades is not None and relevant.grades is not None and len(relevant.items):
         block.grades[block.places_of(places)] = grades_by_tie(relevant.grades, paired.of_item, ordered)
     return paired.masks, paired.partial
+
+
+def within(window: Window, places: IntArray, paired: Paired) -> Paired:
+    """The same pairs, without the items beside the relevant ones that their queries, at `places`, do not count."""
+    pairs, partial = paired.pairs, paired.partial
+    others = np.where(window.holds(places[pairs.query], pairs.item), pairs.others, 0)
+    counted = window.holds(places[partial.query], partial.item)
+    return paired._replace(
+        pairs=pairs._replace(others=others), partial=Undecided(*(column[counted] for column in partial))
+    )
 
 
 def ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntArray:

@@ -31,6 +31,32 @@ class Stripe(NamedTuple):
     lock: threading.Lock
 
 
+class Area(NamedTuple):
+    """The tiles that are counted.
+
+    rows, items : distinct query rows, and distinct items; where `both`, two parts of the same rows, or one part twice
+    both : tiles are counted for their columns, too, which are query rows themselves; else for their rows alone
+    """
+
+    rows: slice
+    items: slice
+    both: bool = False
+
+    @property
+    def sides(self) -> list[tuple[slice, slice]]:
+        """The query rows that count, and the items that these count."""
+        turned = self.both and self.rows != self.items
+        return [(self.rows, self.items), (self.items, self.rows)] if turned else [(self.rows, self.items)]
+
+
+def whole_area(space: Space, ranked: Ranked) -> Area:
+    """All items for all queries that are ranked; for both in leave-one-out, where these are all there are."""
+    rows = ranked.targets.row
+    everything = space.symmetric and len(rows) == len(space.queries.identity)
+    first, last = (0, len(space.queries)) if everything else (int(rows[0]), int(rows[-1]) + 1)
+    return Area(slice(first, last), slice(0, len(space.items)), everything)
+
+
 class Desk(NamedTuple):
     """What a thread counts one tile after the other with: the block, and room of its own."""
 
@@ -39,10 +65,10 @@ class Desk(NamedTuple):
 
 
 class TileLoop:
-    """Counts all tiles of one block of ranked queries."""
+    """Counts the tiles of an area for one block of ranked queries."""
 
-    def __init__(self, space: Space, ranked: Ranked, plan: Plan, progress: Progress) -> None:
-        self.space, self.ranked, self.progress = space, ranked, progress
+    def __init__(self, space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
+        self.space, self.ranked, self.area, self.progress = space, ranked, area, progress
         self.side = min(plan.side, max(len(space.queries), len(space.items)))
         self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
         self.form, self.error = space.form, space.all_errors
@@ -74,19 +100,22 @@ class TileLoop:
 
     def tasks(self) -> Iterator[tuple[Stripe, slice, Stripe | None]]:
         """(stripe of query rows, item rows, stripe to count the transposed tile for)."""
-        rows = self.ranked.targets.row
-        everything = self.space.symmetric and len(rows) == len(self.space.queries.identity)
-        stripes = list(self.stripes(0 if everything else int(rows[0]), int(rows[-1]) + 1))
-        if everything:
+        rows, items, both = self.area
+        stripes = list(self.stripes(rows.start, rows.stop))
+        if not both:
+            for start in range(items.start, items.stop, self.side):
+                for stripe in stripes:
+                    yield stripe, slice(start, min(start + self.side, items.stop)), None
+        elif rows == items:
             for i, stripe in enumerate(stripes):
                 yield stripe, stripe.rows, None
                 for other in stripes[i + 1 :]:
                     yield stripe, other.rows, other
         else:
-            count = len(self.space.items)
-            for start in range(0, count, self.side):
-                for stripe in stripes:
-                    yield stripe, slice(start, min(start + self.side, count)), None
+            others = list(self.stripes(items.start, items.stop))
+            for stripe in stripes:
+                for other in others:
+                    yield stripe, other.rows, other
 
     def stripes(self, first: int, last: int) -> Iterator[Stripe]:
         """Stripes of distinct rows, with their queries."""

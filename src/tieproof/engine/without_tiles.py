@@ -14,6 +14,7 @@ from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import resolve
 from tieproof.engine.structures import Undecided
+from tieproof.engine.tiles import Area
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.problem import Progress
@@ -23,8 +24,8 @@ Task = tuple[slice, slice, Lock]
 """Some queries, some items, and the lock to hold while counts of these queries change."""
 
 
-def count_pairs(space: Space, ranked: Ranked, plan: Plan, progress: Progress) -> None:
-    """Count all items for the queries of one block."""
+def count_pairs(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
+    """Count the items of an area for the queries of one block."""
     new_row = np.diff(ranked.targets.row, prepend=-1) > 0
 
     def count(task: Task) -> None:
@@ -32,22 +33,24 @@ def count_pairs(space: Space, ranked: Ranked, plan: Plan, progress: Progress) ->
         resolve(space, ranked, open_pairs(space, ranked, queries, items), lock)
         progress(int(new_row[queries].sum()) * (items.stop - items.start))
 
-    for_each(count, tasks(ranked, len(space.items), plan), plan.threads)
+    for rows, items in area.sides:
+        queries = slice(*np.searchsorted(ranked.targets.row, (rows.start, rows.stop)).tolist())
+        for_each(count, tasks(ranked, queries, items, plan), plan.threads)
 
 
-def tasks(ranked: Ranked, items: int, plan: Plan) -> Iterator[Task]:
+def tasks(ranked: Ranked, queries: slice, items: slice, plan: Plan) -> Iterator[Task]:
     """As many items as a tile has, with queries for as many pairs as are resolved at a time.
 
     But no fewer items than a query has thresholds, since their keys are computed for each of its tasks.
     """
-    queries = len(ranked.targets.row)
     most = int((ranked.thresholds.stop - ranked.thresholds.start).max())
-    width = min(items, max(plan.side, most), plan.undecided)
+    width = min(items.stop - items.start, max(plan.side, most), plan.undecided)
     height = plan.undecided // width
-    parts = [(slice(first, min(first + height, queries)), Lock()) for first in range(0, queries, height)]
-    for start in range(0, items, width):
+    firsts = range(queries.start, queries.stop, height)
+    parts = [(slice(first, min(first + height, queries.stop)), Lock()) for first in firsts]
+    for start in range(items.start, items.stop, width):
         for part, lock in parts:
-            yield part, slice(start, min(start + width, items)), lock
+            yield part, slice(start, min(start + width, items.stop)), lock
 
 
 def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Undecided:

@@ -5,6 +5,7 @@ Identical rows tie without any arithmetic, and are ranked once.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,14 +113,30 @@ class Rows:
         return int(np.frexp(self.largest.max())[1])
 
 
-def distinct_rows(embeddings: Embeddings, name: str, up_to_factor: bool, order: IntArray, threads: int = 1) -> Rows:
+def distinct_rows(
+    embeddings: Embeddings,
+    name: str,
+    up_to_factor: bool,
+    order: IntArray,
+    threads: int = 1,
+    ends: tuple[int, ...] = (),
+) -> Rows:
     """Scan `embeddings` and number its distinct rows by their first appearance in `order`.
 
     `up_to_factor`: rows that are positive multiples of each other are the same (cosine). Every row is divided by
-    a power of two of its own.
+    a power of two of its own. `ends`: where consecutive parts of the rows end, but for the last; rows of different
+    parts are taken for distinct, and those of one part are numbered before those of the next.
     """
     statistics = scan(embeddings, name, up_to_factor, threads)
-    leaders = identities(embeddings, statistics.checksum, up_to_factor)
+    bounds = [0, *ends, len(embeddings)]
+    leaders = np.concatenate(
+        [
+            start + identities(embeddings[start:stop], statistics.checksum[start:stop], up_to_factor)
+            for start, stop in pairwise(bounds)
+        ]
+    )
+    if ends:
+        order = order[np.argsort(np.searchsorted(ends, order, side="right"), kind="stable")]
     in_order, places = leaders[order], np.arange(len(order))
     appearance, number = np.empty_like(places), np.empty_like(places)
     appearance[in_order[::-1]] = places[::-1]  # of several the one that is written last: the first of its row
@@ -257,6 +274,17 @@ def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
     ).all(axis=1)
     nonzero: BoolArray = at_place(a)[:, 0] != 0
     return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
+
+
+def by_largest(rows: Embeddings) -> FloatArray:
+    """Rows divided by their largest magnitude, in float64: equal where they are equal up to a positive factor.
+
+    Each number is the float64 nearest to a quotient of real numbers, which the factor leaves as it is. Different rows
+    may become equal.
+    """
+    values = rows.astype(np.float64)
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    return np.asarray(values / np.where(largest > 0, largest, 1.0))
 
 
 def two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

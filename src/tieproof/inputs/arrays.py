@@ -8,6 +8,7 @@ import numpy as np
 
 from tieproof.errors import CountError, InputError
 from tieproof.inputs.rounded_integers import check_integers
+from tieproof.inputs.shards.source import is_source
 from tieproof.inputs.tensors import from_tensor, is_tensor
 from tieproof.ties import Array, FloatArray
 
@@ -28,6 +29,11 @@ def as_array(values: Any, name: str) -> Array:
         return np.asarray(values)
     if is_tensor(values):
         return from_tensor(values, name)
+    if is_source(values):
+        raise InputError(
+            f"The {name} are in shards ({values!r}), which evaluate reads block by block, and this takes in memory. "
+            "If they fit there, pass what their .read(0, n) returns."
+        )
     if hasattr(values, "toarray"):
         raise InputError(f"The {name} are a sparse matrix ({type(values).__name__}). Convert it with .toarray().")
     if type(values).__module__.partition(".")[0] == "h5py":

@@ -8,6 +8,7 @@ import numpy as np
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.ties import FloatArray, IntArray
 
 FEWEST = 4
@@ -23,7 +24,9 @@ NEAR = 2.0**-6
 """Similarities that should be equal may differ by this share of their range, for they were rounded to few digits."""
 
 
-def warn_of_queries_in_gallery(queries: Embeddings, gallery: Embeddings, relevance: Relevance) -> None:
+def warn_of_queries_in_gallery(
+    queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Relevance
+) -> None:
     """The gallery is the queries, and each finds itself: leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST:
         return
@@ -46,7 +49,7 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
         )
 
 
-def equal_rows(array: Embeddings, other: Embeddings) -> bool:
+def equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) -> bool:
     """Whether two arrays of one shape hold the same numbers."""
     size = max(1, BLOCK // array.shape[1])
     starts = [0, *range(SOME, len(array), size)]
@@ -56,9 +59,9 @@ def equal_rows(array: Embeddings, other: Embeddings) -> bool:
     )
 
 
-def one_row(array: Embeddings) -> bool:
+def one_row(array: Embeddings | RankedRows) -> bool:
     """Whether all rows are equal."""
-    return equal_rows(array, np.broadcast_to(array[0], array.shape))
+    return equal_rows(array, np.broadcast_to(array[:1], array.shape))
 
 
 def finds_itself(relevance: Relevance) -> bool:

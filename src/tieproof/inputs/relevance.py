@@ -106,6 +106,31 @@ class Relevance(ABC):
             code % self.n_items,
         )
 
+    @abstractmethod
+    def related(self, queries: IntArray) -> IntArray:
+        """All items that are relevant to any of these queries, ascending; some of them may be excluded."""
+
+    @abstractmethod
+    def among(self, queries: IntArray, items: IntArray) -> "Relevance":
+        """The relevance of these queries among these items, numbered as they stand here, none twice.
+
+        In leave-one-out both are the same items.
+        """
+
+    def excluded_among(self, queries: IntArray, items: IntArray) -> Excluded:
+        """What is left out, of these queries and these items, numbered as they stand here."""
+        groups, pairs = self.excluded
+        own = None if groups is None else (groups[0][queries], groups[1][items])
+        if pairs is None:
+            return Excluded(own)
+        position, item = self.listed(pairs, queries)
+        inside, place = places_among(items, item)
+        return Excluded(own, np.sort(position[inside] * len(items) + place))
+
+    def ranked(self, queries: IntArray) -> IntArray:
+        """How many items each of these queries ranks: those that are not excluded."""
+        return self.n_items - np.diff(self.block(queries).excluded_pointer)
+
     def listed(self, pairs: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
         """The excluded pairs that belong to `queries`, as (position, item)."""
         start = np.searchsorted(pairs, queries * self.n_items)
@@ -187,6 +212,22 @@ class Labels(Relevance):
         """The queries and the items, each sorted by their class."""
         return np.argsort(self.query_class, kind="stable"), self.members
 
+    def related(self, queries: IntArray) -> IntArray:
+        """The members of the queries' classes."""
+        classes = np.unique(self.query_class[queries])
+        return np.sort(self.members[ranges(self.start[classes], self.size[classes])[1]])
+
+    def among(self, queries: IntArray, items: IntArray) -> "Labels":
+        """The classes, as labels."""
+        others = None if self.leave_one_out else self.item_class[items]
+        return Labels.of(self.query_class[queries], others, self.excluded_among(queries, items))
+
+    def ranked(self, queries: IntArray) -> IntArray:
+        """All items but the query itself, where nothing else is excluded."""
+        if not self.plain:
+            return super().ranked(queries)
+        return np.full(len(queries), self.n_items - int(self.leave_one_out))
+
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
         """Every member of the query's class."""
         of_query = self.query_class[queries]
@@ -222,6 +263,15 @@ class MultiLabels(Relevance):
         sizes = self.item_labels.sum(axis=0, dtype=np.float64)
         return np.asarray(np.minimum(self.query_labels @ sizes, self.n_items).astype(np.int64))
 
+    def related(self, queries: IntArray) -> IntArray:
+        """Items with a label that any of the queries has."""
+        return np.flatnonzero(self.item_labels @ self.query_labels[queries].max(axis=0) > 0)
+
+    def among(self, queries: IntArray, items: IntArray) -> "MultiLabels":
+        """The labels of these."""
+        others = None if self.leave_one_out else self.item_labels[items]
+        return MultiLabels.of(self.query_labels[queries], others, self.excluded_among(queries, items))
+
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
         """Items whose labels have a positive product with the query's."""
         size = max(1, 2**22 // self.n_items)
@@ -251,6 +301,17 @@ def ranges(start: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
     position = np.repeat(np.arange(len(start)), length)
     ends = np.cumsum(length)
     return position, np.arange(len(position)) + (start - ends + length)[position]
+
+
+def places_among(items: IntArray, sought: IntArray) -> tuple[BoolArray, IntArray]:
+    """Which of `sought` are among `items`, in any order, and the places of those there.
+
+    >>> places_among(np.array([7, 3]), np.array([3, 5, 7]))
+    (array([ True, False,  True]), array([1, 0]))
+    """
+    order = np.argsort(items)
+    inside = sorted_contains(items[order], sought)
+    return inside, order[np.searchsorted(items[order], sought[inside])]
 
 
 def sorted_contains(sorted_values: IntArray, values: IntArray) -> BoolArray:

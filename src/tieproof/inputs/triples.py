@@ -1,6 +1,6 @@
 """Relevance that is said item by item: triples of a query, an item and a grade, and pairs of both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
-from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, pointers, ranges
+from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, places_among, pointers, ranges
 from tieproof.inputs.rounded_integers import is_rounded
 from tieproof.ties import Array, FloatArray, IntArray
 
@@ -56,6 +56,20 @@ class Judgments(Relevance):
     def at_most(self) -> IntArray:
         """The number of triples."""
         return np.diff(self.pointer)
+
+    def related(self, queries: IntArray) -> IntArray:
+        """The items of the triples that say so."""
+        index = ranges(self.pointer[queries], np.diff(self.pointer)[queries])[1]
+        return np.unique(self.item[index[self.grade[index] > 0]])
+
+    def among(self, queries: IntArray, items: IntArray) -> "Judgments":
+        """The triples of these; grades stay grades, even where all of these are 1."""
+        position, index = ranges(self.pointer[queries], np.diff(self.pointer)[queries])
+        inside, place = places_among(items, self.item[index])
+        triples = Triples(position[inside], place, self.grade[index[inside]])
+        excluded = self.excluded_among(queries, items)
+        found = Judgments.of(triples, len(queries), len(items), self.leave_one_out, excluded)
+        return replace(found, graded=self.graded, binary=self.binary)
 
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
         """The triples of the queries."""

@@ -17,7 +17,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.judge.protocol import NOTHING, Answers
 from tieproof.judge.running import Ran
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 ENDING = ".judging"
 PLAN, LOCK = "plan.json", "lock"

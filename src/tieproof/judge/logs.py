@@ -19,7 +19,7 @@ from tieproof.results.judgments import Judgment, Repeats, Seal
 from tieproof.results.records import EXTENSION, load
 from tieproof.results.results import Result
 from tieproof.ties import Array
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 FORMAT, VERSION = "tieproof judgment", 1
 LOG_ENDING = ".judgment.json"

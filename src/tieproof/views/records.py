@@ -13,7 +13,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.results.records import EXTENSION, FACTS, contents_of
 from tieproof.results.results import Result
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 DATE = (1980, 1, 1, 0, 0, 0)
 """The first that an archive can have: what a record holds does not say when it was written."""

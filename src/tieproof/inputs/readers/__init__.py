@@ -9,7 +9,6 @@ embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄─�
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from tieproof.inputs.readers.entries import (
     meant,
 )
 from tieproof.inputs.readers.location import Location, check, split
+from tieproof.inputs.readers.remote import File, RemoteFile
 from tieproof.inputs.readers.tables import dimensions, refuse_labels, warn_of_names
 from tieproof.ties import Array
 
@@ -39,6 +39,7 @@ __all__ = [
     "entries_of",
     "holds_labels",
     "is_single",
+    "labels_in",
     "read_confidences",
     "read_embeddings",
     "read_labels",
@@ -53,11 +54,13 @@ class FileFormat(NamedTuple):
     entries : the arrays in a file, or its columns; given the names that its locations have, for they tell a header
     matrix : of a table, the columns at some positions, side by side
     embeddings : False where the format can only hold labels
+    elsewhere : False where only files of this machine are read
     """
 
-    entries: Callable[[Path, Collection[str]], list[Entry]]
-    matrix: Callable[[Path, Collection[str], Sequence[int]], Array] | None = None
+    entries: Callable[[File, Collection[str]], list[Entry]]
+    matrix: Callable[[File, Collection[str], Sequence[int]], Array] | None = None
     embeddings: bool = True
+    elsewhere: bool = True
 
 
 def late(file: str, function: str, *first: str) -> Callable[..., Any]:
@@ -71,12 +74,12 @@ def late(file: str, function: str, *first: str) -> Callable[..., Any]:
 
 FILE_FORMATS = {
     ".npy": FileFormat(late("npy", "entries")),
-    ".npz": FileFormat(late("npz", "entries")),
+    ".npz": FileFormat(late("npz", "entries"), elsewhere=False),
     ".h5": FileFormat(late("hdf5", "entries")),
     ".hdf5": FileFormat(late("hdf5", "entries")),
     ".safetensors": FileFormat(late("safetensors", "entries")),
-    ".pt": FileFormat(late("torch", "entries")),
-    ".pth": FileFormat(late("torch", "entries")),
+    ".pt": FileFormat(late("torch", "entries"), elsewhere=False),
+    ".pth": FileFormat(late("torch", "entries"), elsewhere=False),
     ".parquet": FileFormat(late("parquet", "entries"), late("parquet", "matrix")),
     ".csv": FileFormat(late("delimited", "entries", ","), late("delimited", "matrix", ",")),
     ".tsv": FileFormat(late("delimited", "entries", "\t"), late("delimited", "matrix", "\t")),
@@ -160,8 +163,12 @@ def read_labels(location: Place) -> Array:
     ...     read_labels(f"{folder}/labels.txt").tolist()
     ['cat', 'dog', 'cat']
     """
-    where = split(location)
-    entry = choose(entries_of(where), where, LABELS)
+    return labels_in(split(location))
+
+
+def labels_in(where: Location, leaving_out: str | None = None) -> Array:
+    """The labels of a file, as `read_labels` reads them; the entry that is something else is left out."""
+    entry = choose([entry for entry in entries_of(where) if entry.name != leaving_out], where, LABELS)
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
@@ -221,14 +228,20 @@ def _form(where: Location) -> FileFormat:
 
 def entries_of(where: Location) -> list[Entry]:
     """The arrays in a file, or its columns."""
-    return _form(where).entries(where.path, () if where.entry is None else (where.entry,))
+    form = _form(where)
+    if not form.elsewhere and isinstance(where.path, RemoteFile):
+        raise InputError(
+            f"{where} cannot be read where it is: of {where.path.suffix} only files of this machine are; copy it "
+            "here, or save it in another format."
+        )
+    return form.entries(where.path, () if where.entry is None else (where.entry,))
 
 
-def _named(path: Path, locations: Iterable[Place]) -> set[str]:
+def _named(path: File, locations: Iterable[Place]) -> set[str]:
     """The columns of `path` that some locations name."""
     named = (split(location) for location in locations)
     return {where.entry for where in named if where.entry is not None and _is_same(where.path, path)}
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def _is_same(one: File, other: File) -> bool:
     return os.path.exists(one) and os.path.samefile(one, other)

@@ -13,6 +13,9 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import broken, looks_like, reading
 from tieproof.inputs.readers.entries import Entry
+from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.raw_rows import fill, raw_rows
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 HEADER = 8
@@ -30,7 +33,7 @@ class Counts(NamedTuple):
     size: int
 
 
-def read_counts(path: Path, what: str) -> Counts:
+def read_counts(path: File, what: str) -> Counts:
     """The two numbers of uint32 that a file begins with.
 
     what : the two numbers, in words
@@ -51,7 +54,7 @@ def read_counts(path: Path, what: str) -> Counts:
     return Counts(first, second, size)
 
 
-def check_size(path: Path, counts: Counts, promised: int, holds: str) -> None:
+def check_size(path: File, counts: Counts, promised: int, holds: str) -> None:
     """Refuse a file that is not as long as its header promises."""
     if counts.size == promised:
         return
@@ -64,18 +67,23 @@ def check_size(path: Path, counts: Counts, promised: int, holds: str) -> None:
     )
 
 
-def mapped(path: Path, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
+def mapped(path: File, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
     """An array at a place of a file, read when it is looked at."""
     if 0 in shape:  # nothing to map
         return np.empty(shape, dtype)
     with reading(path, KIND):
+        if not isinstance(path, Path):
+            found = np.empty(shape, dtype)
+            fill(path, offset, found.reshape(-1).view(np.uint8))
+            return found
         return np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
 
 
-def entries(dtype: str, path: Path, named: Collection[str] = ()) -> list[Entry]:
+def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the vectors as the only, unnamed entry."""
     counts = read_counts(path, "the number of vectors and of their dimensions")
     kind, shape = np.dtype(dtype), (counts.first, counts.second)
     size = HEADER + kind.itemsize * counts.first * counts.second
     check_size(path, counts, size, f"for {counts.first:,} vectors of {counts.second:,} {kind.name}")
-    return [Entry("", shape, holds(kind, shape), lambda: mapped(path, dtype, HEADER, shape))]
+    rows = raw_rows(Location(path), kind, HEADER, counts.second)
+    return [Entry("", shape, holds(kind, shape), lambda: mapped(path, dtype, HEADER, shape), rows=rows)]

@@ -4,16 +4,15 @@ A file is two int32, the number of queries n and of all items in the lists, then
 then the ids as int32, and the distances as float32, list after list, all little-endian.
 """
 
-from pathlib import Path
-
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.range_lists import RangeLists
 from tieproof.inputs.readers.big_ann import HEADER, KIND, check_size, mapped, read_counts
+from tieproof.inputs.readers.remote import File
 
 
-def read_range(path: Path) -> RangeLists:
+def read_range(path: File) -> RangeLists:
     """The items of each query that are within the radius."""
     counts = read_counts(path, "the number of queries and of all items in their lists")
     n_queries, total = counts.first, counts.second

@@ -7,7 +7,6 @@ integers.
 
 from collections.abc import Collection
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -15,10 +14,11 @@ from tieproof.inputs.readers import big_ann
 from tieproof.inputs.readers.big_ann import HEADER, check_size, mapped, read_counts
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.entries import Entry
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 
-def read_lists(path: Path) -> tuple[Array, Array | None]:
+def read_lists(path: File) -> tuple[Array, Array | None]:
     """The ids (n, m), and the distances if they are there."""
     counts = read_counts(path, "the number of queries and of their neighbours")
     shape = counts.first, counts.second
@@ -30,7 +30,7 @@ def read_lists(path: Path) -> tuple[Array, Array | None]:
     return mapped(path, "<i4", HEADER, shape), mapped(path, "<f4", HEADER + size, shape)
 
 
-def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
+def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return what is in an .ibin file: vectors of int32, alone and without a name, or ids and distances."""
     counts = read_counts(path, "the number of queries and of their neighbours")
     shape, size = (counts.first, counts.second), 4 * counts.first * counts.second

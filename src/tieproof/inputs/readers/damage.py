@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.inputs.readers.remote import File, RemoteFile
 
 # How files begin that are often found under a wrong extension.
 BEGINNINGS = {
@@ -31,19 +31,23 @@ BEGINNINGS = {
 
 
 @contextmanager
-def reading(path: Path, kind: str) -> Iterator[None]:
+def reading(path: File, kind: str) -> Iterator[None]:
     """Whatever a library raises inside is raised as an InputError: the file is not what it should be."""
     try:
         yield
     except (InputError, MissingExtraError, MemoryError):
         raise
+    except OSError as error:
+        if isinstance(path, RemoteFile):
+            raise InputError(f"{path} cannot be read ({error}); check the storage, and try again.") from error
+        raise InputError(broken(path, kind)) from error
     except UnicodeDecodeError as error:
         raise InputError(not_text(path, kind, error)) from error
     except Exception as error:  # libraries raise of everything: OSError, ValueError, struct.error, zlib.error, …
         raise InputError(broken(path, kind)) from error
 
 
-def not_text(path: Path, kind: str, error: UnicodeDecodeError) -> str:
+def not_text(path: File, kind: str, error: UnicodeDecodeError) -> str:
     """Say that what should be text in UTF-8 is not."""
     if looks_like(path):
         return broken(path, kind)
@@ -53,7 +57,7 @@ def not_text(path: Path, kind: str, error: UnicodeDecodeError) -> str:
     )
 
 
-def looks_like(path: Path) -> str | None:
+def looks_like(path: File) -> str | None:
     """The other kind of file that it begins like, if any."""
     with path.open("rb") as file:
         beginning = file.read(32)
@@ -61,7 +65,7 @@ def looks_like(path: Path) -> str | None:
     return None if found is None or path.suffix.lower() in found else found
 
 
-def broken(path: Path, kind: str) -> str:
+def broken(path: File, kind: str) -> str:
     """Say that a file is not of its kind, and what it looks like."""
     found = looks_like(path)
     if found is None:
@@ -69,7 +73,7 @@ def broken(path: Path, kind: str) -> str:
     return f"{path} cannot be read as {kind}: it begins like {found}; give the right file or extension."
 
 
-def library(name: str, path: Path, extra: str) -> Any:
+def library(name: str, path: File, extra: str) -> Any:
     """Import an optional library, which is needed for `path`."""
     try:
         return import_module(name)

@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Collection, Generator, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from tieproof.inputs.readers.headers import (
     is_number,
 )
 from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """A table, of which only the first rows were read; `columns` are numbered from 1 where it has no header."""
 
-    path: Path
+    path: File
     delimiter: str
     columns: list[str]
     header: bool
@@ -55,13 +55,13 @@ class Table(NamedTuple):
             yield row
 
 
-def entries(delimiter: str, path: Path, named: Collection[str] = ()) -> list[Entry]:
+def entries(delimiter: str, path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table."""
     table = _open(path, delimiter, named)
     return [_entry(table, column) for column in range(len(table.columns))]
 
 
-def matrix(delimiter: str, path: Path, named: Collection[str], taken: Sequence[int]) -> Array:
+def matrix(delimiter: str, path: File, named: Collection[str], taken: Sequence[int]) -> Array:
     """Return the columns at some positions, each number rounded correctly to float64.
 
     NumPy's own reader parses correctly and fast. What it refuses is read again, slowly, to say where it is.
@@ -78,7 +78,7 @@ def matrix(delimiter: str, path: Path, named: Collection[str], taken: Sequence[i
     return np.delete(numbers, left_out, axis=1) if left_out else numbers
 
 
-def _open(path: Path, delimiter: str, named: Collection[str]) -> Table:
+def _open(path: File, delimiter: str, named: Collection[str]) -> Table:
     rows = _rows(path, delimiter)
     first = next(rows, None)
     if first is None:
@@ -97,7 +97,7 @@ def _open(path: Path, delimiter: str, named: Collection[str]) -> Table:
     return Table(path, delimiter, columns, header)
 
 
-def _rows(path: Path, delimiter: str) -> Generator[Row, None, None]:
+def _rows(path: File, delimiter: str) -> Generator[Row, None, None]:
     """Go through the rows of a file; blank lines are allowed at its end only."""
     blank = None
     with reading(path, KINDS[delimiter]), path.open(encoding=ENCODING, newline="") as file:

@@ -32,6 +32,10 @@ FLOATS = re.compile(r"b?f\d|b?float|halffloat|double", re.IGNORECASE)
 MOST_LISTED = 20
 
 
+Rows = Callable[[int, int], Array]
+"""Reads the rows start … stop-1 of an array, and little else."""
+
+
 class Entry(NamedTuple):
     """One array of a file, not yet read.
 
@@ -40,6 +44,7 @@ class Entry(NamedTuple):
     holds : its type and shape, for people
     load : reads it
     stored : the type of its floats, where NumPy has none that is as narrow
+    rows : reads some of the rows; None where the format has them only all at once
     """
 
     name: str
@@ -47,6 +52,7 @@ class Entry(NamedTuple):
     holds: str
     load: Callable[[], Array]
     stored: str | None = None
+    rows: Rows | None = None
 
 
 class Wanted(NamedTuple):

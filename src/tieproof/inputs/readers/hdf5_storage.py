@@ -43,6 +43,8 @@ def refuse(where: Location, reason: str) -> NoReturn:
 
 def _check_virtual(dataset: Any, where: Location) -> None:
     """Refuse a virtual data set that lacks one of its sources, or is not covered by them."""
+    if not isinstance(where.path, Path):
+        refuse(where, "its sources are looked for on this machine alone: save a copy that is not virtual")
     h5py = library("h5py", where.path, "h5")
     sources = dataset.virtual_sources()
     for source in sources:

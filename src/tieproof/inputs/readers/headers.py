@@ -1,10 +1,10 @@
 """Whether the first row of a table in text is a header."""
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.entries import NAMES
+from tieproof.inputs.readers.remote import File
 
 SURE = {name for names in NAMES.values() for name in names if len(name) > 1} - set(NAMES["embeddings"])
 SHORT = "y"  # as likely a label, yes
@@ -15,7 +15,7 @@ FEW = 8
 """Rows of fewer numbers may count by chance; of more, only where others do, too."""
 
 
-def is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Collection[str], path: Path) -> bool:
+def is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Collection[str], path: File) -> bool:
     """Tell a header from data: it has a known name, or several cells without a number, or counts from 0.
 
     below : the row under it, if there is one, and where the first row counts, up to `ROWS` of them

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.remote import File, RemoteFile
 
 
 class Location(NamedTuple):
     """A file and one of its entries; None: none is named, and "": the file is a single array."""
 
-    path: Path
+    path: File
     entry: str | None = None
 
     def __str__(self) -> str:
@@ -34,8 +35,11 @@ def split(location: str | os.PathLike[str]) -> Location:
     return Location(Path(whole))
 
 
-def check(path: Path) -> None:
+def check(path: File) -> None:
     """Refuse a file that is missing, a folder, empty, or may not be read."""
+    if isinstance(path, RemoteFile):
+        path.check()
+        return
     if os.path.isdir(path):
         raise InputError(f"{path} is a folder; give the path of a file in it.")
     if os.path.exists(path) and not os.path.isfile(path):

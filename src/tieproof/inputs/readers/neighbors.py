@@ -1,7 +1,6 @@
 """Lists of neighbours from files: those of ann-benchmarks and VIBE (.hdf5), of big-ann-benchmarks, .npy and .npz."""
 
 import os
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from tieproof.inputs.readers import FILE_FORMATS, big_ann_truth
 from tieproof.inputs.readers.big_ann_range import read_range
 from tieproof.inputs.readers.entries import Entry, listed
 from tieproof.inputs.readers.location import Location, check, split
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 IDS, DISTANCES, LIMS = ("neighbors", "ids"), "distances", "lims"
@@ -99,7 +99,7 @@ def chosen(entries: list[Entry], where: Location) -> Entry:
     )
 
 
-def loaded(entry: Entry, path: Path) -> Array:
+def loaded(entry: Entry, path: File) -> Array:
     """The ids of an entry."""
     ids = entry.load()
     if ids.dtype.kind not in "iu" or ids.ndim != 2:

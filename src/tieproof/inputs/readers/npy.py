@@ -12,6 +12,8 @@ from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.raw_rows import raw_rows
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 KIND = "a NumPy array (.npy)"
@@ -24,6 +26,7 @@ class Header(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
+    by_columns: bool = False
 
 
 def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
@@ -31,7 +34,7 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
     version = np.lib.format.read_magic(stream)
     if version not in HEADERS:  # version 3 exists for the field names of structured arrays
         raise InputError(f"{where} holds a structured array; save one array of numbers or strings instead.")
-    shape, _, dtype = HEADERS[version](stream)
+    shape, by_columns, dtype = HEADERS[version](stream)
     if dtype.hasobject:
         raise InputError(
             f"{where} holds Python objects, which are never unpickled; "
@@ -45,19 +48,25 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
             f"{where} is cut short: {promised} bytes of data belong to {holds(dtype, shape)}, "
             f"and {present} are there; write or copy it again."
         )
-    return Header(shape, dtype)
+    return Header(shape, dtype, by_columns)
 
 
-def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
+def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the array as the only, unnamed entry."""
     with reading(path, KIND), path.open("rb") as file:
         header = read_header(file, path.stat().st_size, Location(path))
+        offset = file.tell()
 
     def load() -> Array:
         with reading(path, KIND):
             if 0 in header.shape:  # nothing to map
                 return np.empty(header.shape, header.dtype)
+            if not isinstance(path, Path):
+                with path.open("rb") as file:
+                    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
             array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
             return array
 
-    return [Entry("", header.shape, holds(header.dtype, header.shape), load)]
+    by_rows = len(header.shape) == 2 and not header.by_columns
+    rows = raw_rows(Location(path), header.dtype, offset, header.shape[1]) if by_rows else None
+    return [Entry("", header.shape, holds(header.dtype, header.shape), load, rows=rows)]

@@ -1,51 +1,49 @@
 """Parquet files (.parquet): a column a dimension, or one column of lists."""
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import MOST_EXACT, from_bytes, from_strings, name_of
-from tieproof.inputs.readers.damage import library, reading
+from tieproof.inputs.readers.damage import library
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.parquet_rows import ListRows, opened
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
-KIND = "a Parquet file (.parquet)"
 
-
-def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
+def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table; one of lists has two axes."""
-    parquet = library("pyarrow.parquet", path, "parquet")
-    with reading(path, KIND), parquet.ParquetFile(path) as file:
+    with opened(path) as file:
         return [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
 
 
-def matrix(path: Path, named: Collection[str], taken: Sequence[int]) -> Array:
+def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
     """Return the columns at some positions, side by side."""
-    parquet = library("pyarrow.parquet", path, "parquet")
-    with reading(path, KIND), parquet.ParquetFile(path) as file:
+    with opened(path) as file:
         table = file.read()
         named_columns = [(table.column_names[at], table.column(at)) for at in taken]
         columns = [_numbers(_as_numpy(path, column, name), Location(path, name)) for name, column in named_columns]
     return _stack(columns, path)
 
 
-def _entry(path: Path, field: Any, rows: int) -> Entry:
+def _entry(path: File, field: Any, rows: int) -> Entry:
     def load() -> Array:
-        parquet = library("pyarrow.parquet", path, "parquet")
-        with reading(path, KIND), parquet.ParquetFile(path) as file:
+        with opened(path) as file:
             column = file.read(columns=[field.name]).column(field.name)
             return convert(path, column, field.name)
 
-    is_list = _is_list(path, field)
-    convert = _from_lists if is_list else _as_numpy
-    return Entry(field.name, (rows, None) if is_list else (rows,), str(field.type), load)
+    if not _is_list(path, field):
+        convert = _as_numpy
+        return Entry(field.name, (rows,), str(field.type), load)
+    convert = _from_lists
+    return Entry(field.name, (rows, None), str(field.type), load, rows=ListRows(path, field.name))
 
 
-def _as_numpy(path: Path, column: Any, name: str) -> Array:
+def _as_numpy(path: File, column: Any, name: str) -> Array:
     types = library("pyarrow.types", path, "parquet")
     _check_nulls(path, column, name)
     if types.is_dictionary(column.type):
@@ -61,7 +59,7 @@ def _as_numpy(path: Path, column: Any, name: str) -> Array:
     return array
 
 
-def _from_lists(path: Path, column: Any, name: str) -> Array:
+def _from_lists(path: File, column: Any, name: str) -> Array:
     compute = library("pyarrow.compute", path, "parquet")
     _check_nulls(path, column, name)
     lengths = compute.list_value_length(column).to_numpy()
@@ -75,7 +73,7 @@ def _from_lists(path: Path, column: Any, name: str) -> Array:
     return values.reshape(len(lengths), -1) if len(lengths) else values.reshape(0, 0)
 
 
-def _check_nulls(path: Path, column: Any, name: str) -> None:
+def _check_nulls(path: File, column: Any, name: str) -> None:
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy())) + 1
         raise InputError(
@@ -92,7 +90,7 @@ def _numbers(column: Array, where: Location) -> Array:
     return column
 
 
-def _stack(columns: Sequence[Array], path: Path) -> Array:
+def _stack(columns: Sequence[Array], path: File) -> Array:
     """Put the columns side by side; where their types differ, no integer may be rounded."""
     common = np.result_type(*columns)
     for column in columns:
@@ -105,7 +103,7 @@ def _stack(columns: Sequence[Array], path: Path) -> Array:
     return np.stack([column.astype(common) for column in columns], axis=1)
 
 
-def _is_list(path: Path, field: Any) -> bool:
+def _is_list(path: File, field: Any) -> bool:
     types = library("pyarrow.types", path, "parquet")
     tests = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     return any(test(field.type) for test in tests)

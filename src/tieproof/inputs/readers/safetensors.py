@@ -2,19 +2,25 @@
 
 import json
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.damage import library, reading
+from tieproof.inputs.readers.damage import broken, library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.raw_rows import raw_rows
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 KIND = "a safetensors file (.safetensors)"
+
+LONGEST_HEADER = 100_000_000
+"""Bytes that the format allows."""
 
 BITS_OF_BFLOAT16 = "<u2"
 DTYPES = {
@@ -34,32 +40,68 @@ DTYPES = {
 }
 
 
-def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
-    """Return the tensors of the file; the library checks its header."""
+def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
+    """Return the tensors of the file; the library checks its header, and of a remote file we do."""
     safetensors = library("safetensors", path, "safetensors")
-    with reading(path, KIND), safetensors.safe_open(path, framework="numpy") as file:
-        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
-        return [_entry(path, name, part.get_dtype(), part.get_shape()) for name, part in slices.items()]
+    with reading(path, KIND):
+        start, header = read_header(path)
+        if not isinstance(path, Path):
+            check_header(path, header, path.stat().st_size - start)
+            return [_entry(path, name, header[name], start) for name in header]
+        with safetensors.safe_open(path, framework="numpy") as file:
+            return [_entry(path, name, header[name], start) for name in file.keys()]  # noqa: SIM118
 
 
-def _entry(path: Path, name: str, dtype: str, shape: list[int]) -> Entry:
+def read_header(path: File) -> tuple[int, dict[str, Any]]:
+    """Where the data begins, behind 8 bytes with the length of the header and the header; and what this says."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > LONGEST_HEADER:
+            raise InputError(broken(path, KIND))
+        header = json.loads(file.read(length))
+    header.pop("__metadata__", None)
+    return 8 + length, header
+
+
+def check_header(path: File, header: Mapping[str, Any], size: int) -> None:
+    """Refuse tensors that do not lie one behind the other in as many bytes as follow, or have other lengths."""
+    end = 0
+    for tensor in sorted(header.values(), key=lambda tensor: tuple(tensor["data_offsets"])):
+        first, last = tensor["data_offsets"]
+        known = tensor["dtype"] in DTYPES
+        needed = math.prod(tensor["shape"]) * np.dtype(DTYPES[tensor["dtype"]]).itemsize if known else last - first
+        if first != end or last - first != needed:
+            raise InputError(broken(path, KIND))
+        end = last
+    if end != size:
+        raise InputError(broken(path, KIND))
+
+
+def _entry(path: File, name: str, tensor: Mapping[str, Any], start: int) -> Entry:
+    dtype, shape = tensor["dtype"], tensor["shape"]
+    bits, kind = dtype == "BF16", np.dtype(DTYPES.get(dtype, "V1"))
+    read = raw_rows(Location(path, name), kind, start + tensor["data_offsets"][0], math.prod(shape[1:]))
+
+    def rows(first: int, last: int) -> Array:
+        found = read(first, last)
+        return _from_bfloat16(found) if bits else found
+
     def load() -> Array:
         if dtype not in DTYPES:
             raise InputError(f"{Location(path, name)} holds values of type {dtype}; save them as float32.")
         with reading(path, KIND):
             # NumPy has no bfloat16, and so the library refuses it; the bytes are where the header says.
-            values = np.fromfile(path, DTYPES[dtype], math.prod(shape), offset=_start(path, name)).reshape(shape)
-            return _from_bfloat16(values) if dtype == "BF16" else values
+            values = read(0, *shape[:1] or [1]).reshape(shape)
+            return _from_bfloat16(values) if bits else values
 
-    return Entry(name, tuple(shape), holds(dtype, shape), load, "bfloat16" if dtype == "BF16" else None)
-
-
-def _start(path: Path, name: str) -> int:
-    """Where a tensor begins: 8 bytes give the length of the header, which counts from its own end."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-    return 8 + length + int(header[name]["data_offsets"][0])
+    return Entry(
+        name,
+        tuple(shape),
+        holds(dtype, shape),
+        load,
+        "bfloat16" if bits else None,
+        rows if len(shape) == 2 and dtype in DTYPES else None,
+    )
 
 
 def _from_bfloat16(bits: Array) -> Array:

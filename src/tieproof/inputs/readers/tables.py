@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from tieproof.inputs.readers.entries import (
     listing,
     meant,
 )
+from tieproof.inputs.readers.remote import File
 from tieproof.inputs.readers.series import outside
 from tieproof.ties import Array
 
@@ -21,7 +21,7 @@ ROWS = 1024
 """How many rows are compared with the labels at once."""
 
 
-def dimensions(path: Path, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:
+def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:
     """The positions of the columns that are dimensions.
 
     apart : the columns that an option names
@@ -44,7 +44,7 @@ def dimensions(path: Path, columns: Sequence[Entry], apart: Collection[str]) -> 
     return without_labels or found
 
 
-def warn_of_names(path: Path, columns: Sequence[Entry], taken: Sequence[int], stacklevel: int) -> None:
+def warn_of_names(path: File, columns: Sequence[Entry], taken: Sequence[int], stacklevel: int) -> None:
     """Say which columns were taken as dimensions, where their names do not count."""
     names = [columns[at].name for at in taken]
     others = [columns[at].name for at in sorted(set(range(len(columns))).difference(taken))]
@@ -62,7 +62,7 @@ def warn_of_names(path: Path, columns: Sequence[Entry], taken: Sequence[int], st
     )
 
 
-def refuse_labels(path: Path, names: Sequence[str], embeddings: Array, labels: Array) -> None:
+def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: Array) -> None:
     """Refuse dimensions, of these names, one of which is the labels."""
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(embeddings):
         return

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from tieproof.inputs.readers.contents import from_integers, from_strings, from_t
 from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 LINES = "UTF-8 text with one label a line (.txt)"
@@ -21,7 +21,7 @@ LIST = "a JSON list of labels (.json)"
 ENCODING = "utf-8-sig"  # UTF-8, with or without the mark that some editors put first
 
 
-def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
+def lines(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the lines of the file as the only, unnamed entry."""
     with reading(path, LINES), path.open(encoding=ENCODING) as file:
         labels = [line.strip() for line in file]
@@ -34,7 +34,7 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
     return [_single(from_text(labels, Location(path)) if labels else np.array([]))]
 
 
-def json_list(path: Path, named: Collection[str] = ()) -> list[Entry]:
+def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the list of the file as the only, unnamed entry."""
     with reading(path, LIST):
         labels = json.loads(path.read_text(encoding=ENCODING))

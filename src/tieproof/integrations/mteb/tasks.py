@@ -14,7 +14,7 @@ from tieproof.integrations.mteb_lists.judgments import file_of
 from tieproof.integrations.mteb_lists.predictions import CONVENTIONS
 from tieproof.integrations.mteb_lists.scores import Conventions, Judgments, Lists, ListScores, names_at
 from tieproof.measures import parse
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 BOUNDS = ("lower", "expected", "upper")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.errors import InputError
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 
 def check_columns(path: Path, columns: Sequence[str]) -> None:

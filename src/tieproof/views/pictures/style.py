@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 BLACK = "#000000"
 ORANGE = "#E69F00"

@@ -16,7 +16,7 @@ from tieproof.results.results import Result
 from tieproof.ties import Array
 from tieproof.views.pictures import style
 from tieproof.views.records import write as write_record
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 
 class HasJson(Protocol):

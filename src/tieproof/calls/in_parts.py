@@ -1,0 +1,103 @@
+"""Which way an evaluation goes: all rows at once in memory, or part by part, here or on a cluster."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tieproof.calls.fingerprints import label_words, origin_of_digests, origin_of_embeddings
+from tieproof.calls.problems import as_sharded, watched
+from tieproof.distances import Distance
+from tieproof.errors import InputError
+from tieproof.inputs.options import parse_threads
+from tieproof.problem import Budget, Problem, ShardedProblem
+from tieproof.results.evaluated import Origin
+
+if TYPE_CHECKING:
+    from tieproof.engine import TiesByPart
+
+
+class Place(NamedTuple):
+    """Where parts are counted, and where what is counted is written down.
+
+    cluster : the address of a Ray cluster; None: here, in this process
+    checkpoint : a folder; None: nothing is written down
+    """
+
+    cluster: Any = None
+    checkpoint: str | os.PathLike[str] | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether even what fits into memory is counted part by part."""
+        return self.cluster is not None or self.checkpoint is not None
+
+    def threads(self, threads: int | None) -> int:
+        """Threads of each worker: one, unless so many are asked for; here one for each processor."""
+        return 1 if threads is None and self.cluster is not None else parse_threads(threads)
+
+
+Found = tuple["TiesByPart", Callable[[], Origin]]
+"""The ties of all queries, and what says where they come from, to be asked once they are counted."""
+
+
+@contextmanager
+def found(problem: Problem | ShardedProblem, bits: int | None, place: Place, progress: bool) -> Iterator[Found]:
+    """The ties of all queries, to be read before this ends."""
+    if place.in_parts:
+        problem = as_sharded(problem)
+        check_distance(problem.whole)
+    if isinstance(problem, ShardedProblem):
+        from tieproof.cluster import beside_all_rows, fits
+
+        if not place.in_parts and fits(problem):
+            problem = problem.in_memory(beside_all_rows(problem))
+    if isinstance(problem, ShardedProblem):
+        with ExitStack() as stack:
+            yield found_in_parts(problem, bits, place, progress, stack)
+    else:
+        from tieproof.engine import ties_of
+
+        yield ties_of(problem, watched(progress)), partial(origin_of_embeddings, problem, bits)
+
+
+def found_in_parts(
+    problem: ShardedProblem, bits: int | None, place: Place, progress: bool, stack: ExitStack
+) -> Found:
+    """The same, of rows that are read when they are needed."""
+    from tieproof.cluster import count_all, survey
+
+    whole = problem.whole
+    runner = stack.enter_context(workers(place.cluster, whole.budget))
+    words = label_words(whole.relevance)
+    seen = survey(problem, words, runner)
+    items = None if problem.gallery is None else seen.items.digests
+    origin = origin_of_digests(whole, bits, words[0], seen.queries.digests, items)
+    if not isinstance(whole.distance, Distance):
+        from tieproof.engine import ties_of
+
+        return ties_of(problem.for_function(), watched(progress)), lambda: origin
+    checkpoint = None if place.checkpoint is None else Path(place.checkpoint)
+    watch = watched(progress, runner.workers if place.cluster is not None else None)
+    return count_all(problem, seen, origin.relevant, watch, runner, checkpoint), lambda: origin
+
+
+def workers(cluster: Any, budget: Budget) -> Any:
+    """Those of a cluster, or this process."""
+    from contextlib import nullcontext
+
+    from tieproof.cluster import Local, connected
+
+    return nullcontext(Local()) if cluster is None else connected(cluster, budget)
+
+
+def check_distance(whole: Problem) -> None:
+    """Refuse what cannot be counted part by part."""
+    if not isinstance(whole.distance, Distance):
+        raise InputError(
+            f"The distance of the {whole.called} cannot be counted part by part, as cluster= and checkpoint= ask: it "
+            "may round otherwise for blocks of other shapes. Leave both out, or pass the name of a distance.",
+            "distance",
+        )

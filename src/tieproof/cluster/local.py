@@ -1,0 +1,69 @@
+"""All tasks in this process, one after the other; threads are within each."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from tieproof.cluster.layout import Unit
+from tieproof.cluster.seen import Seen, look
+from tieproof.cluster.tasks import Block, Job, count_blocks, count_group, gather, rank
+from tieproof.engine import Others
+from tieproof.inputs.digests import Words
+from tieproof.inputs.shards.ranked import RankedRows
+from tieproof.native.threads import in_order
+from tieproof.problem import Problem, Progress
+from tieproof.ties import Ties
+
+
+class Local:
+    """Does tasks where it is asked to."""
+
+    workers = 1
+
+    def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
+        """What is known of the rows of each span."""
+        yield from in_order(lambda span: look(whole, rows, words[slice(*span)], *span), spans, whole.budget.threads)
+
+    def count(self, job: Job, units: Iterable[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
+        """What each unit counts; a block is kept as long as the units that follow have it, too."""
+        kept: tuple[int, Block] | None = None
+        for unit in units:
+            if kept is None or kept[0] != unit.block:
+                kept = None  # or two would be in memory
+                kept = unit.block, gather(job, unit.block)
+            step = Step(job.layout.pairs_of(unit), progress)
+            if unit.other is None:
+                counts = sum_of(count_group(job, kept[1], group, step) for group in job.layout.groups)
+            else:
+                other = None if unit.other == unit.block else gather(job, unit.other)
+                counts = count_blocks(job, kept[1], other, step)
+            step.end()
+            yield unit, counts
+
+    def thresholds(self, job: Job) -> Iterator[tuple[int, Ties]]:
+        """Each block with its thresholds."""
+        for number in range(len(job.layout.blocks)):
+            yield number, rank(job, gather(job, number))
+
+
+def sum_of(counts: Iterable[Others]) -> list[Others]:
+    """The sum of what groups count."""
+    found = iter(counts)
+    total = next(found)
+    for more in found:
+        total += more
+    return [total]
+
+
+class Step:
+    """The progress of a unit, which counts a pair of equal rows once, and at its end all pairs of items."""
+
+    def __init__(self, pairs: int, progress: Callable[[int], None]) -> None:
+        self.left, self.progress = pairs, progress
+
+    def __call__(self, pairs: int) -> None:
+        """So many pairs of different rows are done; threads may call it."""
+        self.left -= pairs
+        self.progress(pairs)
+
+    def end(self) -> None:
+        """The unit is done."""
+        self.progress(self.left)

@@ -1,0 +1,253 @@
+"""Tasks on a Ray cluster. Ray schedules them, does those again that are lost, and moves and spills what they return.
+
+    driver ── put ──► Job ─────────────┐ once
+              gather(block) ──► Block ─┤ once for each block: rows of its queries and of what is relevant to them
+                                       ├──► count_group(block, group) ──► add, eight at a time ──► counts of a block
+                                       └──► count_blocks(block, block) ──► counts of both
+
+A task is a function of its arguments, so one that was lost is done again and comes to the same integers.
+"""
+
+import os
+import socket
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tieproof.cluster.layout import Unit
+from tieproof.cluster.seen import Seen, look
+from tieproof.cluster.tasks import Job, count_blocks, count_group, gather, rank
+from tieproof.engine import Others
+from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
+from tieproof.inputs.digests import Words
+from tieproof.inputs.shards.ranked import RankedRows
+from tieproof.installed import __version__
+from tieproof.problem import Budget, Problem, Progress
+from tieproof.ties import Ties
+
+RETRIES = 5
+"""How often Ray does a task again whose process or machine was lost."""
+
+AHEAD = 4
+"""Tasks for each worker that are submitted before others have ended."""
+
+ADDED = 8
+"""Counts that are added up by one task."""
+
+PATIENCE = 10.0
+"""Seconds that the machine of a cluster may take to answer at first."""
+
+LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+"""How a cluster of this machine alone is started: it is reached from nowhere else."""
+
+
+@contextmanager
+def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
+    """Workers of the cluster at an address; "auto": of the one that runs here, or of one that is started meanwhile.
+
+    What was started is stopped at the end, and a connection that was there before stays.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("cluster=", "ray") from None
+    if not isinstance(address, str) or not address or "://" in address:
+        raise InputError(
+            f"The cluster must be 'auto', 'local' or the address host:port of a Ray cluster, not {address!r}. A "
+            "driver runs on a machine of the cluster, not behind ray://.",
+            "cluster",
+        )
+    was_there = ray.is_initialized()
+    if not was_there:
+        connect(ray, address)
+    elif address not in ("auto", here := ray.get_runtime_context().gcs_address):
+        raise InputError(
+            f"This process is connected to the Ray cluster at {here}, and cluster={address!r} names another one. "
+            "Pass 'auto' for this one, or call ray.shutdown() first.",
+            "cluster",
+        )
+    try:
+        yield OnRay(ray, budget)
+    finally:
+        if not was_there:
+            ray.shutdown()
+
+
+def connect(ray: Any, address: str) -> None:
+    """Connect to a cluster, or start one of this machine."""
+    if ":" in address:
+        check_answers(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns of without
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address != "local":
+            ray.init(address=address, **quiet)
+            return
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        if address != "auto":
+            raise silent(address, error) from None
+    ray.init(address="local", **LOCAL, **quiet)
+
+
+def check_answers(address: str) -> None:
+    """Refuse an address that nobody listens at, which Ray would wait for and then end the process."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise silent(address, error) from None
+
+
+def silent(address: str, error: Exception) -> InputError:
+    """What to say of an address where no cluster is."""
+    return InputError(
+        f"No Ray cluster answers at {address} ({in_one_line(error)}). Start one there, or pass cluster='auto'.",
+        "cluster",
+    )
+
+
+class OnRay:
+    """Does tasks on the workers of a cluster, each with as many processors as the budget has threads."""
+
+    def __init__(self, ray: Any, budget: Budget) -> None:
+        self.ray = ray
+        self.needed = {"CPU": float(budget.threads), "memory": float(budget.memory)}
+        self.workers = sum(map(self.fitting, ray.nodes()))
+        if not self.workers:
+            raise InputError(
+                f"No machine of the cluster has {budget.threads} processors and {budget.memory:,} bytes of memory "
+                "for a worker. Let threads and memory, which are those of each worker, be less.",
+                ("cluster", "threads", "memory"),
+            )
+        options = {"num_cpus": budget.threads, "memory": budget.memory, "max_retries": RETRIES}
+        self.tasks = {
+            task: ray.remote(**options)(checked(task)) for task in (gather, count_group, count_blocks, rank, look)
+        }
+        self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
+
+    def submit(self, task: Callable[..., Any], *given: Any) -> Any:
+        """What stands for the answer of a task until it is there."""
+        return self.tasks[task].remote(__version__, *given)
+
+    def fitting(self, node: dict[str, Any]) -> int:
+        """How many workers a machine has room for."""
+        if not node["Alive"]:
+            return 0
+        return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
+
+    def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
+        """What is known of the rows of each span."""
+        given = self.ray.put(whole), self.ray.put(rows)
+        asked = (self.submit(look, *given, words[slice(*span)], *span) for span in spans)
+        yield from self.in_order(asked)
+
+    def count(self, job: Job, units: Sequence[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
+        """What each unit counts, as they end; a block's rows are dropped when no unit needs them any more."""
+        given, blocks = self.ray.put(job), dict[int, Any]()
+        uses = Counter(block for unit in units for block in unit.blocks)
+        todo, waiting = deque(units), dict[Any, tuple[Unit, list[Any]]]()
+        most = max(2, AHEAD * self.workers // max(1, len(job.layout.groups)))
+        try:
+            while todo or waiting:
+                while todo and len(waiting) < most:
+                    refs = self.begin(given, job, todo[0], blocks)
+                    waiting[refs[-1]] = todo.popleft(), refs
+                done, _ = self.ray.wait(list(waiting), num_returns=1)
+                unit, _ = waiting.pop(done[0])
+                found = self.get(done[0])
+                for block in unit.blocks:
+                    uses[block] -= 1
+                    if not uses[block]:
+                        del blocks[block]
+                progress(job.layout.pairs_of(unit))
+                yield unit, found
+        finally:
+            self.cancel([ref for _, refs in waiting.values() for ref in refs])
+
+    def begin(self, given: Any, job: Job, unit: Unit, blocks: dict[int, Any]) -> list[Any]:
+        """Submit the tasks of a unit; the last one returns what it counts."""
+        for block in unit.blocks:
+            if block not in blocks:
+                blocks[block] = self.submit(gather, given, block)
+        rows = [blocks[block] for block in unit.blocks]
+        if unit.other is not None:
+            return [self.submit(count_blocks, given, rows[0], rows[1] if len(rows) == 2 else None)]
+        refs = level = [self.submit(count_group, given, rows[0], group) for group in job.layout.groups]
+        while True:
+            level = [self.add.remote(*level[start : start + ADDED]) for start in range(0, len(level), ADDED)]
+            refs = refs + level
+            if len(level) == 1:
+                return refs
+
+    def thresholds(self, job: Job) -> Iterator[tuple[int, Ties]]:
+        """Each block with its thresholds."""
+        given, numbers = self.ray.put(job), range(len(job.layout.blocks))
+        asked = (self.submit(rank, given, self.submit(gather, given, number)) for number in numbers)
+        yield from zip(numbers, self.in_order(asked), strict=True)
+
+    def in_order(self, asked: Iterator[Any]) -> Iterator[Any]:
+        """What tasks return, in order; a few are submitted ahead."""
+        waiting = deque[Any]()
+        try:
+            for ref in asked:
+                waiting.append(ref)
+                if len(waiting) > AHEAD * self.workers:
+                    yield self.get(waiting.popleft())
+            while waiting:
+                yield self.get(waiting.popleft())
+        finally:
+            self.cancel(list(waiting))
+
+    def get(self, ref: Any) -> Any:
+        """What a task returned; its error where it raised one."""
+        from ray import exceptions
+
+        try:
+            return self.ray.get(ref)
+        except exceptions.RayError as error:
+            cause: BaseException = error
+            while isinstance(cause, exceptions.RayTaskError):
+                cause = cause.cause
+            if isinstance(cause, TieproofError):
+                raise cause from None
+            what = "lost a task for good" if isinstance(cause, exceptions.RayError) else "failed to do a task"
+            raise ClusterError(
+                f"The cluster {what} ({in_one_line(cause)}). Look for the cause, and run the same again; with "
+                "checkpoint= it goes on where it was."
+            ) from error
+
+    def cancel(self, refs: list[Any]) -> None:
+        """Take back what was submitted and nobody waits for."""
+        for ref in refs:
+            self.ray.cancel(ref, force=False)
+
+
+def in_one_line(error: BaseException) -> str:
+    """The kind of an error, and the first sentence of what it says."""
+    said = " ".join(str(error).split()).partition(". ")[0].removesuffix(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def checked(task: Callable[..., Any]) -> Callable[..., Any]:
+    """A task that is told the version of whoever asks for it, and refuses another one."""
+
+    def run(version: str, *given: Any) -> Any:
+        from tieproof.installed import __version__ as here
+
+        if version != here:
+            raise InputError(
+                f"The driver has tieproof {version}, and a worker {here}. Install the same version on all machines.",
+                "cluster",
+            )
+        return task(*given)
+
+    run.__name__ = task.__name__
+    return run
+
+
+def add(*counts: Any) -> list[Others]:
+    """The sum of counts of a block, each an array, or the list of one that this returns."""
+    arrays = [each[0] if isinstance(each, list) else each for each in counts]
+    return [sum(arrays[1:], start=arrays[0])]

@@ -1,0 +1,81 @@
+"""Rows of a source in the form that a distance ranks."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from tieproof.inputs.arrays import Embeddings
+from tieproof.inputs.shards.arrays import piece_rows
+from tieproof.inputs.shards.blocks import READERS
+from tieproof.inputs.shards.source import RowSource
+from tieproof.native.threads import for_each
+from tieproof.ties import Array, IntArray
+
+
+class Conversion(Protocol):
+    """What makes of rows as they were stored those that a distance ranks, as many."""
+
+    def __call__(self, rows: Array, /) -> Embeddings:
+        """The converted rows."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RankedRows:
+    """A source whose rows are converted as they are read, and have a length and slices as an array has.
+
+    shape, dtype : of the converted rows
+    """
+
+    source: RowSource
+    convert: Conversion
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, source: RowSource, convert: Conversion) -> "RankedRows":
+        """The rows of a source; what is refused of the first is refused here."""
+        first = convert(source.read(0, min(1, source.shape[0])))
+        return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return self.shape[0]
+
+    def __getitem__(self, span: slice) -> Embeddings:
+        """Consecutive rows."""
+        start, stop, _ = span.indices(len(self))
+        return self.read(start, max(start, stop))
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a converted row."""
+        return self.shape[1] * self.dtype.itemsize
+
+    def read(self, start: int, stop: int) -> Embeddings:
+        """The rows start … stop-1."""
+        return self.convert(self.source.read(start, stop))
+
+    def take(self, rows: IntArray) -> Embeddings:
+        """These rows, in this order."""
+        if not len(rows):
+            return np.empty((0, self.shape[1]), dtype=self.dtype)
+        return self.convert(self.source.take(rows))
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, Embeddings]]:
+        """The rows start … stop-1, some at a time, each with the number of its first row."""
+        size = piece_rows(self.source)
+        for first in range(start, stop, size):
+            yield first, self.read(first, min(first + size, stop))
+
+    def fill(self, start: int, stop: int, out: Embeddings) -> None:
+        """Write the rows start … stop-1, read by two threads: one waits while the other converts."""
+        size = piece_rows(self.source)
+
+        def write(first: int) -> None:
+            last = min(first + size, stop)
+            out[first - start : last - start] = self.read(first, last)
+
+        for_each(write, range(start, stop, size), READERS)

@@ -1,0 +1,126 @@
+"""`StoredRows`: the rows of many files as one source, each read where it lies, when it is asked for."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers.entries import Rows
+from tieproof.inputs.shards.shard import Shard, check_state, rows_again
+from tieproof.ties import Array, IntArray
+
+KEPT_OPEN = 16
+"""Files of which it is kept how they are read, those that were asked last."""
+
+GAP = 2**16
+"""Bytes between two rows that are read along where single rows are taken."""
+
+
+class StoredRows:
+    """The rows of several files, one after the other: a `RowSource` that travels as the names of its files.
+
+    shards : in their order, each with at least one row
+
+    Every file must stay as it is: one whose size or time of change (or mark of the storage) is another one than when
+    it was opened is refused at the next read.
+
+    A read takes up to twice the bytes that it returns, three times in a Parquet file, and some 64 kB or 4 MB there.
+    """
+
+    def __init__(self, shards: Sequence[Shard]) -> None:
+        self.shards = tuple(shards)
+        self.bounds: IntArray = np.cumsum([0, *(shard.rows for shard in self.shards)], dtype=np.int64)
+        self.names = tuple(shard.name for shard in self.shards)
+        self.shape = int(self.bounds[-1]), self.shards[0].width
+        self.dtype: np.dtype[Any] = self.shards[0].dtype
+        self.forget()
+
+    def forget(self) -> None:
+        """Keep nothing open."""
+        self.readers: OrderedDict[int, Rows] = OrderedDict()
+        self.lock = Lock()
+
+    def __getstate__(self) -> tuple[Shard, ...]:
+        """What travels."""
+        return self.shards
+
+    def __setstate__(self, shards: tuple[Shard, ...]) -> None:
+        StoredRows.__init__(self, shards)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all rows would take in memory."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def read(self, start: int, stop: int) -> Array:
+        """The rows start … stop-1, (stop-start, d); of several shards where they go on in the next one."""
+        if not 0 <= start <= stop <= len(self):
+            raise IndexError(f"rows {start} to {stop} of {len(self)}")
+        first, last = np.searchsorted(self.bounds, (start, max(stop - 1, start)), side="right") - 1
+        if first == last:
+            return self.part(int(first), start, stop)
+        found = np.empty((stop - start, self.shape[1]), self.dtype)
+        for at in range(first, last + 1):
+            low, high = max(start, int(self.bounds[at])), min(stop, int(self.bounds[at + 1]))
+            found[low - start : high - start] = self.part(at, low, high)
+        return found
+
+    def take(self, rows: IntArray) -> Array:
+        """These rows, in this order; each is read once, and those that lie close together at once."""
+        wanted, place = np.unique(np.asarray(rows, np.int64), return_inverse=True)
+        found = np.empty((len(wanted), self.shape[1]), self.dtype)
+        if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < len(self):
+            raise IndexError(f"rows {wanted[0]} to {wanted[-1]} of {len(self)}")
+        for at, run in self.runs(wanted):
+            first = int(wanted[run.start])
+            found[run] = self.part(at, first, int(wanted[run.stop - 1]) + 1)[wanted[run] - first]
+        return found if len(wanted) == len(place) and (place[1:] > place[:-1]).all() else found[place]
+
+    def runs(self, rows: IntArray) -> Iterator[tuple[int, slice]]:
+        """Ascending rows in pieces that are read at once, each of one shard and no longer than all that is taken."""
+        width = max(1, self.shape[1] * self.dtype.itemsize)
+        shard = np.searchsorted(self.bounds, rows, side="right") - 1
+        stretch = (rows - self.bounds[shard]) // max(1, len(rows), GAP // width)
+        cuts = (np.diff(rows) > 1 + GAP // width) | (np.diff(shard) > 0) | (np.diff(stretch) != 0)
+        ends = [*(np.flatnonzero(cuts) + 1).tolist(), len(rows)]
+        for start, stop in zip([0, *ends[:-1]], ends, strict=True):
+            if stop > start:
+                yield int(shard[start]), slice(start, stop)
+
+    def part(self, at: int, start: int, stop: int) -> Array:
+        """Rows of one shard, by their numbers in the whole."""
+        shard, first = self.shards[at], int(self.bounds[at])
+        try:
+            found = self.reader(at)(start - first, stop - first)
+        except (InputError, OSError):
+            check_state(shard)  # which explains whatever went wrong
+            raise
+        check_state(shard)
+        found = found if found.dtype.isnative else found.astype(found.dtype.newbyteorder("="))
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            row = int(np.argmin(np.isfinite(found).all(axis=1)))
+            value = found[row][~np.isfinite(found[row])][0]
+            raise InputError(
+                f"{shard.name} holds {value} in row {start - first + row} (row {start + row} of all shards), where "
+                "finite numbers are expected; find out why the model gave it, and leave the row out or repair it."
+            )
+        return np.ascontiguousarray(found)
+
+    def reader(self, at: int) -> Rows:
+        """How rows of a shard are read; what was looked at last is kept."""
+        with self.lock:
+            if at in self.readers:
+                self.readers.move_to_end(at)
+                return self.readers[at]
+        rows = rows_again(self.shards[at])
+        with self.lock:
+            rows = self.readers.setdefault(at, rows)
+            while len(self.readers) > KEPT_OPEN:
+                self.readers.popitem(last=False)
+        return rows
