@@ -22,7 +22,8 @@ CONSTANT = np.float32(0.3)
 
 def blind(name: str, rows: Rows, does: str, why: str, source: str = "", fixed: bool = False) -> Attack:
     """Register a blind attack; `fixed` where no random number goes into its rows."""
-    return register(Attack(name, "blind", does, why, source, partial(attempt_blindly, name, rows, fixed)))
+    run = partial(attempt_blindly, name, rows, fixed)
+    return register(Attack(name, "blind", does, why, source, run, rows=rows, fixed=fixed))
 
 
 def attempt_blindly(name: str, rows: Rows, fixed: bool, examination: Examination) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ COMMANDS = (
     "range-recall",
     "audit",
     "mteb",
+    "competition",
     "measures",
     "demo",
 )

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING
 from tieproof.later import handed_on
 
 if TYPE_CHECKING:
+    from tieproof.competition.inspection.all_attacks import ATTACKS
+    from tieproof.competition.inspection.attacks import FileAttack
+    from tieproof.competition.inspection.checking import check
+    from tieproof.competition.inspection.report import CheckReport
     from tieproof.competition.making import new
     from tieproof.competition.programs import on_codabench, on_evalai, on_grand_challenge, on_kaggle
     from tieproof.competition.scoring import Scoring
@@ -22,8 +26,12 @@ else:
     __getattr__, __dir__ = handed_on(
         __name__,
         {
+            "ATTACKS": "tieproof.competition.inspection.all_attacks",
+            "CheckReport": "tieproof.competition.inspection.report",
+            "FileAttack": "tieproof.competition.inspection.attacks",
             "Scoring": "tieproof.competition.scoring",
             "SubmissionError": "tieproof.competition.submissions",
+            "check": "tieproof.competition.inspection.checking",
             "new": "tieproof.competition.making",
             "on_codabench": "tieproof.competition.programs",
             "on_evalai": "tieproof.competition.programs",
@@ -33,8 +41,12 @@ else:
     )
 
 __all__ = [
+    "ATTACKS",
+    "CheckReport",
+    "FileAttack",
     "Scoring",
     "SubmissionError",
+    "check",
     "new",
     "on_codabench",
     "on_evalai",

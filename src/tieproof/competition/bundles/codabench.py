@@ -25,8 +25,8 @@ def files(settings: Settings) -> Files:
     """All files of the bundle, by their places in it."""
     if not settings.image:
         raise InputError(
-            "Codabench runs the scoring program in a container image: build one of image/Dockerfile, push it, and name "
-            "it as image, such as image = 'docker.io/you/scoring:1'.",
+            "Codabench runs the scoring program in a container image: build one of image/Dockerfile, push it, and "
+            "name it as image, such as image = 'docker.io/you/scoring:1'.",
             "image",
         )
     values = fillings(settings)
