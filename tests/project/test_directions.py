@@ -38,8 +38,9 @@ MAY_IMPORT = {
     "views": "installed errors ties distances measures confidence statistics results calls audit",
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "errors ties inputs distances measures results calls views",
+    "competition": "later installed errors data ties inputs measures distances results calls audit views",
     "tieproof": "later installed errors ties measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures results calls audit views integrations",
+    "cli": "tieproof errors data inputs native distances measures results calls audit views integrations competition",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""

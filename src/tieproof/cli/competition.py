@@ -29,8 +29,8 @@ HELP = (
 NEW = (
     "Make a bundle for a platform from one small file.\n\n"
     "SETTINGS is a file in TOML with title, task (embeddings or run), measures, distance, limits and phases, each "
-    "with start, end, truth and items. BUNDLE is the folder to make, or a .zip to upload: pages, scoring program, truth, "
-    "baseline, starting kit. The lower bound of the first measure ranks."
+    "with start, end, truth and items. BUNDLE is the folder to make, or a .zip to upload: pages, scoring program, "
+    "truth, baseline, starting kit. The lower bound of the first measure ranks."
 )
 
 CHECK = (

@@ -18,7 +18,7 @@ from tieproof.competition.scoring import (
     page,
     scored,
 )
-from tieproof.competition.submissions import SubmissionError, check_vectors, rows_of
+from tieproof.competition.submissions import Limits, SubmissionError, check_file, check_vectors, rows_of
 from tieproof.competition.truth import Labels, read_labels
 from tieproof.errors import InputError, TieproofError
 from tieproof.inputs.readers.damage import reading
@@ -109,7 +109,7 @@ def on_grand_challenge(
     """
 
     def score() -> None:
-        jobs = jobs_in(Path(given))
+        jobs = jobs_in(Path(given), scoring.limits)
         known = Path(truth, TRUTH[scoring.task])
         if scoring.task == "run":
             result = of_rankings(scoring, known, {name: check_run(value, name) for name, value in jobs})
@@ -125,15 +125,15 @@ def on_grand_challenge(
     return status_of(score)
 
 
-def jobs_in(given: Path) -> list[tuple[str, Any]]:
+def jobs_in(given: Path, limits: Limits) -> list[tuple[str, Any]]:
     """The name of each job's first input, and what its first output holds."""
-    listed = from_json(given / "predictions.json")
+    listed = from_json(given / "predictions.json", limits)
     try:
         jobs = [(name_of(job["inputs"][0]), str(job["pk"]), job["outputs"][0]) for job in listed]
         places = [given / pk / "output" / output["interface"]["relative_path"] for _, pk, output in jobs]
     except (KeyError, IndexError, TypeError) as error:
         raise InputError(f"predictions.json is not what Grand Challenge writes: {error} is missing.") from error
-    return [(name, from_json(place)) for (name, _, _), place in zip(jobs, places, strict=True)]
+    return [(name, from_json(place, limits)) for (name, _, _), place in zip(jobs, places, strict=True)]
 
 
 def name_of(value: Mapping[str, Any]) -> str:
@@ -142,14 +142,13 @@ def name_of(value: Mapping[str, Any]) -> str:
     return str(named).rpartition(".")[0] or str(named)
 
 
-def from_json(path: Path) -> Any:
+def from_json(path: Path, limits: Limits) -> Any:
     """What a file in JSON holds; NaN and Infinity are no JSON."""
 
     def refuse(word: str) -> None:
         raise SubmissionError(f"{path.name} holds {word}. Write finite numbers.")
 
-    if path.is_symlink() or not path.is_file():
-        raise SubmissionError(f"{path.name} is not there, or is no regular file. Write it as a file.")
+    check_file(path, limits)
     with reading(path, "JSON"):
         return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
 

@@ -83,7 +83,8 @@ def of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
         result = evaluate_run(truth, run, measures=scoring.measures)
     except InputError as error:
         if error.argument == "run":
-            raise SubmissionError(str(error)) from error
+            folder = f"{run.parent}/" if isinstance(run, Path) else ""
+            raise SubmissionError(str(error).replace(folder, "")) from error
         raise
     strangers = result.skipped.get(NOT_JUDGED, ())
     if len(strangers):

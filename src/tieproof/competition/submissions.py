@@ -199,7 +199,7 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits)
 def rows_of(given: Sequence[str], ids: Sequence[str], name: str) -> list[int]:
     """The row of each of `ids`; refused where one is missing, comes twice, or was not asked for."""
     if twice := repeated(given):
-        raise SubmissionError(f"{name} has {named_few(twice)} more than once. Give each id one vector.")
+        raise SubmissionError(f"{name} has an id more than once: {named_few(twice)}. Give each one vector.")
     row = {each: at for at, each in enumerate(given)}
     if missing := [each for each in ids if each not in row]:
         raise SubmissionError(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tieproof.competition import texts
-from tieproof.competition.kit import WIDTH, Files, kit_files
+from tieproof.competition.kit import LISTED, WIDTH, Files, kit_files
 from tieproof.competition.settings import Phase, Settings
 from tieproof.competition.truth import read_judgments, read_labels, table
 from tieproof.competition.words import fillings, program_values, slug
@@ -68,9 +68,14 @@ def solution(settings: Settings) -> str:
 
 
 def sample(settings: Settings) -> str:
-    """A valid submission: random numbers, or empty lists of documents."""
+    """A valid submission: random numbers, or documents in a random order."""
     ids = sorted(row[0] for phase in settings.phases for row in rows_of(settings, phase))
+    random = np.random.default_rng(0)
     if settings.scoring.task == "run":
-        return table([("id", "documents"), *((each, "") for each in ids)])
-    numbers = np.random.default_rng(0).normal(size=(len(ids), WIDTH)).astype(np.float32)
+        grades = [query for phase in settings.phases for query in read_judgments(phase.truth).values()]
+        documents = np.array(sorted({document for query in grades for document in query}))
+        return table(
+            [("id", "documents"), *((each, " ".join(random.permutation(documents)[:LISTED])) for each in ids)]
+        )
+    numbers = random.normal(size=(len(ids), WIDTH)).astype(np.float32)
     return table([("id", *range(WIDTH)), *((each, *row) for each, row in zip(ids, numbers.tolist(), strict=True))])

@@ -12,6 +12,9 @@ from tieproof.ties import Array
 KEPT = 10
 """One in so many items is kept."""
 
+WIDE, MOST_NUMBERS = 100_000, 50_000_000
+"""Dimensions of vectors that are too wide, and numbers of all of them together."""
+
 Changed = Callable[[Material], tuple[Sequence[str], Array] | None]
 """Other ids and rows; None where the form has no room for them."""
 
@@ -111,11 +114,12 @@ def texts(material: Material) -> tuple[Sequence[str], Array] | None:
 
 
 def wide(material: Material) -> tuple[Sequence[str], Array] | None:
-    """Vectors of a hundred thousand dimensions, one in ten of the items."""
+    """The sample with zeros behind every vector."""
     mould = material.mould
     if mould.is_run or not mould.place.endswith((".npy", ".npz")):
         return None
-    return mould.ids, np.zeros((len(mould.ids), 100_000), dtype=np.float32)
+    zeros = np.zeros((len(mould.ids), min(WIDE, MOST_NUMBERS // len(mould.ids))), dtype=mould.rows.dtype)
+    return mould.ids, np.concatenate([mould.rows, zeros], axis=1)
 
 
 FEWER = "Among fewer items everything is easier to find."
@@ -128,7 +132,7 @@ changed("duplicate ids", duplicates, "every row twice", TWICE)
 changed("contradicting ids", contradicting, "every id twice, with other numbers", TWICE)
 changed("additional ids", strangers, "as many ids again that nobody asked for", ASKED)
 changed("wrong types", texts, "texts instead of numbers", ASKED)
-changed("too wide", wide, "vectors of 100,000 dimensions", ASKED)
+changed("too wide", wide, f"vectors of {WIDE:,} dimensions, almost all of them zeros", ASKED)
 changed("other order", shuffled, "the rows in another order", "The order of rows says nothing.", "same")
 changed("copy", copy, "a copy: other order, twice the numbers", "A copy must not gain by being one.", "same")
 changed("other dimensions", rotated, "the dimensions in reverse", "Distances are the same.", "same")
