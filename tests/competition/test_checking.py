@@ -1,14 +1,15 @@
 """`check`: a bundle of ours holds, one by hand is found out, whatever its fault is."""
 
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from competitions import by_hand, competition, competition_of_runs, write_table
 
+from competitions import by_hand, competition, competition_of_runs, write_table
 from tieproof.audit import ATTACKS as AUDITED
 from tieproof.audit import Verdict
 from tieproof.competition import ATTACKS, CheckReport, check, new
@@ -130,6 +131,18 @@ def test_files_whose_size_tells_the_label_are_found_out(tmp_path: Path) -> None:
     assert verdicts(report) == {"file sizes": Verdict.EXPLOITABLE, "order of the items": Verdict.HELD}
 
 
+def test_dates_of_files_are_not_handed_out(tmp_path: Path) -> None:
+    """Items that were made class by class have dates that tell the class."""
+    settings = competition(tmp_path)
+    labels = dict(line.split(",") for line in (tmp_path / "Final.csv").read_text().split()[1:])
+    for path in (tmp_path / "Final_items").iterdir():
+        os.utime(path, (10**9, 10**9 + 1000 * int(labels[path.stem])))
+    bundle = new(settings, tmp_path / "bundle")
+    assert "file dates" not in verdicts(check(bundle, attacks=["file dates", "no file"]))
+    shutil.copytree(tmp_path / "Final_items", bundle / "public_data_final" / "Final_items", dirs_exist_ok=True)
+    assert verdicts(check(bundle, attacks=["file dates"])) == {"file dates": Verdict.EXPLOITABLE}
+
+
 def test_without_a_sandbox_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "can_seal", lambda: False)
     monkeypatch.setattr("tieproof.competition.inspection.checking.can_seal", lambda: False)
@@ -182,7 +195,7 @@ def broken(tmp_path: Path, *names: str) -> Path:
 def test_what_is_no_bundle(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none of the files by which bundles are known"):
         check(broken(tmp_path, "competition.yaml"))
-    with pytest.raises(InputError, match="is no folder or .zip of a bundle"):
+    with pytest.raises(InputError, match="is no folder or \\.zip of a bundle"):
         check(tmp_path / "nothing")
 
 

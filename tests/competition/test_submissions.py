@@ -14,8 +14,8 @@ from tieproof.competition import Scoring, SubmissionError, on_codabench
 from tieproof.competition.inspection.broken_files import MARK, Payload
 from tieproof.competition.scoring import fingerprint, numbers, scored
 
-# Four items on a line: those of class a at 0 and 3, those of class b at 1 and 10. From 0, 3 and 10 the relevant item is
-# the second nearest of the others; from 1 it is the third, behind 0 and 3.
+# Four items on a line: those of class a at 0 and 3, those of class b at 1 and 10. From 0, 3 and 10 the relevant item
+# is the second nearest of the others; from 1 it is the third, behind 0 and 3.
 IDS, LABELS = ["one", "two", "three", "four"], ["a", "b", "a", "b"]
 VECTORS = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [10.0, 0.0]], dtype=np.float32)
 AP = (1 / 2 + 1 / 3 + 1 / 2 + 1 / 2) / 4

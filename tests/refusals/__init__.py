@@ -2,6 +2,7 @@
 
 from refusals import (
     comparisons,
+    competitions,
     embeddings,
     files,
     labels,
@@ -24,5 +25,6 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Records": records.CASES,
     "Pages": pages.CASES,
     "Predictions of MTEB": mteb_lists.CASES,
+    "Competitions and their bundles": competitions.CASES,
     "What looks right and is not": warned.CASES,
 }

@@ -13,6 +13,9 @@ from tieproof.inputs.options import check_choice
 
 ZIP = ".zip"
 
+DATE = 315_532_800
+"""The date of all files, in seconds since 1970: the first of 1980, as in archives of ours."""
+
 
 def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, platform: str = "codabench") -> Path:
     r"""Make all that a competition needs on a platform, from one small file.
@@ -74,7 +77,7 @@ def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, pla
 
 
 def write_folder(folder: Path, files: Files) -> None:
-    """Write the files into a folder."""
+    """Write the files into a folder; all have one date, for items are often made class by class."""
     for name, content in files.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -84,6 +87,8 @@ def write_folder(folder: Path, files: Files) -> None:
             shutil.copytree(content, place)
         else:
             shutil.copyfile(content, place)
+    for place in folder.rglob("*"):
+        os.utime(place, (DATE, DATE))
 
 
 def write_zip(archive: Path, files: Files) -> None:

@@ -134,10 +134,9 @@ def sentences(report: CheckReport) -> Iterator[str]:
     attacks = count(len({finding.attack for finding in report.findings}), "attack")
     exploits = {finding.attack for finding in report.findings if finding.verdict is Verdict.EXPLOITABLE}
     if exploits:
-        verb = "would have" if len(exploits) > 1 else "would alone have"
-        yield f"EXPLOITABLE: {len(exploits)} of {attacks} {verb} gained something without any system behind it."
+        yield f"EXPLOITABLE: with {len(exploits)} of {attacks} something was to be gained without any system."
     elif not report.held:
         finders = len({finding.attack for finding in bad(report)})
         yield f"Not held: {finders} of {attacks} found something, though nothing was to be gained."
     else:
-        yield f"Held: nothing is to be gained by {attacks}."
+        yield f"Held: nothing was to be gained by {attacks}."
