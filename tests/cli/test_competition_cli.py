@@ -55,7 +55,7 @@ def test_one_line_for_what_is_wrong(run: Run, tmp_path: Path) -> None:
         (("new", "competition.toml", "bundle", "--platform", "x"), "'x' is not one of codabench, evalai, kaggle"),
         (("check", "nothing"), "nothing is no folder or .zip of a bundle"),
         (("check", ".", "-a", "zero"), "Unknown attack 'zero'"),
-        (("chek",), "No such command 'chek'"),
+        (("make",), "No such command 'make'"),
     ):
         status, out, err = run(*arguments)
         assert (status, out) == (2, "")

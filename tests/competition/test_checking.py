@@ -39,6 +39,7 @@ def test_all_blind_systems_of_the_audit_are_handed_in() -> None:
     assert [name for name, attack in ATTACKS.items() if attack.kind == "blind"] == blind
 
 
+@pytest.mark.heavy
 def test_a_bundle_of_ours_holds(tmp_path: Path) -> None:
     """All attacks, by files that every participant has."""
     report = check(new(competition(tmp_path), tmp_path / "bundle"))

@@ -19,7 +19,9 @@ def test_the_guide_from_start_to_end(tmp_path: Path) -> None:
     assert {kind for kind, _ in blocks} == {"sh", "python", "toml"}
     (checked,) = [text for code, text in said.items() if "competition check" in code]
     assert "Held: nothing was to be gained" in checked
-    assert len(re.findall(r"^(?:zeros|missing ids|pickle|giant file|order of the items) ", checked, re.MULTILINE)) == 5
+    assert all(
+        re.search(f"^{name} ", checked, re.MULTILINE) for name in ("zeros", "missing ids", "pickle", "giant file")
+    )
     (sample,) = [text for code, text in said.items() if "score.py" in code]
     assert "ambiguous" in sample
     assert (tmp_path / "baseline.tieproof").is_file()

@@ -208,7 +208,7 @@ def placed(name: str, path: Path) -> Path:
     """The path of a file or folder that the file of the competition names."""
     place = path.parent / name
     if not place.exists():
-        raise InputError(f"{path} names {name}, which is not beside it. Give a path that begins in {path.parent}.")
+        raise InputError(f"{path} names {name}, which is not beside it. Give a path that begins in its folder.")
     return place
 
 
