@@ -94,6 +94,10 @@ def sparse(folder: Path) -> None:
     os.truncate(folder / "embeddings.npy", 10**12)
 
 
+def bomb(folder: Path) -> None:
+    np.savez_compressed(folder / "embeddings.npz", ids=np.array(IDS), embeddings=np.zeros((10**7, 1), dtype="f4"))
+
+
 def promising(folder: Path) -> None:
     with (folder / "embeddings.npy").open("wb") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "|b1", "fortran_order": False, "shape": (10**9, 10**4)})
@@ -123,6 +127,9 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     "objects in an archive": (npz(vectors=objects()), "Python objects, which are never unpickled"),
     "a link": (linked, "is no regular file. Hand in the file itself, not a link"),
     "a giant": (sparse, "1,000,000,000,000 bytes, and 1,000,000 are allowed"),
+    "a bomb": (bomb, "unpacks to 40,000,[0-9]{3} bytes, and 1,000,000 are allowed"),
+    "a bomb of letters": (npz(["x" * 300_000] * 4), "bytes, and 1,000,000 are allowed"),
+    "a wide table": (text("id," + ",".join("0" * 9) + "\n"), "9 dimensions, and 8 are allowed"),
     "a promise": (promising, "cut short"),
     "gzip": (written(b"\x1f\x8b\x08", "embeddings.csv"), "is packed by gzip"),
     "no header": (text("one,1,2\n"), "should begin with the line id,0,1,2"),
@@ -173,7 +180,7 @@ def test_a_run_scores_by_the_definition(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ("q1 Q0 a 1 nan x\n", "NaN"),
+        ("q1 Q0 a 1 nan x\n", "is nan, on line 1"),
         ("q1 Q0 a 1 0.5 x\nq1 Q0 a 2 0.4 x\n", "twice"),
         ("q1 Q0 a 1 0.5 x\nq3 Q0 a 1 0.5 x\n", "queries that nobody asked for: 'q3'"),
         ("a,b\n", "columns"),

@@ -121,7 +121,7 @@ CASES: dict[str, Case] = {
     ),
     "two phases of one name": Case(
         settings(phases=phase()[:-1] + ", " + phase(start="2027-03-01", end="2027-04-01")[1:]),
-        r"two phases of one name\. Give each its own",
+        r"two phases of one name\. Give each its own letters",
         True,
     ),
     "a phase without letters": Case(
@@ -136,6 +136,14 @@ CASES: dict[str, Case] = {
     "a truth without labels": Case(settings(labels="id,class\na,1\n"), r"has the columns id, class; a table", True),
     "a truth with a ragged row": Case(
         settings(labels="id,label\na\n"), r"a row of another length than its first", True
+    ),
+    "a truth in which nothing is to be found": Case(
+        settings(labels="id,label\na,1\nb,2\n"), r"No query has anything relevant", True
+    ),
+    "a baseline that would be refused": Case(
+        settings(phases=phase(baseline='"competition.toml"')),
+        r"baseline of the phase Final would be refused: The submission has none of them at its top",
+        True,
     ),
     "a truth with an empty label": Case(settings(labels="id,label\na,\n"), r"a row without id or label", True),
     "a truth with an item twice": Case(settings(labels="id,label\na,1\na,2\n"), r"has the id 'a' twice", True),

@@ -9,9 +9,9 @@ import numpy as np
 
 from tieproof.competition import texts
 from tieproof.competition.scoring import Scoring
-from tieproof.competition.settings import Phase, Settings
+from tieproof.competition.settings import Phase, Settings, slug
 from tieproof.competition.truth import Labels, read_judgments, read_labels, table
-from tieproof.competition.words import fillings, program_values, slug
+from tieproof.competition.words import fillings, program_values
 from tieproof.data import load_digits
 from tieproof.ties import Array
 

@@ -2,12 +2,15 @@
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from tieproof.competition.bundles import BUNDLES
-from tieproof.competition.kit import Files
-from tieproof.competition.settings import read_settings
+from tieproof.competition.kit import Files, baseline_of
+from tieproof.competition.scoring import scored
+from tieproof.competition.settings import Phase, Settings, read_settings
+from tieproof.competition.submissions import SubmissionError
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
 
@@ -61,7 +64,10 @@ def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, pla
         raise InputError(f"{target} is there already. Give a folder or .zip that is not, or remove it.", "bundle")
     if not target.absolute().parent.is_dir():
         raise InputError(f"{target} cannot be made: there is no folder {target.parent}. Create it first.", "bundle")
-    files = BUNDLES[platform](read_settings(Path(settings)))
+    found = read_settings(Path(settings))
+    for phase in found.phases:
+        check_baseline(found, phase)
+    files = BUNDLES[platform](found)
     unfinished = target.with_name(f".tieproof-{os.urandom(8).hex()}")
     try:
         if target.suffix.lower() == ZIP:
@@ -74,6 +80,19 @@ def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, pla
         unfinished.unlink(missing_ok=True)
         raise
     return target
+
+
+def check_baseline(settings: Settings, phase: Phase) -> None:
+    """Score the baseline of a phase: neither it nor the truth is to be refused when the competition is open."""
+    name, content = baseline_of(settings.scoring, phase)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, name).write_bytes(content)
+        try:
+            scored(settings.scoring, phase.truth, Path(folder))
+        except SubmissionError as error:
+            raise InputError(
+                f"The baseline of the phase {phase.name} would be refused: {error}", "baseline"
+            ) from error
 
 
 def write_folder(folder: Path, files: Files) -> None:

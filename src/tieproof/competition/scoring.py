@@ -6,6 +6,9 @@ submissions.py: what was handed in ────┘
 """
 
 import hashlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +16,7 @@ from tieproof.calls.embeddings import evaluate
 from tieproof.calls.runs import evaluate_run
 from tieproof.competition.submissions import Limits, SubmissionError, check_file, file_in, named_few, read_vectors
 from tieproof.competition.truth import Labels, read_labels
-from tieproof.errors import InputError
+from tieproof.errors import InputError, InputWarning
 from tieproof.results.evaluated import NOT_JUDGED
 from tieproof.results.results import Result
 from tieproof.views.printable import in_one_line
@@ -67,11 +70,20 @@ def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
 def of_vectors(scoring: Scoring, labels: Labels, vectors: object) -> Result:
     """The result of a vector for each labelled item, in their order."""
     try:
-        return evaluate(vectors, list(labels.labels), distance=scoring.distance, measures=scoring.measures)
+        with silent():
+            return evaluate(vectors, list(labels.labels), distance=scoring.distance, measures=scoring.measures)
     except InputError as error:
         if error.argument == "embeddings":
             raise SubmissionError(str(error)) from error
         raise
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Leave out warnings, which may name labels, and which participants could read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        yield
 
 
 def of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
@@ -80,7 +92,8 @@ def of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
     truth, run : as `tieproof.evaluate_run` takes them
     """
     try:
-        result = evaluate_run(truth, run, measures=scoring.measures)
+        with silent():
+            result = evaluate_run(truth, run, measures=scoring.measures)
     except InputError as error:
         if error.argument == "run":
             folder = f"{run.parent}/" if isinstance(run, Path) else ""

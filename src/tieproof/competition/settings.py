@@ -1,6 +1,7 @@
 """competition.toml: the one small file that a competition is made of, checked before anything is written."""
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
@@ -236,5 +237,19 @@ def check_phases(phases: tuple[Phase, ...], path: Path) -> None:
                 "Let one begin after the other ends.",
                 "start",
             )
-    if len({phase.name for phase in phases}) < len(phases):
-        raise InputError(f"{path} has two phases of one name. Give each its own.", "name")
+    if len({slug(phase.name) for phase in phases}) < len(phases):
+        raise InputError(f"{path} has two phases of one name. Give each its own letters or digits.", "name")
+
+
+def slug(name: str) -> str:
+    """A name as part of a path, or a codename.
+
+    >>> slug("Final phase (2)")
+    'final_phase_2'
+    """
+    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    if not found:
+        raise InputError(
+            f"The phase '{name}' has no letter or digit of ASCII in its name. Give it one, for files.", "name"
+        )
+    return found

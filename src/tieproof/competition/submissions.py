@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import ZipFile
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import npy, npz
 from tieproof.inputs.readers.damage import reading
-from tieproof.inputs.readers.entries import Entry
 from tieproof.ties import Array
 
 TABLE = "a table in UTF-8 text (.csv)"
@@ -111,15 +111,17 @@ def read_vectors(path: Path, ids: Sequence[str], limits: Limits) -> Array:
 
 
 def from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
-    """The arrays `ids` and `embeddings` of an archive, and no others."""
+    """The arrays `ids` and `embeddings` of an archive, and no others; unpacked it is within the limits, too."""
+    with reading(path, npz.KIND), ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > limits.size:
+        raise SubmissionError(f"{path.name} unpacks to {unpacked:,} bytes, and {limits.size:,} are allowed.")
     entries = {entry.name: entry for entry in npz.entries(path)}
     if set(entries) != set(ENTRIES):
         raise SubmissionError(
             f"{path.name} holds {named_few(sorted(entries)) or 'nothing'}. It should hold the arrays ids and "
             "embeddings."
         )
-    for entry in entries.values():
-        check_shape(entry, path.name, limits)
     ids = entries[IDS].load()
     if ids.ndim != 1 or ids.dtype.kind not in "Uiu":
         raise SubmissionError(f"{path.name} has ids that are {entries[IDS].holds}. Save them as a list of strings.")
@@ -129,7 +131,6 @@ def from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
 def from_npy(path: Path, limits: Limits) -> tuple[None, Array]:
     """The only array of a file."""
     (entry,) = npy.entries(path)
-    check_shape(entry, path.name, limits)
     return None, np.asarray(entry.load())
 
 
@@ -142,6 +143,8 @@ def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
             raise SubmissionError(
                 f"{path.name} should begin with the line id,0,1,2,… and a column for each dimension."
             )
+        if len(header) - 1 > limits.dimensions:
+            raise SubmissionError(too_wide(path.name, len(header) - 1, limits))
         ids, vectors = [], []
         for row in rows:
             if len(row) != len(header):
@@ -150,7 +153,7 @@ def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
                     "Give every row as many."
                 )
             ids.append(row[0])
-            vectors.append(as_numbers(row[1:], path.name, rows.line_num))
+            vectors.append(np.array(as_numbers(row[1:], path.name, rows.line_num)))
     return ids, np.array(vectors, dtype=np.float64).reshape(len(ids), len(header) - 1)
 
 
@@ -167,15 +170,6 @@ def as_numbers(cells: Sequence[str], name: str, line: int) -> list[float]:
         ) from None
 
 
-def check_shape(entry: Entry, name: str, limits: Limits) -> None:
-    """Refuse an array by its header, before it is read: it may promise more than any machine holds."""
-    promised = 1
-    for length in entry.shape:
-        promised *= length or 0
-    if promised > limits.size:
-        raise SubmissionError(f"{name} holds an array of shape {entry.shape}, which is more than is allowed here.")
-
-
 def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits) -> None:
     """Refuse what is not one vector a row, of as many finite numbers as are allowed."""
     if vectors.dtype.kind not in "fiub" or vectors.dtype.itemsize > 8:
@@ -183,9 +177,7 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits)
     if vectors.ndim != 2 or 0 in vectors.shape:
         raise SubmissionError(f"{name} holds the shape {vectors.shape}. Embeddings have one vector a row: (n, d).")
     if vectors.shape[1] > limits.dimensions:
-        raise SubmissionError(
-            f"{name} has vectors of {vectors.shape[1]:,} dimensions, and {limits.dimensions:,} are allowed."
-        )
+        raise SubmissionError(too_wide(name, vectors.shape[1], limits))
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if bad.size:
         first = vectors[bad[0]]
@@ -194,6 +186,11 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits)
             f"{name} holds {what} in the vectors of {bad.size:,} items, the first of them '{ids[bad[0]]}'. "
             "No ranking follows from that: hand in finite numbers."
         )
+
+
+def too_wide(name: str, dimensions: int, limits: Limits) -> str:
+    """What is said of vectors with too many dimensions."""
+    return f"{name} has vectors of {dimensions:,} dimensions, and {limits.dimensions:,} are allowed."
 
 
 def rows_of(given: Sequence[str], ids: Sequence[str], name: str) -> list[int]:

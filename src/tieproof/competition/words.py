@@ -4,7 +4,6 @@ import re
 
 from tieproof.competition.scoring import Scoring
 from tieproof.competition.settings import Settings
-from tieproof.errors import InputError
 from tieproof.installed import __version__
 
 ASKED = {
@@ -96,17 +95,3 @@ def written(scoring: Scoring) -> str:
 def requirement() -> str:
     """What pip installs: this version, where it is one that was published."""
     return f"tieproof=={__version__}" if re.fullmatch(r"[\d.]+", __version__) else "tieproof"
-
-
-def slug(name: str) -> str:
-    """A name as part of a path, or a codename.
-
-    >>> slug("Final phase (2)")
-    'final_phase_2'
-    """
-    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    if not found:
-        raise InputError(
-            f"The phase '{name}' has no letter or digit of ASCII in its name. Give it one, for files.", "name"
-        )
-    return found

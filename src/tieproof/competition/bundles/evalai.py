@@ -18,8 +18,8 @@ from tieproof.competition.bundles.yaml_text import as_yaml
 from tieproof.competition.kit import Files, baseline_of, kit_files
 from tieproof.competition.logo import logo, logo_name
 from tieproof.competition.programs import TRUTH
-from tieproof.competition.settings import Phase, Settings
-from tieproof.competition.words import fillings, program_values, requirement, slug
+from tieproof.competition.settings import Phase, Settings, slug
+from tieproof.competition.words import fillings, program_values, requirement
 
 PAGES = {
     "description": "overview",

@@ -17,9 +17,9 @@ from tieproof.competition.bundles.codabench import truth_of
 from tieproof.competition.bundles.columns import columns_of
 from tieproof.competition.kit import WIDTH, Files, kit_files
 from tieproof.competition.programs import TRUTH
-from tieproof.competition.settings import Phase, Settings
+from tieproof.competition.settings import Phase, Settings, slug
 from tieproof.competition.truth import read_judgments, read_labels
-from tieproof.competition.words import fillings, program_values, slug
+from tieproof.competition.words import fillings, program_values
 
 PAGES = ("overview", "evaluation", "data", "terms")
 OUTPUT = {"embeddings": "embedding", "run": "ranking"}

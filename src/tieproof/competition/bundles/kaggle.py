@@ -9,9 +9,9 @@ import numpy as np
 
 from tieproof.competition import texts
 from tieproof.competition.kit import LISTED, WIDTH, Files, kit_files
-from tieproof.competition.settings import Phase, Settings
+from tieproof.competition.settings import Phase, Settings, slug
 from tieproof.competition.truth import read_judgments, read_labels, table
-from tieproof.competition.words import fillings, program_values, slug
+from tieproof.competition.words import fillings, program_values
 from tieproof.errors import InputError
 
 USAGES = ("Public", "Private")

@@ -21,7 +21,7 @@ from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
 
 MOST_LETTERS = 1_000_000
-MOST_MEMORY = 8 * 2**30
+MOST_MEMORY = 16 * 2**30
 MOST_WRITTEN = 2**30
 """Bytes that a program may use, and write into one file."""
 
