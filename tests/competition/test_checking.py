@@ -203,10 +203,12 @@ def test_what_is_no_bundle(tmp_path: Path) -> None:
 def test_what_is_no_sample(tmp_path: Path) -> None:
     bundle = broken(tmp_path, "good")
     (bundle / "good").mkdir()
-    with pytest.raises(InputError, match="is no sample of a submission with one file of numbers; it holds nothing"):
+    with pytest.raises(
+        InputError, match="is no sample of a submission with one file of rows of numbers; it holds nothing"
+    ):
         check(bundle)
     np.save(tmp_path / "few.npy", np.zeros((3, 2, 2)))
-    with pytest.raises(InputError, match="has no rows of numbers to replace"):
+    with pytest.raises(InputError, match=r"one file of rows of numbers; it holds few\.npy"):
         check(bundle, submission=tmp_path / "few.npy")
     np.save(tmp_path / "x.npy", np.ones((41, 2)))
     with pytest.raises(InputError, match="gives its own sample no score: crashed: IndexError"):

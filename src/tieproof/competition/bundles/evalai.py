@@ -1,6 +1,6 @@
 """A bundle for EvalAI: challenge_config.yaml, the evaluation script, and the truth of each phase.
 
-Interface: apps/challenges/challenge_config_utils.py and scripts/workers/submission_worker.py of
+Interface: the validation of configurations (challenge_config_utils) and the worker (submission_worker) of
 https://github.com/Cloud-CV/EvalAI (commit 0f040392). Its own workers have Python 3.7 to 3.9, and tieproof needs 3.11;
 so the challenge is evaluated remotely, by a worker of the organiser.
 """

@@ -48,17 +48,16 @@ def mould_of(sample: Path) -> Mould:
         return of_jobs(sample)
     files = [sample] if sample.is_file() else sorted(path for path in sample.rglob("*") if path.is_file())
     known = [path for path in files if path.suffix.lower() in FORMS and not path.name.startswith(".")]
-    if len(known) != 1:
+    with reading(sample, KIND):
+        moulds = [(path, FORMS[path.suffix.lower()](path)) for path in known]
+    found = [(path, mould) for path, mould in moulds if mould is not None and len(mould.rows)]
+    if len(found) != 1:
         there = ", ".join(path.name for path in files) or "nothing"
         raise InputError(
-            f"{sample} is no sample of a submission with one file of numbers; it holds {there}. Give one with a "
-            f"single file of {', '.join(FORMS)}."
+            f"{sample} is no sample of a submission with one file of rows of numbers; it holds {there}. Give one with "
+            f"a single file of {', '.join(FORMS)}."
         )
-    (path,) = known
-    with reading(path, KIND):
-        mould = FORMS[path.suffix.lower()](path)
-    if mould is None or not len(mould.rows):
-        raise InputError(f"{path} has no rows of numbers to replace. Give a sample of a submission that has.")
+    ((path, mould),) = found
     return mould._replace(place=path.name if sample.is_file() else path.relative_to(sample).as_posix())
 
 

@@ -11,7 +11,7 @@ from tieproof.errors import InputError
 from tieproof.views.text.audit import filled
 from tieproof.views.text.parts import NARROWEST, WIDTH, count, table
 
-HEADER = ("attack", "verdict", "score", "sample", "random")
+HEADER = ("attack", "verdict", "score", "baseline", "random")
 
 
 @dataclass(frozen=True)
