@@ -54,8 +54,8 @@ def mould_of(sample: Path) -> Mould:
     if len(found) != 1:
         there = ", ".join(path.name for path in files) or "nothing"
         raise InputError(
-            f"{sample} is no sample of a submission with one file of rows of numbers; it holds {there}. Give one with "
-            f"a single file of {', '.join(FORMS)}."
+            f"{sample} is no sample of a submission with one file of rows of numbers; it holds {there}. Give one "
+            f"with a single file of {', '.join(FORMS)}."
         )
     ((path, mould),) = found
     return mould._replace(place=path.name if sample.is_file() else path.relative_to(sample).as_posix())

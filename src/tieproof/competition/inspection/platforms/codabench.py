@@ -1,7 +1,7 @@
 """Bundles for Codabench, run as its worker runs them.
 
-As in the compute worker of https://github.com/codalab/codabench (commit c7dbc756): the program is in /app/program, the
-submission in /app/input/res and the truth in /app/input/ref; it writes /app/output/scores.json.
+As in the compute worker of https://github.com/codalab/codabench (commit c7dbc756): the program is in /app/program,
+the submission in /app/input/res and the truth in /app/input/ref; it writes /app/output/scores.json.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Bundles for EvalAI, run as its workers run them.
 
-As in the submission worker of https://github.com/Cloud-CV/EvalAI (commit 0f040392): the archive of the evaluation script
-is the package of the challenge, whose `evaluate` is called with paths of the truth and of the file that was handed in.
+As in the submission worker of https://github.com/Cloud-CV/EvalAI (commit 0f040392): the archive of the script is
+the package of the challenge, whose `evaluate` is called with paths of the truth and of the file that was handed in.
 """
 
 import json
