@@ -262,6 +262,25 @@ def test_the_same_file_gives_the_same_bytes(platform: str, settings: Path) -> No
         assert {name: archive.read(name) for name in archive.namelist()} == one
 
 
+SAYS = {
+    "codabench": "Hand in a .zip with one file at its top: embeddings.npz",
+    "evalai": "Hand in one file: embeddings.npz",
+    "kaggle": "Hand in a .csv like sample_submission.csv",
+    "grand-challenge": "writes embedding.json",
+}
+
+
+@pytest.mark.parametrize("platform", BUNDLES)
+def test_participants_read_how_ties_are_scored_and_what_to_hand_in(platform: str, tmp_path: Path) -> None:
+    bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)
+    assert SAYS[platform] in (bundle / "pages" / "data.html").read_text(encoding="utf-8")
+    evaluation = (bundle / "pages" / "evaluation.html").read_text(encoding="utf-8")
+    assert "<strong>The lowest ranks.</strong>" in evaluation
+    assert "The ranking is by <strong>AP, lower bound</strong>" in evaluation
+    (overview,) = (path for path in bundle.rglob("overview.html"))
+    assert "<h1>Letters &amp; &lt;digits&gt;</h1>" in overview.read_text(encoding="utf-8")
+
+
 def test_a_bundle_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = competition(tmp_path)
     before = set(tmp_path.iterdir())

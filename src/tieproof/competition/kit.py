@@ -26,12 +26,13 @@ LISTED = 100
 """Documents that a random run lists for each query."""
 
 
-def kit_files(settings: Settings, folder: str) -> Files:
-    """The starting kit, at a place in the bundle."""
+def kit_files(settings: Settings, folder: str, platform: str) -> Files:
+    """The starting kit, at a place in the bundle for a platform."""
+    values = fillings(settings, platform)
     files: Files = {
         f"{folder}/score.py": texts.filled("codabench.py.txt", program_values(settings)),
-        f"{folder}/evaluation.html": texts.page("evaluation", fillings(settings)),
-        f"{folder}/data.html": texts.page("data", fillings(settings)),
+        f"{folder}/evaluation.html": texts.page("evaluation", values),
+        f"{folder}/data.html": texts.page("data", values),
     }
     sample = sample_of(settings.scoring)
     files |= {f"{folder}/sample/{name}": content for name, content in sample.items()}

@@ -18,14 +18,31 @@ HOW = {
     "run": "A measure is the mean over all judged queries. A query without any document in the run scores 0; neither "
     "the order of the lines nor the column of ranks counts, only the scores.",
 }
-HAND_IN = {
-    "embeddings": "Hand in one of these files: embeddings.npz with the arrays ids (strings) and embeddings (a row "
-    "for each id); embeddings.npy, whose rows are in the order of the list of ids; or embeddings.csv, which begins "
-    "with the line id,0,1,2,… Every id has exactly one vector, of at most {dimensions} finite numbers; the file "
-    "has at most {megabytes} MB.",
-    "run": "Hand in run.txt, a TREC run: a line for each document of a query, with the columns query, Q0, document, "
-    "rank, score and tag, of at most {megabytes} MB.",
+FILES = {
+    "embeddings": "embeddings.npz with the arrays ids (strings) and embeddings (a row for each id); embeddings.npy, "
+    "whose rows are in the order of the list of ids; or embeddings.csv, which begins with the line id,0,1,2,… Every id has "
+    "exactly one vector, of at most {dimensions} finite numbers; the file has at most {megabytes} MB.",
+    "run": "run.txt, a TREC run: a line for each document of a query, with the columns query, Q0, document, rank, "
+    "score and tag, of at most {megabytes} MB.",
 }
+HAND_IN = {
+    "codabench": {task: f"Hand in a .zip with one file at its top: {words}" for task, words in FILES.items()},
+    "evalai": {task: f"Hand in one file: {words}" for task, words in FILES.items()},
+    "kaggle": {
+        "embeddings": "Hand in a .csv like sample_submission.csv: it begins with the line id,0,1,2,… and has a row "
+        "for each id, with a vector of at most {dimensions} finite numbers.",
+        "run": "Hand in a .csv like sample_submission.csv, with the columns id and documents: for each query the "
+        "documents, the best first, with blanks between them. None is listed twice, and no two of them are tied.",
+    },
+    "grand-challenge": {
+        "embeddings": "Hand in an algorithm. It is given one item at a time, and writes embedding.json: a list of at "
+        "most {dimensions} finite numbers, as many for every item.",
+        "run": "Hand in an algorithm. It is given one query at a time, and writes ranking.json: an object with a "
+        "score for each document that it finds, larger is better.",
+    },
+}
+"""By platform and task."""
+
 REFUSED = {
     "embeddings": "Refused are NaN and infinity, ids that are missing, come twice or were not asked for, vectors of "
     "different lengths, Python objects (pickles), and files that are too large.",
@@ -39,8 +56,8 @@ KIT = {
 }
 
 
-def fillings(settings: Settings) -> dict[str, str]:
-    """What the names in pages stand for."""
+def fillings(settings: Settings, platform: str) -> dict[str, str]:
+    """What the names in pages for a platform stand for."""
     scoring, names = settings.scoring, settings.scoring._asdict()
     return {
         "title": settings.title,
@@ -58,7 +75,7 @@ def fillings(settings: Settings) -> dict[str, str]:
         "requirement": requirement(),
         "asked": ASKED[scoring.task],
         "how": HOW[scoring.task].format(**names),
-        "hand_in": HAND_IN[scoring.task].format(**names),
+        "hand_in": HAND_IN[platform][scoring.task].format(**names),
         "refused": REFUSED[scoring.task],
         "kit": KIT[scoring.task],
     }

@@ -29,7 +29,7 @@ def files(settings: Settings) -> Files:
             "name it as image, such as image = 'docker.io/you/scoring:1'.",
             "image",
         )
-    values = fillings(settings)
+    values = fillings(settings, "codabench")
     found: Files = {
         "competition.yaml": as_yaml(competition(settings)),
         logo_name(settings.logo): settings.logo or logo(),
@@ -39,7 +39,7 @@ def files(settings: Settings) -> Files:
         "image/Dockerfile": texts.filled("Dockerfile.txt", program_values(settings)),
     }
     found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
-    found |= kit_files(settings, "starting_kit")
+    found |= kit_files(settings, "starting_kit", "codabench")
     for phase in settings.phases:
         name, content = baseline_of(settings.scoring, phase)
         found[f"baseline_{slug(phase.name)}/{name}"] = content

@@ -36,7 +36,7 @@ PUBLIC = 3
 
 def files(settings: Settings) -> Files:
     """All files of the bundle, by their places in it."""
-    values, task = fillings(settings), settings.scoring.task
+    values, task = fillings(settings, "evalai"), settings.scoring.task
     extension = PurePath(TRUTH[task]).suffix
     script = texts.filled("evalai.py.txt", program_values(settings))
     found: Files = {
@@ -49,7 +49,7 @@ def files(settings: Settings) -> Files:
     found |= {f"pages/{page}.html": texts.page(page, values) for page in PAGES.values()}
     if settings.terms is not None:
         found["pages/terms.html"] = settings.terms
-    found |= kit_files(settings, "starting_kit")
+    found |= kit_files(settings, "starting_kit", "evalai")
     for phase in settings.phases:
         codename = slug(phase.name)
         name, content = baseline_of(settings.scoring, phase)

@@ -28,7 +28,7 @@ OUTPUT = {"embeddings": "embedding", "run": "ranking"}
 
 def files(settings: Settings) -> Files:
     """All files of the bundle, by their places in it."""
-    values, task = fillings(settings), settings.scoring.task
+    values, task = fillings(settings, "grand-challenge"), settings.scoring.task
     found: Files = {
         "Dockerfile": texts.filled("grand_challenge_Dockerfile.txt", program_values(settings)),
         "evaluate.py": texts.filled("grand_challenge.py.txt", program_values(settings)),
@@ -37,7 +37,7 @@ def files(settings: Settings) -> Files:
     found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
     if settings.terms is not None:
         found["pages/terms.html"] = settings.terms
-    found |= kit_files(settings, "starting_kit")
+    found |= kit_files(settings, "starting_kit", "grand-challenge")
     for phase in settings.phases:
         codename, truth = slug(phase.name), truth_of(settings, phase)
         found[f"ground_truth_{codename}/{TRUTH[task]}"] = truth

@@ -28,14 +28,14 @@ def files(settings: Settings) -> Files:
             f"Kaggle has a public and a private part, and there are {len(settings.phases)} phases. Give one or two.",
             "phases",
         )
-    values = fillings(settings)
+    values = fillings(settings, "kaggle")
     found: Files = {
         "metric.py": texts.filled("kaggle.py.txt", program_values(settings)),
         "solution.csv": solution(settings).encode(),
         "data/sample_submission.csv": sample(settings).encode(),
     }
     found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
-    found |= kit_files(settings, "data/starting_kit")
+    found |= kit_files(settings, "data/starting_kit", "kaggle")
     if settings.terms is not None:
         found["pages/terms.html"] = settings.terms
     found |= {f"data/{slug(phase.name)}/{phase.items.name}": phase.items for phase in settings.phases if phase.items}
