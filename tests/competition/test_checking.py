@@ -74,6 +74,13 @@ def test_a_bundle_of_runs_holds(tmp_path: Path) -> None:
     assert verdicts(report)["zeros"] is Verdict.HELD
 
 
+@pytest.mark.parametrize("platform", ["kaggle", "grand-challenge"])
+def test_bundles_of_runs_in_other_forms_hold(platform: str, tmp_path: Path) -> None:
+    bundle = new(competition_of_runs(tmp_path), tmp_path / "bundle", platform=platform)
+    report = check(bundle, attacks=["additional ids", "copy", "empty"])
+    assert list(verdicts(report).values()) == [Verdict.REFUSED, Verdict.HELD, Verdict.REFUSED]
+
+
 def test_the_usual_script_is_found_out(tmp_path: Path) -> None:
     report = check(by_hand(tmp_path, more=", allow_pickle=True"), attacks=[*FEW, "order of the items", "no file"])
     assert report.exploitable

@@ -20,8 +20,8 @@ HOW = {
 }
 FILES = {
     "embeddings": "embeddings.npz with the arrays ids (strings) and embeddings (a row for each id); embeddings.npy, "
-    "whose rows are in the order of the list of ids; or embeddings.csv, which begins with the line id,0,1,2,… Every id has "
-    "exactly one vector, of at most {dimensions} finite numbers; the file has at most {megabytes} MB.",
+    "whose rows are in the order of the list of ids; or embeddings.csv, which begins with the line id,0,1,2,… Every "
+    "id has exactly one vector, of at most {dimensions} finite numbers; the file has at most {megabytes} MB.",
     "run": "run.txt, a TREC run: a line for each document of a query, with the columns query, Q0, document, rank, "
     "score and tag, of at most {megabytes} MB.",
 }

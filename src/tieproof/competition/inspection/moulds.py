@@ -2,12 +2,13 @@
 
 import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.competition.programs import name_of
 from tieproof.competition.truth import table
 from tieproof.errors import InputError
 from tieproof.inputs.readers import npz
@@ -15,6 +16,8 @@ from tieproof.inputs.readers.damage import reading
 from tieproof.ties import Array
 
 KIND = "a submission"
+LISTS = "documents"
+"""The column in which lists of documents are, on Kaggle."""
 
 
 class Mould(NamedTuple):
@@ -25,6 +28,7 @@ class Mould(NamedTuple):
     rows : (n, d) numbers; of a run (n, 1), the scores
     write : writes ids and rows to a path, in the form of the sample
     names_rows : whether the file says which row is whose; else their order does
+    is_run : whether rows are documents of queries
     """
 
     place: str
@@ -32,11 +36,7 @@ class Mould(NamedTuple):
     rows: Array
     write: Callable[[Path, Sequence[str], Array], None]
     names_rows: bool = True
-
-    @property
-    def is_run(self) -> bool:
-        """Whether rows are documents of queries."""
-        return self.write is write_run
+    is_run: bool = False
 
 
 def mould_of(sample: Path) -> Mould:
@@ -98,6 +98,8 @@ def of_csv(path: Path) -> Mould | None:
     """A table whose first column has ids and the others numbers, with a header or without one."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         cells = [row for row in csv.reader(file) if row]
+    if cells[0][1:] == [LISTS]:
+        return of_lists(cells)
     headers = [] if all(map(is_number, cells[0][1:])) and cells[0][0].lower() != "id" else cells[:1]
     body = cells[len(headers) :]
     try:
@@ -117,13 +119,36 @@ def of_csv(path: Path) -> Mould | None:
     return Mould("", tuple(row[0] for row in body), rows, write)
 
 
+def of_lists(cells: Sequence[Sequence[str]]) -> Mould:
+    """Lists of documents, the best first, in the second column; their places are the scores."""
+    ranked = [(row[0], document, rank) for row in cells[1:] for rank, document in enumerate(row[1].split())]
+    rows = np.array([[-float(rank)] for _, _, rank in ranked])
+
+    def write(path: Path, ids: Sequence[str], rows: Array) -> None:
+        found = by_query(ids, rows)
+        lists = {query: sorted(scores, key=lambda pair: -pair[1]) for query, scores in found.items()}
+        lines = [(query, " ".join(document for document, _ in pairs)) for query, pairs in lists.items()]
+        path.write_text(table([cells[0], *lines]), encoding="utf-8")
+
+    return Mould("", tuple(f"{query} {document}" for query, document, _ in ranked), rows, write, is_run=True)
+
+
+def by_query(ids: Sequence[str], rows: Array) -> dict[str, list[tuple[str, float]]]:
+    """Documents with their scores, of each query; none of them has any where there are no scores."""
+    found: dict[str, list[tuple[str, float]]] = {each.partition(" ")[0]: [] for each in ids}
+    for each, score in zip(ids, rows[:, 0].tolist(), strict=True) if rows.shape[1] else ():
+        query, _, document = each.partition(" ")
+        found[query].append((document, score))
+    return found
+
+
 def of_run(path: Path) -> Mould | None:
     """A TREC run."""
     lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     if any(len(line) != 6 or not is_number(line[4]) for line in lines):
         return None
     rows = np.array([[float(line[4])] for line in lines])
-    return Mould("", tuple(f"{line[0]} {line[2]}" for line in lines), rows, write_run)
+    return Mould("", tuple(f"{line[0]} {line[2]}" for line in lines), rows, write_run, is_run=True)
 
 
 def write_run(path: Path, ids: Sequence[str], rows: Array) -> None:
@@ -134,30 +159,50 @@ def write_run(path: Path, ids: Sequence[str], rows: Array) -> None:
 
 
 def of_jobs(sample: Path) -> Mould:
-    """What the jobs of an algorithm have written: a list of numbers each, under the name of its input."""
+    """What the jobs of an algorithm have written: a list of numbers each, or of a run an object with scores."""
     with reading(sample / "predictions.json", KIND):
         jobs = json.loads((sample / "predictions.json").read_text(encoding="utf-8"))
-        relative = [f"{job['pk']}/output/{job['outputs'][0]['interface']['relative_path']}" for job in jobs]
-        answers = [json.loads((sample / place).read_text(encoding="utf-8")) for place in relative]
-        names = [json.dumps(job["inputs"]) for job in jobs]
-    if not all(isinstance(answer, list) for answer in answers):
-        raise InputError(f"{sample} has outputs that are no lists of numbers. Give a sample whose outputs are.")
-    by_name = dict(zip(names, jobs, strict=True))
+        names = [name_of(job["inputs"][0]).replace(" ", "_") for job in jobs]
+        places = [f"{job['pk']}/output/{output_of(job)}" for job in jobs]
+        answers = [json.loads((sample / place).read_text(encoding="utf-8")) for place in places]
+    is_run = all(isinstance(answer, dict) for answer in answers)
+    if is_run:
+        ids = [f"{name} {document}" for name, answer in zip(names, answers, strict=True) for document in answer]
+        numbers = [[score] for answer in answers for score in answer.values()]
+    elif all(isinstance(answer, list) for answer in answers):
+        ids, numbers = names, answers
+    else:
+        raise InputError(f"{sample} has outputs that are neither lists nor objects of numbers. Give such a sample.")
+    models = dict(zip(names, jobs, strict=True))
 
     def write(path: Path, ids: Sequence[str], rows: Array) -> None:
-        folder, written = path.parent, []
-        for number, (each, row) in enumerate(zip(ids, rows.tolist(), strict=True)):
-            model: dict[str, Any] = by_name.get(each) or json.loads(json.dumps(jobs[0]))
-            job = model | {"pk": f"job-{number:05}"}
-            if each not in by_name:
-                job["inputs"] = [jobs[0]["inputs"][0] | {"image": {"name": f"{each}.mha"}}]
-            place = folder / job["pk"] / "output" / model["outputs"][0]["interface"]["relative_path"]
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps(row), encoding="utf-8")
-            written.append(job)
-        path.write_text(json.dumps(written), encoding="utf-8")
+        if is_run:
+            outputs = [(query, dict(scores)) for query, scores in by_query(ids, rows).items()]
+        else:
+            outputs = list(zip(ids, rows.tolist(), strict=True))
+        write_jobs(path, outputs, models)
 
-    return Mould("predictions.json", tuple(names), np.array(answers, dtype=np.float64), write)
+    return Mould("predictions.json", tuple(ids), np.array(numbers, dtype=np.float64), write, is_run=is_run)
+
+
+def write_jobs(path: Path, outputs: Sequence[tuple[str, Any]], models: Mapping[str, dict[str, Any]]) -> None:
+    """Write predictions.json, and beside it what each job has put out; strangers look like the first model."""
+    written = []
+    for number, (name, output) in enumerate(outputs):
+        model = models.get(name) or next(iter(models.values()))
+        job = model | {"pk": f"job-{number:05}"}
+        if name not in models:
+            job["inputs"] = [model["inputs"][0] | {"image": {"name": f"{name}.mha"}}]
+        place = path.parent / job["pk"] / "output" / output_of(job)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(output), encoding="utf-8")
+        written.append(job)
+    path.write_text(json.dumps(written), encoding="utf-8")
+
+
+def output_of(job: dict[str, Any]) -> str:
+    """The place of the first output of a job, among its outputs."""
+    return str(job["outputs"][0]["interface"]["relative_path"])
 
 
 FORMS: dict[str, Callable[[Path], Mould | None]] = {
