@@ -42,8 +42,10 @@ MAY_IMPORT = {
     "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views",
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "whole_files errors ties inputs distances measures results calls views",
+    "competition": "later installed errors data ties inputs measures distances results calls audit views",
     "tieproof": "later installed errors ties inputs measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures results calls audit views judge integrations",
+    "cli": "tieproof errors data inputs native distances measures results calls audit views judge integrations "
+    "competition",
     "__main__": "cli",
 }
 """The packages from the ground up, each with those that it may import, also within functions and for types alone."""

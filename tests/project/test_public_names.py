@@ -24,6 +24,7 @@ DOORS = [
     "tieproof.compat.oml",
     "tieproof.compat.pml",
     "tieproof.compat.torchmetrics",
+    "tieproof.competition",
     "tieproof.confidence",
     "tieproof.data",
     "tieproof.integrations.sklearn",

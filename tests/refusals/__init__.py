@@ -1,6 +1,7 @@
 """Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
 
 from refusals import (
+    bundles,
     comparisons,
     competitions,
     embeddings,
@@ -28,5 +29,6 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Pages": pages.CASES,
     "Competitions, systems and their answers": competitions.CASES,
     "Predictions of MTEB": mteb_lists.CASES,
+    "Competitions and their bundles": bundles.CASES,
     "What looks right and is not": warned.CASES,
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 from tieproof.audit.conventions import Convention
-from tieproof.audit.examination import Examination, Options
+from tieproof.audit.examination import Examination, Options, Rows
 from tieproof.audit.verdicts import Finding
 from tieproof.errors import InputError
 
@@ -25,6 +25,8 @@ class Attack(NamedTuple):
     source : where it was seen
     run : its findings, for each measure at least one
     applies : to which conventions and options
+    rows : what a blind system hands in; None of other attacks
+    fixed : whether no random number goes into these rows
     """
 
     name: str
@@ -34,6 +36,8 @@ class Attack(NamedTuple):
     source: str
     run: Callable[[Examination], Iterator[Finding]]
     applies: Callable[[Convention, Options], bool] = lambda convention, options: True
+    rows: Rows | None = None
+    fixed: bool = False
 
 
 ATTACKS: dict[str, Attack] = {}

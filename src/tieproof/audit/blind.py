@@ -36,7 +36,8 @@ def blind(
     fixed : where no random number goes into its rows
     times : how many times as many items and queries as usual it has
     """
-    return register(Attack(name, "blind", does, why, source, partial(attempt_blindly, name, rows, fixed, times)))
+    run = partial(attempt_blindly, name, rows, fixed, times)
+    return register(Attack(name, "blind", does, why, source, run, rows=rows, fixed=fixed))
 
 
 def attempt_blindly(name: str, rows: Rows, fixed: bool, times: float, examination: Examination) -> Iterator[Finding]:

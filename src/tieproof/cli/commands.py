@@ -25,6 +25,7 @@ COMMANDS = (
     "judge",
     "leaderboard",
     "mteb",
+    "competition",
     "measures",
     "demo",
 )

@@ -1,0 +1,135 @@
+"""A bundle for EvalAI: challenge_config.yaml, the evaluation script, and the truth of each phase.
+
+Interface: the validation of configurations (challenge_config_utils) and the worker (submission_worker) of
+https://github.com/Cloud-CV/EvalAI (commit 0f040392). Its own workers have Python 3.7 to 3.9, and tieproof needs 3.11;
+so the challenge is evaluated remotely, by a worker of the organiser.
+"""
+
+from datetime import datetime
+from io import BytesIO
+from pathlib import PurePath
+from typing import Any
+from zipfile import ZipFile, ZipInfo
+
+from tieproof.competition import texts
+from tieproof.competition.bundles.codabench import truth_of
+from tieproof.competition.bundles.columns import columns_of
+from tieproof.competition.bundles.yaml_text import as_yaml
+from tieproof.competition.kit import Files, baseline_of, kit_files
+from tieproof.competition.logo import logo, logo_name
+from tieproof.competition.programs import TRUTH
+from tieproof.competition.settings import Phase, Settings, slug
+from tieproof.competition.words import fillings, program_values, requirement
+
+PAGES = {
+    "description": "overview",
+    "evaluation_details": "evaluation",
+    "submission_guidelines": "data",
+    "terms_and_conditions": "terms",
+}
+"""What the configuration calls a page, and the page."""
+
+TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
+PUBLIC = 3
+"""The visibility of a leaderboard that everybody sees."""
+
+
+def files(settings: Settings) -> Files:
+    """All files of the bundle, by their places in it."""
+    values, task = fillings(settings, "evalai"), settings.scoring.task
+    extension = PurePath(TRUTH[task]).suffix
+    script = texts.filled("evalai.py.txt", program_values(settings))
+    found: Files = {
+        "challenge_config.yaml": as_yaml(challenge(settings)),
+        logo_name(settings.logo): settings.logo or logo(),
+        "evaluation_script.zip": zipped({"__init__.py": script, "requirements.txt": f"{requirement()}\n".encode()}),
+        "remote/evaluate.py": texts.filled("evalai_remote.py.txt", {"extension": extension}),
+        "remote/evaluation_script.py": script,
+    }
+    found |= {f"pages/{page}.html": texts.page(page, values) for page in PAGES.values()}
+    if settings.terms is not None:
+        found["pages/terms.html"] = settings.terms
+    found |= kit_files(settings, "starting_kit", "evalai")
+    for phase in settings.phases:
+        codename = slug(phase.name)
+        name, content = baseline_of(settings.scoring, phase)
+        truth = truth_of(settings, phase)
+        found |= {
+            f"annotations/{codename}{extension}": truth,
+            f"remote/annotations/{codename}{extension}": truth,
+            f"baseline_{codename}/{name}": content,
+        }
+        if phase.items is not None:
+            found[f"public_data_{codename}/{phase.items.name}"] = phase.items
+    return found
+
+
+def challenge(settings: Settings) -> dict[str, Any]:
+    """What challenge_config.yaml says."""
+    labels = [key for _, key in columns_of(settings.scoring)]
+    places = list(enumerate(settings.phases, 1))
+    extension = PurePath(TRUTH[settings.scoring.task]).suffix
+    return {
+        "title": settings.title,
+        "short_description": settings.description or settings.title,
+        "image": logo_name(settings.logo),
+        **{key: f"pages/{page}.html" for key, page in PAGES.items()},
+        "evaluation_script": "evaluation_script.zip",
+        "remote_evaluation": True,
+        "start_date": naive(settings.phases[0].start),
+        "end_date": naive(settings.phases[-1].end),
+        "published": False,
+        "leaderboard": [{"id": 1, "schema": {"labels": labels, "default_order_by": labels[0]}}],
+        "challenge_phases": [
+            phase_of(settings, number, phase, f"annotations/{slug(phase.name)}{extension}")
+            for number, phase in places
+        ],
+        "dataset_splits": [
+            {"id": number, "name": phase.name, "codename": slug(phase.name)} for number, phase in places
+        ],
+        "challenge_phase_splits": [
+            {
+                "challenge_phase_id": number,
+                "leaderboard_id": 1,
+                "dataset_split_id": number,
+                "visibility": PUBLIC,
+                "leaderboard_decimal_precision": 4,
+                "is_leaderboard_order_descending": True,
+            }
+            for number, _ in places
+        ],
+    }
+
+
+def phase_of(settings: Settings, number: int, phase: Phase, truth: str) -> dict[str, Any]:
+    """A phase."""
+    return {
+        "id": number,
+        "name": phase.name,
+        "description": "pages/overview.html",
+        "leaderboard_public": True,
+        "is_public": True,
+        "is_submission_public": False,
+        "start_date": naive(phase.start),
+        "end_date": naive(phase.end),
+        "test_annotation_file": truth,
+        "codename": slug(phase.name),
+        "max_submissions_per_day": settings.submissions_per_day,
+        "max_submissions_per_month": settings.submissions,
+        "max_submissions": settings.submissions,
+        "allowed_submission_file_types": TAKEN[settings.scoring.task],
+    }
+
+
+def naive(when: datetime) -> datetime:
+    """A time in UTC as EvalAI reads it, without a zone."""
+    return when.replace(tzinfo=None)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """An archive, the same bytes for the same files."""
+    written = BytesIO()
+    with ZipFile(written, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(ZipInfo(name), content)
+    return written.getvalue()

@@ -1,0 +1,107 @@
+"""A bundle for Grand Challenge: a container that reads /input/predictions.json, and the ground truth of each phase.
+
+Interface: grand_challenge_forge/partials/example-evaluation-method of
+https://github.com/DIAGNijmegen/rse-grand-challenge-forge (commit 306db6e9), and app/grandchallenge/evaluation of
+https://github.com/comic/grand-challenge.org (commit 9957bfc2).
+"""
+
+import json
+import tarfile
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from tieproof.competition import texts
+from tieproof.competition.bundles.codabench import truth_of
+from tieproof.competition.bundles.columns import columns_of
+from tieproof.competition.kit import WIDTH, Files, kit_files
+from tieproof.competition.programs import TRUTH
+from tieproof.competition.settings import Phase, Settings, slug
+from tieproof.competition.truth import read_judgments, read_labels
+from tieproof.competition.words import fillings, program_values
+
+PAGES = ("overview", "evaluation", "data", "terms")
+OUTPUT = {"embeddings": "embedding", "run": "ranking"}
+"""What the output socket of an algorithm is called."""
+
+
+def files(settings: Settings) -> Files:
+    """All files of the bundle, by their places in it."""
+    values, task = fillings(settings, "grand-challenge"), settings.scoring.task
+    found: Files = {
+        "Dockerfile": texts.filled("grand_challenge_Dockerfile.txt", program_values(settings)),
+        "evaluate.py": texts.filled("grand_challenge.py.txt", program_values(settings)),
+        "phase_settings.json": json.dumps(phase_settings(settings), indent=4).encode(),
+    }
+    found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
+    if settings.terms is not None:
+        found["pages/terms.html"] = settings.terms
+    found |= kit_files(settings, "starting_kit", "grand-challenge")
+    for phase in settings.phases:
+        codename, truth = slug(phase.name), truth_of(settings, phase)
+        found[f"ground_truth_{codename}/{TRUTH[task]}"] = truth
+        found[f"ground_truth_{codename}.tar.gz"] = packed(TRUTH[task], truth)
+        found |= {f"test/{codename}/input/{name}": content for name, content in jobs_of(settings, phase).items()}
+        if phase.items is not None:
+            found[f"archive_{codename}/{phase.items.name}"] = phase.items
+    return found
+
+
+def phase_settings(settings: Settings) -> dict[str, Any]:
+    """What to enter in the settings of each phase, under the names that they have there."""
+    first, *others = columns_of(settings.scoring)
+    return {
+        "score_title": first.title,
+        "score_jsonpath": f"aggregates.{first.key}",
+        "score_default_sort": "desc",
+        "score_decimal_places": 4,
+        "extra_results_columns": [
+            {"path": f"aggregates.{key}", "order": "desc", "title": title, "exclude_from_ranking": True}
+            for title, key in others
+        ],
+        "display_all_metrics": False,
+    }
+
+
+def jobs_of(settings: Settings, phase: Phase) -> dict[str, bytes]:
+    """What the container is given where an algorithm answers at random: to try it, and for `check`."""
+    random, output = np.random.default_rng(0), OUTPUT[settings.scoring.task]
+    answers: dict[str, Any]
+    if settings.scoring.task == "run":
+        judged = read_judgments(phase.truth)
+        documents = sorted({document for grades in judged.values() for document in grades})
+        answers = {
+            query: dict(zip(documents, random.random(len(documents)).tolist(), strict=True)) for query in judged
+        }
+    else:
+        ids = read_labels(phase.truth).ids
+        answers = dict(zip(ids, random.normal(size=(len(ids), WIDTH)).tolist(), strict=True))
+    found, jobs = {}, []
+    for number, (name, answer) in enumerate(answers.items()):
+        pk = f"job-{number:05}"
+        jobs.append(job(pk, name, output))
+        found[f"{pk}/output/{output}.json"] = json.dumps(answer).encode()
+    return {"predictions.json": json.dumps(jobs, indent=4).encode(), **found}
+
+
+def job(pk: str, name: str, output: str) -> dict[str, Any]:
+    """A job as predictions.json has it, without what no evaluation reads."""
+    return {
+        "pk": pk,
+        "inputs": [{"interface": {"slug": "item"}, "file": None, "image": {"name": f"{name}.mha"}, "value": None}],
+        "outputs": [{"interface": {"slug": output, "relative_path": f"{output}.json"}, "file": None, "image": None}],
+        "status": "Succeeded",
+    }
+
+
+def packed(name: str, content: bytes) -> bytes:
+    """A file as a packed tarball, the same bytes for the same content."""
+    import gzip
+
+    written = BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        archive.addfile(entry, BytesIO(content))
+    return gzip.compress(written.getvalue(), mtime=0)

@@ -1,0 +1,6 @@
+"""`check`: what a bundle lets through, tried before a competition opens.
+
+bundle ──► platforms/: its tasks, each with the layout of its platform ──► process.py: runs the program in it
+           moulds.py: the form of a submission, taken from a sample of it ─┐
+           attacks/: what is handed in, in that form ──────────────────────┴──► trying.py ──► judging.py: findings
+"""

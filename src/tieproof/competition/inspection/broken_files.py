@@ -1,0 +1,137 @@
+"""Files that are no submissions: pickles, giants, archives that climb out of their folder, links, and pieces."""
+
+import io
+import os
+import pickle
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tieproof.competition.inspection.attacks import FileAttack, Handed, Material, register
+from tieproof.competition.inspection.damage import ASKED
+
+MARK = "was_executed_by_a_submission"
+"""The file that a pickle makes, where one is loaded."""
+
+EXECUTED = f"""
+import os
+for folder in ("/app/output", "/output", "."):
+    try:
+        open(os.path.join(folder, {MARK!r}), "w").close()
+    except OSError:
+        pass
+"""
+
+GIANT = 64 * 10**9
+"""Bytes that a giant file seems to have; none of them is stored."""
+
+CLIMBED, INSIDE = "climbed_out_of_a_submission", "stayed_in_a_submission"
+"""Files of an archive, one of which leads out of its folder."""
+
+STEPS = "../" * 8
+
+
+class Payload:
+    """What makes a file when it is unpickled: the harmless form of what could do anything."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Open a file for writing where the program runs, or where it writes."""
+        return exec, (EXECUTED,)
+
+
+def file_attack(name: str, content: Callable[[Material], bytes | None], does: str, why: str) -> None:
+    """Register a file with other content."""
+
+    def make(material: Material) -> Handed | None:
+        found = content(material)
+        if found is None:
+            return None
+
+        def write(folder: Path) -> None:
+            place = folder / material.mould.place
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(found)
+
+        return write
+
+    register(FileAttack(name, "damage", does, why, make))
+
+
+def as_sample(material: Material) -> bytes:
+    """The bytes of the sample itself."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, Path(material.mould.place).name)
+        material.mould.write(place, material.mould.ids, material.mould.rows)
+        return place.read_bytes()
+
+
+def pickled(material: Material) -> bytes | None:
+    """An array of Python objects, which only unpickling reads, and which does something then."""
+    place, written = material.mould.place, io.BytesIO()
+    objects = np.array([[Payload()] for _ in material.mould.ids], dtype=object)
+    if place.endswith(".npz"):
+        np.savez(written, ids=np.array(material.mould.ids), embeddings=objects)
+    elif place.endswith(".npy"):
+        np.save(written, objects, allow_pickle=True)
+    else:
+        return pickle.dumps(Payload())
+    return written.getvalue()
+
+
+def climbing(material: Material) -> bytes:
+    """An archive with files whose names lead out of its folder, and a link to the truth."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr(Path(material.mould.place).name, as_sample(material))
+        archive.writestr(INSIDE, "")
+        for place in ("../", "../../", f"{STEPS}app/output/", f"{STEPS}output/", f"{STEPS}challenge_work/"):
+            archive.writestr(place + CLIMBED, "")
+        link = zipfile.ZipInfo("link")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, f"{STEPS}app/input/ref")
+    return written.getvalue()
+
+
+def lying(material: Material) -> bytes | None:
+    """An array whose header promises far more than there is."""
+    if not material.mould.place.endswith(".npy"):
+        return None
+    written = io.BytesIO()
+    header = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 10**4)}
+    np.lib.format.write_array_header_1_0(written, header)
+    return written.getvalue()
+
+
+def giant(material: Material) -> Handed:
+    """A file that seems to be far larger than any memory."""
+
+    def write(folder: Path) -> None:
+        place = folder / material.mould.place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(as_sample(material))
+        os.truncate(place, GIANT)
+
+    return write
+
+
+def nothing(material: Material) -> Handed:
+    """No file at all."""
+    return lambda folder: None
+
+
+NEVER = "Nothing in a submission may be executed."
+WHOLE = "What is not whole is no submission."
+
+file_attack("pickle", pickled, "an array of Python objects that do something when they are unpickled", NEVER)
+file_attack("climbing archive", climbing, "an archive whose files would lie outside of its folder", NEVER)
+file_attack("cut short", lambda material: as_sample(material)[:-20], "the sample without its last 20 bytes", WHOLE)
+file_attack("empty file", lambda material: b"", "an empty file", WHOLE)
+file_attack("no text", lambda material: bytes(range(256)) * 4, "bytes that are no file of any kind", WHOLE)
+file_attack("lying header", lying, "a header that promises 40 TB", ASKED)
+register(FileAttack("giant file", "damage", "a file that seems to have 64 GB", ASKED, giant))
+register(FileAttack("no file", "damage", "a submission without a file", WHOLE, nothing))

@@ -1,0 +1,229 @@
+"""The form of a submission, taken from a sample of it, into which other ids and numbers are cast."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.competition.programs import name_of
+from tieproof.competition.truth import table
+from tieproof.errors import InputError
+from tieproof.inputs.readers import npz
+from tieproof.inputs.readers.damage import reading
+from tieproof.ties import Array
+
+KIND = "a submission"
+LISTS = "documents"
+"""The column in which lists of documents are, on Kaggle."""
+
+
+class Mould(NamedTuple):
+    """A sample of a submission, and how others like it are written.
+
+    place : of its file within the submission
+    ids : of the rows, as the file has them; of a run "query document"
+    rows : (n, d) numbers; of a run (n, 1), the scores
+    write : writes ids and rows to a path, in the form of the sample
+    names_rows : whether the file says which row is whose; else their order does
+    is_run : whether rows are documents of queries
+    """
+
+    place: str
+    ids: tuple[str, ...]
+    rows: Array
+    write: Callable[[Path, Sequence[str], Array], None]
+    names_rows: bool = True
+    is_run: bool = False
+
+
+def mould_of(sample: Path) -> Mould:
+    """The form of a submission: a file, or a folder with one file whose numbers can be replaced.
+
+    Raises InputError where there is no such file, or several.
+    """
+    if (sample / "predictions.json").is_file():
+        return of_jobs(sample)
+    files = [sample] if sample.is_file() else sorted(path for path in sample.rglob("*") if path.is_file())
+    known = [path for path in files if path.suffix.lower() in FORMS and not path.name.startswith(".")]
+    with reading(sample, KIND):
+        moulds = [(path, FORMS[path.suffix.lower()](path)) for path in known]
+    found = [(path, mould) for path, mould in moulds if mould is not None and len(mould.rows)]
+    if len(found) != 1:
+        there = ", ".join(path.name for path in files) or "nothing"
+        raise InputError(
+            f"{sample} is no sample of a submission with one file of rows of numbers; it holds {there}. Give one "
+            f"with a single file of {', '.join(FORMS)}."
+        )
+    ((path, mould),) = found
+    return mould._replace(place=path.name if sample.is_file() else path.relative_to(sample).as_posix())
+
+
+def of_npz(path: Path) -> Mould | None:
+    """An archive with a matrix of numbers, and perhaps a list of ids."""
+    arrays = {entry.name: entry.load() for entry in npz.entries(path)}
+    matrices = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
+    if len(matrices) != 1:
+        return None
+    (matrix,) = matrices
+    rows = arrays[matrix]
+    lists = [name for name, each in arrays.items() if each.shape == rows.shape[:1]]
+    ids = tuple(map(str, arrays[lists[0]].tolist())) if lists else numbered(rows)
+
+    def write(path: Path, ids: Sequence[str], rows: Array) -> None:
+        kept = {name: array for name, array in arrays.items() if name not in (matrix, *lists[:1])}
+        given = {name: np.array(ids).astype(arrays[name].dtype.kind, copy=False) for name in lists[:1]}
+        with path.open("wb") as file:
+            np.savez(file, allow_pickle=False, **kept, **given, **{matrix: rows})
+
+    return Mould("", ids, rows, write, bool(lists))
+
+
+def of_npy(path: Path) -> Mould | None:
+    """A matrix of numbers, whose rows are in an order that everybody knows."""
+    rows = np.load(path, allow_pickle=False)
+    if rows.ndim != 2 or rows.dtype.kind not in "fiu":
+        return None
+
+    def write(path: Path, ids: Sequence[str], rows: Array) -> None:
+        with path.open("wb") as file:
+            np.save(file, rows, allow_pickle=False)
+
+    return Mould("", numbered(rows), rows, write, names_rows=False)
+
+
+def of_csv(path: Path) -> Mould | None:
+    """A table whose first column has ids and the others numbers, with a header or without one."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        cells = [row for row in csv.reader(file) if row]
+    if cells[0][1:] == [LISTS]:
+        return of_lists(cells)
+    headers = [] if all(map(is_number, cells[0][1:])) and cells[0][0].lower() != "id" else cells[:1]
+    body = cells[len(headers) :]
+    try:
+        rows = np.array([[float(cell) for cell in row[1:]] for row in body], dtype=np.float64)
+    except ValueError:
+        return None
+    if rows.ndim != 2 or not rows.size:
+        return None
+
+    def write(path: Path, ids: Sequence[str], rows: Array) -> None:
+        head = (
+            [[headers[0][0], *range(rows.shape[1])]] if headers and rows.shape[1] != len(headers[0]) - 1 else headers
+        )
+        lines = [(each, *row) for each, row in zip(ids, rows.tolist(), strict=True)]
+        path.write_text(table([*head, *lines]), encoding="utf-8")
+
+    return Mould("", tuple(row[0] for row in body), rows, write)
+
+
+def of_lists(cells: Sequence[Sequence[str]]) -> Mould:
+    """Lists of documents, the best first, in the second column; their places are the scores."""
+    ranked = [(row[0], document, rank) for row in cells[1:] for rank, document in enumerate(row[1].split())]
+    rows = np.array([[-float(rank)] for _, _, rank in ranked])
+
+    def write(path: Path, ids: Sequence[str], rows: Array) -> None:
+        found = by_query(ids, rows)
+        lists = {query: sorted(scores, key=lambda pair: -pair[1]) for query, scores in found.items()}
+        lines = [(query, " ".join(document for document, _ in pairs)) for query, pairs in lists.items()]
+        path.write_text(table([cells[0], *lines]), encoding="utf-8")
+
+    return Mould("", tuple(f"{query} {document}" for query, document, _ in ranked), rows, write, is_run=True)
+
+
+def by_query(ids: Sequence[str], rows: Array) -> dict[str, list[tuple[str, float]]]:
+    """Documents with their scores, of each query; none of them has any where there are no scores."""
+    found: dict[str, list[tuple[str, float]]] = {each.partition(" ")[0]: [] for each in ids}
+    for each, score in zip(ids, rows[:, 0].tolist(), strict=True) if rows.shape[1] else ():
+        query, _, document = each.partition(" ")
+        found[query].append((document, score))
+    return found
+
+
+def of_run(path: Path) -> Mould | None:
+    """A TREC run."""
+    lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    if any(len(line) != 6 or not is_number(line[4]) for line in lines):
+        return None
+    rows = np.array([[float(line[4])] for line in lines])
+    return Mould("", tuple(f"{line[0]} {line[2]}" for line in lines), rows, write_run, is_run=True)
+
+
+def write_run(path: Path, ids: Sequence[str], rows: Array) -> None:
+    """Write scores of documents as a TREC run; without scores there are no lines."""
+    pairs = zip(ids, rows[:, 0].tolist(), strict=True) if rows.shape[1] else ()
+    lines = (f"{each.partition(' ')[0]} Q0 {each.partition(' ')[2]} 1 {score!r} run\n" for each, score in pairs)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def of_jobs(sample: Path) -> Mould:
+    """What the jobs of an algorithm have written: a list of numbers each, or of a run an object with scores."""
+    with reading(sample / "predictions.json", KIND):
+        jobs = json.loads((sample / "predictions.json").read_text(encoding="utf-8"))
+        names = [name_of(job["inputs"][0]).replace(" ", "_") for job in jobs]
+        places = [f"{job['pk']}/output/{output_of(job)}" for job in jobs]
+        answers = [json.loads((sample / place).read_text(encoding="utf-8")) for place in places]
+    is_run = all(isinstance(answer, dict) for answer in answers)
+    if is_run:
+        ids = [f"{name} {document}" for name, answer in zip(names, answers, strict=True) for document in answer]
+        numbers = [[score] for answer in answers for score in answer.values()]
+    elif all(isinstance(answer, list) for answer in answers):
+        ids, numbers = names, answers
+    else:
+        raise InputError(f"{sample} has outputs that are neither lists nor objects of numbers. Give such a sample.")
+    models = dict(zip(names, jobs, strict=True))
+
+    def write(path: Path, ids: Sequence[str], rows: Array) -> None:
+        if is_run:
+            outputs = [(query, dict(scores)) for query, scores in by_query(ids, rows).items()]
+        else:
+            outputs = list(zip(ids, rows.tolist(), strict=True))
+        write_jobs(path, outputs, models)
+
+    return Mould("predictions.json", tuple(ids), np.array(numbers, dtype=np.float64), write, is_run=is_run)
+
+
+def write_jobs(path: Path, outputs: Sequence[tuple[str, Any]], models: Mapping[str, dict[str, Any]]) -> None:
+    """Write predictions.json, and beside it what each job has put out; strangers look like the first model."""
+    written = []
+    for number, (name, output) in enumerate(outputs):
+        model = models.get(name) or next(iter(models.values()))
+        job = model | {"pk": f"job-{number:05}"}
+        if name not in models:
+            job["inputs"] = [model["inputs"][0] | {"image": {"name": f"{name}.mha"}}]
+        place = path.parent / job["pk"] / "output" / output_of(job)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(output), encoding="utf-8")
+        written.append(job)
+    path.write_text(json.dumps(written), encoding="utf-8")
+
+
+def output_of(job: dict[str, Any]) -> str:
+    """The place of the first output of a job, among its outputs."""
+    return str(job["outputs"][0]["interface"]["relative_path"])
+
+
+FORMS: dict[str, Callable[[Path], Mould | None]] = {
+    ".npz": of_npz,
+    ".npy": of_npy,
+    ".csv": of_csv,
+    ".txt": of_run,
+    ".run": of_run,
+}
+"""How a file of each extension is taken apart."""
+
+
+def numbered(rows: Array) -> tuple[str, ...]:
+    """The numbers of the rows, where a file has no ids."""
+    return tuple(map(str, range(len(rows))))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

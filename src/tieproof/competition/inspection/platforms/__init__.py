@@ -1,0 +1,48 @@
+"""The platforms whose bundles can be run: how each is known, and the tasks that are in it."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tieproof.competition.inspection.platforms import codabench, evalai, grand_challenge, kaggle
+from tieproof.competition.inspection.tasks import Task
+from tieproof.errors import InputError
+from tieproof.inputs.readers.damage import reading
+
+ZIP = ".zip"
+
+
+class Platform(NamedTuple):
+    """A platform: the files by which its bundles are known, and what finds the tasks in one.
+
+    tasks : (folder of the bundle, folder for what has to be unpacked) → its tasks
+    """
+
+    files: tuple[str, ...]
+    tasks: Callable[[Path, Path], list[Task]]
+
+
+PLATFORMS = {
+    "codabench": Platform(("competition.yaml",), codabench.tasks),
+    "evalai": Platform(("challenge_config.yaml",), evalai.tasks),
+    "kaggle": Platform(("metric.py", "solution.csv"), kaggle.tasks),
+    "grand-challenge": Platform(("Dockerfile", "evaluate.py"), grand_challenge.tasks),
+}
+"""By their names, as `tieproof.competition.new` takes them."""
+
+
+def opened(bundle: Path, room: Path) -> tuple[str, Path]:
+    """The platform that a bundle is for, and its folder; an archive is unpacked into `room`."""
+    folder = bundle
+    if bundle.is_file() and bundle.suffix.lower() == ZIP:
+        folder = room / "bundle"
+        with reading(bundle, "a bundle (.zip)"), zipfile.ZipFile(bundle) as archive:
+            archive.extractall(folder)
+    if not folder.is_dir():
+        raise InputError(f"{bundle} is no folder or .zip of a bundle. Give the one that you would upload.", "bundle")
+    for name, platform in PLATFORMS.items():
+        if all((folder / file).is_file() for file in platform.files):
+            return name, folder
+    known = "; ".join(f"{' and '.join(platform.files)} ({name})" for name, platform in PLATFORMS.items())
+    raise InputError(f"{bundle} has none of the files by which bundles are known at its top: {known}.", "bundle")

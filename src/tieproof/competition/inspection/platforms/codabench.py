@@ -1,0 +1,124 @@
+"""Bundles for Codabench, run as its worker runs them.
+
+As in the compute worker of https://github.com/codalab/codabench (commit c7dbc756): the program is in /app/program,
+the submission in /app/input/res and the truth in /app/input/ref; it writes /app/output/scores.json.
+"""
+
+import json
+import shlex
+import shutil
+import zipfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tieproof.competition.inspection.platforms.yaml_files import read_yaml
+from tieproof.competition.inspection.process import Layout, refuse_fixed_names
+from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
+from tieproof.errors import InputError
+
+OLD_NAMES = {
+    "$input": "/app/input",
+    "$output": "/app/output",
+    "$program": "/app/program",
+    "$hidden": "/app/input/ref",
+    "$shared": "/app/shared",
+    "$tmp": "/app/output",
+    "$predictions": "/app/input/res",
+}
+"""What commands of older bundles call the folders."""
+
+METADATA = ("metadata.yaml", "metadata")
+
+
+def tasks(bundle: Path, room: Path) -> list[Task]:
+    """The tasks of competition.yaml, under the name of the first phase that has each."""
+    found = read_yaml(bundle / "competition.yaml")
+    try:
+        column = ranking(found)
+        return [task_of(bundle, room, found, task, column) for task in found["tasks"]]
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError(f"{bundle}/competition.yaml is not what Codabench reads: {error!r}.") from error
+
+
+def ranking(found: dict[str, Any]) -> dict[str, Any]:
+    """The column that ranks."""
+    board = found["leaderboards"][0]
+    columns = sorted(board["columns"], key=lambda column: column["index"])
+    first = board.get("primary_index", 0)
+    return next((column for column in columns if column["index"] == first), columns[0])
+
+
+def task_of(bundle: Path, room: Path, found: dict[str, Any], task: dict[str, Any], column: dict[str, Any]) -> Task:
+    """One task."""
+    index = task["index"]
+    phases = [phase for phase in found["phases"] if index in phase["tasks"]]
+    name = str(phases[0]["name"] if phases else task.get("name", index))
+    program = unpacked(bundle / task["scoring_program"], room / f"program_{index}")
+    refuse_fixed_names(program, ("/app/",))
+    reference = task.get("reference_data")
+    truth = unpacked(bundle / reference, room / f"truth_{index}") if reference else None
+    samples = [each["path"] for each in found.get("solutions") or () if index in each["tasks"] and "path" in each]
+    sample = unpacked(bundle / samples[0], room / f"sample_{index}") if samples else None
+    handed = [bundle / phase["public_data"] for phase in phases if "public_data" in phase]
+    public = [unpacked(each, room / f"public_{index}") for each in handed]
+    return Task(
+        name,
+        sample,
+        partial(lay, program, truth, command_of(program)),
+        numbers,
+        str(column["key"]),
+        column.get("sorting", "desc") == "desc",
+        files_by_name(public),
+    )
+
+
+def unpacked(place: Path, folder: Path) -> Path:
+    """A folder of the bundle, or what an archive of it holds."""
+    if not place.exists():
+        raise InputError(f"{place} is named in competition.yaml, and is not there.")
+    if place.is_file() and zipfile.is_zipfile(place):
+        with zipfile.ZipFile(place) as archive:
+            archive.extractall(folder)
+        return folder
+    return place
+
+
+def command_of(program: Path) -> list[str]:
+    """The command of a scoring program."""
+    for name in METADATA:
+        if (program / name).is_file():
+            command = str(read_yaml(program / name).get("command", ""))
+            for old, new in OLD_NAMES.items():
+                command = command.replace(old, new)
+            if command:
+                return shlex.split(command)
+    raise InputError(f"{program} has no metadata.yaml with a command. Codabench would run nothing.")
+
+
+def lay(program: Path, truth: Path | None, command: list[str], room: Path, submission: Path, place: str) -> Layout:
+    """The folders of a scoring run; an archive that was handed in as the file itself stays one."""
+    shutil.copytree(program, room / "program")
+    shutil.copytree(submission, room / "input" / "res", copy_function=linked)
+    if truth is not None:
+        shutil.copytree(truth, room / "input" / "ref")
+    for name in ("output", "shared"):
+        (room / name).mkdir()
+    folders = {f"/app/{name}": room / name for name in ("program", "input", "output", "shared")}
+    return Layout(command, folders, "/app/program")
+
+
+def linked(source: str, target: str) -> None:
+    """Move a file; a giant one would take its size to copy."""
+    shutil.move(source, target)
+
+
+def numbers(layout: Layout, out: str) -> Numbers:
+    """What the program wrote as scores: scores.json, or lines of scores.txt."""
+    output = layout.here("/app/output")
+    written = output / "scores.json"
+    if written.is_file():
+        return as_numbers(json.loads(written.read_text(encoding="utf-8")))
+    lines = (output / "scores.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.partition(":") for line in lines if ":" in line)
+    return {key.strip(): float(value) for key, _, value in pairs}

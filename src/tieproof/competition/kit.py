@@ -1,0 +1,102 @@
+"""What participants get: the starting kit with a sample to score; and a baseline to begin with."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from tieproof.competition import texts
+from tieproof.competition.scoring import Scoring
+from tieproof.competition.settings import Phase, Settings, slug
+from tieproof.competition.truth import Labels, read_judgments, read_labels, table
+from tieproof.competition.words import fillings, program_values
+from tieproof.data import load_digits
+from tieproof.ties import Array
+
+Files = dict[str, bytes | Path]
+"""What a bundle holds: the content of each file by its place, or a file or folder that is copied there."""
+
+SAMPLE_ITEMS = 100
+WIDTH = 16
+"""Dimensions of random vectors."""
+
+LISTED = 100
+"""Documents that a random run lists for each query."""
+
+
+def kit_files(settings: Settings, folder: str, platform: str) -> Files:
+    """The starting kit, at a place in the bundle for a platform."""
+    values = fillings(settings, platform)
+    files: Files = {
+        f"{folder}/score.py": texts.filled("codabench.py.txt", program_values(settings)),
+        f"{folder}/evaluation.html": texts.page("evaluation", values),
+        f"{folder}/data.html": texts.page("data", values),
+    }
+    sample = sample_of(settings.scoring)
+    files |= {f"{folder}/sample/{name}": content for name, content in sample.items()}
+    if settings.scoring.task == "embeddings":
+        files |= {f"{folder}/ids_{slug(phase.name)}.txt": ids_of(phase) for phase in settings.phases}
+    return files
+
+
+def ids_of(phase: Phase) -> bytes:
+    """The ids of a phase, one a line, in the order of the rows of an .npy."""
+    return "".join(f"{each}\n" for each in read_labels(phase.truth).ids).encode()
+
+
+def sample_of(scoring: Scoring) -> Mapping[str, bytes]:
+    """A submission and its truth, laid out as for the scoring program, and what they are made of."""
+    if scoring.task == "run":
+        return {
+            "input/ref/qrels.txt": b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\n",
+            "input/res/run.txt": b"q1 Q0 d1 1 0.5 sample\nq1 Q0 d2 2 0.5 sample\nq2 Q0 d3 1 0.9 sample\n",
+            "output/.keep": b"",
+        }
+    pixels, digits = load_digits()
+    pixels = pixels[:SAMPLE_ITEMS]
+    names = [sha256(f"sample {at}".encode()).hexdigest()[:12] for at in range(SAMPLE_ITEMS)]
+    labels = Labels.of(zip(names, map(str, digits[:SAMPLE_ITEMS].tolist()), strict=True))
+    bright = (pixels > pixels.mean(axis=1, keepdims=True)).astype(np.float32)
+    rows = [(name, *map(int, row)) for name, row in zip(names, pixels, strict=True)]
+    return {
+        "items.csv": table([("id", *range(pixels.shape[1])), *rows]).encode(),
+        "input/ref/labels.csv": labels.to_csv().encode(),
+        "input/res/embeddings.npz": archive(names, bright),
+        "output/.keep": b"",
+    }
+
+
+def archive(ids: Sequence[str], vectors: Array) -> bytes:
+    """A submission as an .npz: the same bytes for the same numbers."""
+    written = BytesIO()
+    np.savez(written, allow_pickle=False, ids=np.array(ids, dtype=np.str_), embeddings=vectors)
+    return written.getvalue()
+
+
+def baseline_of(scoring: Scoring, phase: Phase) -> tuple[str, bytes]:
+    """The name and the content of a submission to a phase: the organiser's, or random numbers."""
+    if phase.baseline is not None:
+        name = "run.txt" if scoring.task == "run" else f"embeddings{phase.baseline.suffix.lower()}"
+        return name, phase.baseline.read_bytes()
+    random = np.random.default_rng(0)
+    if scoring.task == "run":
+        return "run.txt", random_run(phase.truth, random)
+    ids = read_labels(phase.truth).ids
+    return "embeddings.npz", archive(ids, random.normal(size=(len(ids), WIDTH)).astype(np.float32))
+
+
+def random_run(qrels: Path, random: np.random.Generator) -> bytes:
+    """Random scores for judged documents, the same ones for every query, as far as there is room."""
+    judged = read_judgments(qrels)
+    documents = sorted({document for query in judged.values() for document in query})
+    lines = []
+    for query in sorted(judged):
+        chosen = random.permutation(len(documents))[:LISTED]
+        scores = np.sort(random.random(len(chosen)))[::-1]
+        lines += [
+            f"{query} Q0 {documents[at]} {rank} {score} random\n"
+            for rank, (at, score) in enumerate(zip(chosen, scores.tolist(), strict=True), 1)
+        ]
+    return "".join(lines).encode()

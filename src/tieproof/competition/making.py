@@ -1,0 +1,130 @@
+"""`new`: a bundle from the file of a competition, which appears whole or not at all."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from tieproof.competition.bundles import BUNDLES
+from tieproof.competition.kit import Files, baseline_of
+from tieproof.competition.scoring import scored
+from tieproof.competition.settings import Phase, Settings, read_settings
+from tieproof.competition.submissions import SubmissionError
+from tieproof.errors import InputError
+from tieproof.inputs.options import check_choice
+
+ZIP = ".zip"
+
+DATE = 315_532_800
+"""The date of all files, in seconds since 1970: the first of 1980, as in archives of ours."""
+
+
+def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, platform: str = "codabench") -> Path:
+    r"""Make all that a competition needs on a platform, from one small file.
+
+    Parameters
+    ----------
+    settings : path of the competition's file, in TOML
+        `docs/competitions.md` has its keys.
+    bundle : path of the folder to make, or of a .zip to upload; nothing may be there yet
+    platform : "codabench", "evalai", "kaggle" or "grand-challenge"
+
+    Returns
+    -------
+    Path
+        Of the bundle.
+
+    Raises
+    ------
+    InputError
+        A key of the file is unknown, missing or wrong; a file that it names is not there or not what it should be; or
+        something is at `bundle` already.
+    MissingExtraError
+        Codabench and EvalAI read YAML, which the extra `competition` writes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "labels.csv").write_text("id,label\na,1\nb,1\nc,2\n")
+    ...     _ = Path(folder, "competition.toml").write_text('''
+    ...         title = "Letters"
+    ...         task = "embeddings"
+    ...         phases = [{name = "Final", start = 2027-01-10, end = 2027-02-10, truth = "labels.csv"}]
+    ...     ''')
+    ...     made = new(f"{folder}/competition.toml", f"{folder}/bundle", platform="kaggle")
+    ...     sorted(path.name for path in made.iterdir())
+    ['data', 'metric.py', 'pages', 'solution.csv']
+
+    """
+    check_choice("platform", platform, BUNDLES)
+    target = Path(bundle)
+    if os.path.lexists(target):
+        raise InputError(f"{target} is there already. Give a folder or .zip that is not, or remove it.", "bundle")
+    if not target.absolute().parent.is_dir():
+        raise InputError(f"{target} cannot be made: there is no folder {target.parent}. Create it first.", "bundle")
+    found = read_settings(Path(settings))
+    for phase in found.phases:
+        check_baseline(found, phase)
+    files = BUNDLES[platform](found)
+    unfinished = target.with_name(f".tieproof-{os.urandom(8).hex()}")
+    try:
+        if target.suffix.lower() == ZIP:
+            write_zip(unfinished, files)
+        else:
+            write_folder(unfinished, files)
+        os.rename(unfinished, target)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def check_baseline(settings: Settings, phase: Phase) -> None:
+    """Score the baseline of a phase: neither it nor the truth is to be refused when the competition is open."""
+    name, content = baseline_of(settings.scoring, phase)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, name).write_bytes(content)
+        try:
+            scored(settings.scoring, phase.truth, Path(folder))
+        except SubmissionError as error:
+            raise InputError(
+                f"The baseline of the phase {phase.name} would be refused: {error}", "baseline"
+            ) from error
+
+
+def write_folder(folder: Path, files: Files) -> None:
+    """Write the files into a folder; all have one date, for items are often made class by class."""
+    for name, content in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            place.write_bytes(content)
+        elif content.is_dir():
+            shutil.copytree(content, place)
+        else:
+            shutil.copyfile(content, place)
+    for place in folder.rglob("*"):
+        os.utime(place, (DATE, DATE))
+
+
+def write_zip(archive: Path, files: Files) -> None:
+    """Write the files into an archive: the same bytes for the same files."""
+    with ZipFile(archive, "w") as written:
+        for name, content in files.items():
+            for place, one in contents(name, content):
+                entry = ZipInfo(place)
+                entry.compress_type = ZIP_DEFLATED
+                written.writestr(entry, one)
+
+
+def contents(name: str, content: bytes | Path) -> list[tuple[str, bytes]]:
+    """The files behind an entry, with their places."""
+    if isinstance(content, bytes):
+        return [(name, content)]
+    if not content.is_dir():
+        return [(name, content.read_bytes())]
+    within = sorted(path for path in content.rglob("*") if path.is_file())
+    return [(f"{name}/{path.relative_to(content).as_posix()}", path.read_bytes()) for path in within]

@@ -1,0 +1,181 @@
+"""What a scoring program calls: for each platform a function that reads and writes what it does."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tieproof.competition.scoring import (
+    Scoring,
+    check_run,
+    fingerprint,
+    numbers,
+    of_rankings,
+    of_vectors,
+    page,
+    scored,
+)
+from tieproof.competition.submissions import Limits, SubmissionError, check_file, check_vectors, rows_of
+from tieproof.competition.truth import Labels, read_labels
+from tieproof.errors import InputError, TieproofError
+from tieproof.inputs.readers.damage import reading
+from tieproof.results.results import Result
+from tieproof.views.printable import in_one_line
+
+TRUTH = {"embeddings": "labels.csv", "run": "qrels.txt"}
+"""The name of the file of the truth."""
+
+REFUSED = 1
+"""The exit status of a program that refuses a submission, which every platform takes for a failure."""
+
+
+def on_codabench(scoring: Scoring, title: str, given: str = "/app/input", made: str = "/app/output") -> int:
+    """Score what lies in `given`/res by the truth in `given`/ref; the exit status.
+
+    Writes scores.json, whose keys are the columns of the leaderboard, and detailed_results.html into `made`.
+    """
+    output = Path(made)
+
+    def score() -> None:
+        result = scored(scoring, Path(given, "ref", TRUTH[scoring.task]), Path(given, "res"))
+        (output / "detailed_results.html").write_text(page(title, result), encoding="utf-8")
+        (output / "scores.json").write_text(json.dumps(numbers(result)), encoding="utf-8")
+        print(result)
+        print(f"\nFingerprint of the ranking: {fingerprint(result)}")
+
+    return status_of(score)
+
+
+def on_evalai(scoring: Scoring, truth: str, submission: str, split: str) -> dict[str, Any]:
+    """What `evaluate` of EvalAI returns for a submission: its numbers under the codename of the split.
+
+    Raises SubmissionError, whose message EvalAI shows to the participants, in what it keeps of standard error.
+    """
+    result = scored(scoring, Path(truth), Path(submission))
+    return {
+        "result": [{split: numbers(result)}],
+        "submission_metadata": f"Fingerprint of the ranking: {fingerprint(result)}",
+        "submission_result": numbers(result),
+    }
+
+
+def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> float:
+    """The score of a submission to Kaggle: the lower bound of the first measure.
+
+    solution : a data frame with the ids and the column `label`; of runs `relevant`, documents and blanks between them
+    submission : a data frame with the ids and a column for each dimension; of runs `documents`, the best first
+
+    Raises SubmissionError where the submission is not what was asked for.
+    """
+    if row_id not in submission.columns:
+        raise SubmissionError(f"The submission has no column '{row_id}'. Name the column of the ids so.")
+    ids = [str(each) for each in solution[row_id]]
+    given = [str(each) for each in submission[row_id]]
+    if scoring.task == "run":
+        return first_of(of_lists(scoring, dict(zip(ids, solution["relevant"], strict=True)), given, submission))
+    labels = Labels.of(zip(ids, (str(each) for each in solution["label"]), strict=True), "The solution")
+    vectors = submission.drop(columns=row_id).to_numpy()
+    check_vectors(vectors, given, "The submission", scoring.limits)
+    return first_of(of_vectors(scoring, labels, vectors[rows_of(given, labels.ids, "The submission")]))
+
+
+def of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], submission: Any) -> Result:
+    """The result of lists of documents, whose order is that of the list: no two of them are tied."""
+    if "documents" not in submission.columns:
+        raise SubmissionError("The submission has no column 'documents'. List them there, with blanks between them.")
+    rows_of(queries, sorted(relevant), "The submission")
+    lists = [str(each).split() if isinstance(each, str) else [] for each in submission["documents"]]
+    for query, documents in zip(queries, lists, strict=True):
+        if len(set(documents)) < len(documents):
+            raise SubmissionError(f"The submission lists a document twice for query '{query}'. List each one once.")
+    qrels = {query: dict.fromkeys(str(documents).split(), 1) for query, documents in relevant.items()}
+    run = {
+        query: {document: float(-rank) for rank, document in enumerate(documents)}
+        for query, documents in zip(queries, lists, strict=True)
+    }
+    return of_rankings(scoring, qrels, run)
+
+
+def on_grand_challenge(
+    scoring: Scoring, given: str = "/input", made: str = "/output", truth: str = "/opt/ml/input/data/ground_truth"
+) -> int:
+    """Score what the jobs in `given`/predictions.json have written, by the truth; the exit status.
+
+    The id of a job is the name of its first input, without an extension; its first output is a file in JSON: a list
+    of numbers, or of runs {document: score}. Writes `made`/metrics.json, whose numbers are under "aggregates".
+    """
+
+    def score() -> None:
+        jobs = jobs_in(Path(given), scoring.limits)
+        known = Path(truth, TRUTH[scoring.task])
+        if scoring.task == "run":
+            result = of_rankings(scoring, known, {name: check_run(value, name) for name, value in jobs})
+        else:
+            labels = read_labels(known)
+            names = [name for name, _ in jobs]
+            vectors = as_matrix(jobs)
+            check_vectors(vectors, names, "The submission", scoring.limits)
+            result = of_vectors(scoring, labels, vectors[rows_of(names, labels.ids, "The submission")])
+        metrics = {"aggregates": numbers(result), "fingerprint": fingerprint(result)}
+        Path(made, "metrics.json").write_text(json.dumps(metrics, indent=4), encoding="utf-8")
+
+    return status_of(score)
+
+
+def jobs_in(given: Path, limits: Limits) -> list[tuple[str, Any]]:
+    """The name of each job's first input, and what its first output holds."""
+    listed = from_json(given / "predictions.json", limits)
+    try:
+        jobs = [(name_of(job["inputs"][0]), str(job["pk"]), job["outputs"][0]) for job in listed]
+        places = [given / pk / "output" / output["interface"]["relative_path"] for _, pk, output in jobs]
+    except (KeyError, IndexError, TypeError) as error:
+        raise InputError(f"predictions.json is not what Grand Challenge writes: {error} is missing.") from error
+    return [(name, from_json(place, limits)) for (name, _, _), place in zip(jobs, places, strict=True)]
+
+
+def name_of(value: Mapping[str, Any]) -> str:
+    """What the organiser called an input: an image by its name, another file by the end of its address."""
+    named = value["image"]["name"] if value.get("image") else str(value["file"]).rpartition("/")[2]
+    return str(named).rpartition(".")[0] or str(named)
+
+
+def from_json(path: Path, limits: Limits) -> Any:
+    """What a file in JSON holds; NaN and Infinity are no JSON."""
+
+    def refuse(word: str) -> None:
+        raise SubmissionError(f"{path.name} holds {word}. Write finite numbers.")
+
+    check_file(path, limits)
+    with reading(path, "JSON"):
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def as_matrix(jobs: list[tuple[str, Any]]) -> Any:
+    """The lists of all jobs as a matrix."""
+    for name, value in jobs:
+        if not isinstance(value, list) or not all(type(each) in (int, float) for each in value):
+            raise SubmissionError(f"The output for '{name}' is no list of numbers. Write the vector of the item.")
+        if len(value) != len(jobs[0][1]):
+            raise SubmissionError(
+                f"The output for '{name}' has {len(value)} numbers, and that for '{jobs[0][0]}' {len(jobs[0][1])}. "
+                "Give all items vectors of the same length."
+            )
+    return np.array([value for _, value in jobs], dtype=np.float64)
+
+
+def first_of(result: Result) -> float:
+    """The number that ranks."""
+    return float(result[result.measures[0]].lower)
+
+
+def status_of(score: Any) -> int:
+    """Score; what is wrong becomes the last line of standard error, which participants may read, and the status."""
+    try:
+        score()
+    except TieproofError as error:
+        print(in_one_line(error), file=sys.stderr)
+        return REFUSED
+    return 0

@@ -1,0 +1,233 @@
+"""What participants hand in, read by a program that does not trust it: nothing is unpickled, unpacked or followed."""
+
+import csv
+import os
+import stat
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import ZipFile
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers import npy, npz
+from tieproof.inputs.readers.damage import reading
+from tieproof.ties import Array
+
+TABLE = "a table in UTF-8 text (.csv)"
+IDS, EMBEDDINGS = "ids", "embeddings"
+ENTRIES = (EMBEDDINGS, IDS)
+
+MOST_NAMED = 3
+PACKED = b"\x1f\x8b"
+"""How a file begins that gzip packed: it may be a thousand times as large as it looks."""
+
+
+class SubmissionError(InputError):
+    """A submission is not what was asked for; participants may read the message, which says nothing of the truth."""
+
+
+class Limits(NamedTuple):
+    """What a submission may be at most: bytes of its file, and numbers of a vector."""
+
+    size: int
+    dimensions: int
+
+
+def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
+    """The file of a submission: itself, or the only one of that name in its folder.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "embeddings.npy").touch()
+    ...     file_in(Path(folder), "embeddings", (".npz", ".npy")).name
+    'embeddings.npy'
+    """
+    if not submission.is_dir():
+        if submission.suffix.lower() not in extensions:
+            raise SubmissionError(
+                f"{submission.name} has the extension '{submission.suffix}'. Hand in {either(extensions)}."
+            )
+        return submission
+    wanted = [name + extension for extension in extensions]
+    found = [submission / each for each in wanted if os.path.lexists(submission / each)]
+    if len(found) != 1:
+        there = ", ".join(path.name for path in found) or "none of them"
+        raise SubmissionError(
+            f"The submission has {there} at its top. Hand in one of {', '.join(wanted)}, not within a folder."
+        )
+    return found[0]
+
+
+def check_file(path: Path, limits: Limits) -> None:
+    """Refuse what is no regular file, such as a link to somewhere else, and what is too large or packed."""
+    try:
+        seen = path.stat(follow_symlinks=False)
+        if not stat.S_ISREG(seen.st_mode):
+            raise SubmissionError(f"{path.name} is no regular file. Hand in the file itself, not a link to one.")
+        with path.open("rb") as file:
+            beginning = file.read(len(PACKED))
+    except OSError as error:
+        raise SubmissionError(f"{path.name} cannot be read ({error.strerror}). Hand it in again.") from error
+    if seen.st_size > limits.size:
+        raise SubmissionError(
+            f"{path.name} has {seen.st_size:,} bytes, and {limits.size:,} are allowed. "
+            "Fewer dimensions, float32 or float16 make it smaller."
+        )
+    if beginning == PACKED:
+        raise SubmissionError(f"{path.name} is packed by gzip. Hand it in unpacked.")
+
+
+def read_vectors(path: Path, ids: Sequence[str], limits: Limits) -> Array:
+    """The vectors of a submission, one for each of `ids` and in their order.
+
+    An .npz has the arrays `ids` and `embeddings`; a .csv the column `id` and then numbers; an .npy has its rows in
+    the order of the list of ids that participants were given, which is sorted, as `ids` are.
+    """
+    check_file(path, limits)
+    try:
+        given, vectors = READERS[path.suffix.lower()](path, limits)
+    except SubmissionError:
+        raise
+    except InputError as error:
+        raise SubmissionError(str(error).replace(f"{path.parent}/", "")) from error
+    except MemoryError:
+        raise SubmissionError(f"{path.name} does not fit into memory. Hand in fewer numbers.") from None
+    if given is None:
+        if len(vectors) != len(ids):
+            raise SubmissionError(
+                f"{path.name} has {len(vectors):,} rows for {len(ids):,} items. Give each id one, in the "
+                "order of the list of ids."
+            )
+        given = list(ids)
+    if len(given) != len(vectors):
+        raise SubmissionError(
+            f"{path.name} has {len(given):,} ids for {len(vectors):,} vectors. Give each vector one."
+        )
+    check_vectors(vectors, given, path.name, limits)
+    return vectors[rows_of(given, ids, path.name)]
+
+
+def from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
+    """The arrays `ids` and `embeddings` of an archive, and no others; unpacked it is within the limits, too."""
+    with reading(path, npz.KIND), ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > limits.size:
+        raise SubmissionError(f"{path.name} unpacks to {unpacked:,} bytes, and {limits.size:,} are allowed.")
+    entries = {entry.name: entry for entry in npz.entries(path)}
+    if set(entries) != set(ENTRIES):
+        raise SubmissionError(
+            f"{path.name} holds {named_few(sorted(entries)) or 'nothing'}. It should hold the arrays ids and "
+            "embeddings."
+        )
+    ids = entries[IDS].load()
+    if ids.ndim != 1 or ids.dtype.kind not in "Uiu":
+        raise SubmissionError(f"{path.name} has ids that are {entries[IDS].holds}. Save them as a list of strings.")
+    return [str(each) for each in ids.tolist()], entries[EMBEDDINGS].load()
+
+
+def from_npy(path: Path, limits: Limits) -> tuple[None, Array]:
+    """The only array of a file."""
+    (entry,) = npy.entries(path)
+    return None, np.asarray(entry.load())
+
+
+def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
+    """The column `id`, and the columns of numbers behind it."""
+    with reading(path, TABLE), path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file)
+        header = next(rows, [])
+        if header[:1] != ["id"] or len(header) < 2:
+            raise SubmissionError(
+                f"{path.name} should begin with the line id,0,1,2,… and a column for each dimension."
+            )
+        if len(header) - 1 > limits.dimensions:
+            raise SubmissionError(too_wide(path.name, len(header) - 1, limits))
+        ids, vectors = [], []
+        for row in rows:
+            if len(row) != len(header):
+                raise SubmissionError(
+                    f"{path.name} has {len(row)} cells on line {rows.line_num} under a header of {len(header)}. "
+                    "Give every row as many."
+                )
+            ids.append(row[0])
+            vectors.append(np.array(as_numbers(row[1:], path.name, rows.line_num)))
+    return ids, np.array(vectors, dtype=np.float64).reshape(len(ids), len(header) - 1)
+
+
+READERS = {".npz": from_npz, ".npy": from_npy, ".csv": from_csv}
+
+
+def as_numbers(cells: Sequence[str], name: str, line: int) -> list[float]:
+    """The numbers of a row."""
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError:
+        raise SubmissionError(
+            f"{name} has a cell that is no number on line {line}. Write numbers behind the id."
+        ) from None
+
+
+def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits) -> None:
+    """Refuse what is not one vector a row, of as many finite numbers as are allowed."""
+    if vectors.dtype.kind not in "fiub" or vectors.dtype.itemsize > 8:
+        raise SubmissionError(f"{name} holds {vectors.dtype}. Embeddings are numbers: save float32.")
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        raise SubmissionError(f"{name} holds the shape {vectors.shape}. Embeddings have one vector a row: (n, d).")
+    if vectors.shape[1] > limits.dimensions:
+        raise SubmissionError(too_wide(name, vectors.shape[1], limits))
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if bad.size:
+        first = vectors[bad[0]]
+        what = "NaN" if np.isnan(first).any() else "infinity"
+        raise SubmissionError(
+            f"{name} holds {what} in the vectors of {bad.size:,} items, the first of them '{ids[bad[0]]}'. "
+            "No ranking follows from that: hand in finite numbers."
+        )
+
+
+def too_wide(name: str, dimensions: int, limits: Limits) -> str:
+    """What is said of vectors with too many dimensions."""
+    return f"{name} has vectors of {dimensions:,} dimensions, and {limits.dimensions:,} are allowed."
+
+
+def rows_of(given: Sequence[str], ids: Sequence[str], name: str) -> list[int]:
+    """The row of each of `ids`; refused where one is missing, comes twice, or was not asked for."""
+    if twice := repeated(given):
+        raise SubmissionError(f"{name} has an id more than once: {named_few(twice)}. Give each one vector.")
+    row = {each: at for at, each in enumerate(given)}
+    if missing := [each for each in ids if each not in row]:
+        raise SubmissionError(
+            f"{name} lacks {len(missing):,} of {len(ids):,} ids: {named_few(missing)}. Give each one."
+        )
+    if len(given) > len(ids):
+        strangers = sorted(set(given).difference(ids))
+        raise SubmissionError(f"{name} has ids that nobody asked for: {named_few(strangers)}. Leave them out.")
+    return [row[each] for each in ids]
+
+
+def repeated(names: Collection[str]) -> list[str]:
+    """The names that come more than once."""
+    return [] if len(set(names)) == len(names) else [name for name, count in Counter(names).items() if count > 1]
+
+
+def named_few(names: Iterable[object]) -> str:
+    """The first names of many.
+
+    >>> named_few("abcd")
+    "'a', 'b', 'c' and 1 more"
+    """
+    every = [f"'{name}'" for name in names]
+    few, rest = ", ".join(every[:MOST_NAMED]), len(every) - MOST_NAMED
+    return f"{few} and {rest:,} more" if rest > 0 else few
+
+
+def either(words: Sequence[str]) -> str:
+    """Words as a choice.
+
+    >>> either([".npz", ".npy", ".csv"])
+    '.npz, .npy or .csv'
+    """
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]

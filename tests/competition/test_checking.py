@@ -1,0 +1,235 @@
+"""`check`: a bundle of ours holds, one by hand is found out, whatever its fault is."""
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bundles import by_hand, competition, competition_of_runs, write_table
+from tieproof.audit import ATTACKS as AUDITED
+from tieproof.audit import Verdict
+from tieproof.competition import ATTACKS, CheckReport, check, new
+from tieproof.competition.inspection import process
+from tieproof.errors import InputError
+
+CLIMBS = """
+import zipfile
+if zipfile.is_zipfile(os.path.join(sys.argv[1], "res", "x.npy")):
+    with zipfile.ZipFile(os.path.join(sys.argv[1], "res", "x.npy")) as archive:
+        for name in archive.namelist():
+            place = os.path.join(sys.argv[1], "unpacked", name)
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            try:
+                open(place, "wb").write(archive.read(name))
+            except OSError:
+                pass
+"""
+
+
+def verdicts(report: CheckReport) -> dict[str, Verdict]:
+    return {finding.attack: finding.verdict for finding in report.findings}
+
+
+def test_all_blind_systems_of_the_audit_are_handed_in() -> None:
+    blind = [name for name, attack in AUDITED.items() if attack.kind == "blind"]
+    assert [name for name, attack in ATTACKS.items() if attack.kind == "blind"] == blind
+
+
+@pytest.mark.heavy
+def test_a_bundle_of_ours_holds(tmp_path: Path) -> None:
+    """All attacks, by files that every participant has."""
+    report = check(new(competition(tmp_path), tmp_path / "bundle"))
+    assert report.held, str(report)
+    found = verdicts(report)
+    assert found["zeros"] is Verdict.HELD
+    refused = ["nan", "missing ids", "duplicate ids", "additional ids", "pickle", "giant file", "no file", "too wide"]
+    assert [found[name] for name in refused] == [Verdict.REFUSED] * len(refused)
+    assert [found[name] for name in ("other order", "copy", "other dimensions")] == [Verdict.HELD] * 3
+    assert report.finding("zeros").score < report.tasks[0].random_mean  # type: ignore[operator]
+
+
+FEW = ("zeros", "missing ids", "additional ids", "pickle", "copy")
+
+
+@pytest.mark.parametrize("platform", ["evalai", "kaggle", "grand-challenge"])
+def test_bundles_for_all_platforms_hold(platform: str, tmp_path: Path) -> None:
+    report = check(new(competition(tmp_path), tmp_path / "bundle.zip", platform=platform), attacks=FEW)
+    assert report.platform == platform
+    assert [finding.verdict for finding in report.findings] == [
+        Verdict.HELD,
+        Verdict.REFUSED,
+        Verdict.REFUSED,
+        Verdict.REFUSED,
+        Verdict.HELD,
+    ]
+
+
+def test_a_bundle_of_runs_holds(tmp_path: Path) -> None:
+    report = check(new(competition_of_runs(tmp_path), tmp_path / "bundle"), attacks=[*FEW, "empty", "words in names"])
+    assert report.held, str(report)
+    assert verdicts(report)["zeros"] is Verdict.HELD
+
+
+@pytest.mark.parametrize("platform", ["kaggle", "grand-challenge"])
+def test_bundles_of_runs_in_other_forms_hold(platform: str, tmp_path: Path) -> None:
+    bundle = new(competition_of_runs(tmp_path), tmp_path / "bundle", platform=platform)
+    report = check(bundle, attacks=["additional ids", "copy", "empty"])
+    assert list(verdicts(report).values()) == [Verdict.REFUSED, Verdict.HELD, Verdict.REFUSED]
+
+
+def test_the_usual_script_is_found_out(tmp_path: Path) -> None:
+    report = check(by_hand(tmp_path, more=", allow_pickle=True"), attacks=[*FEW, "order of the items", "no file"])
+    assert report.exploitable
+    found = verdicts(report)
+    exploitable = ("zeros", "missing ids", "pickle", "order of the items")
+    assert [found[name] for name in exploitable] == [Verdict.EXPLOITABLE] * len(exploitable)
+    assert found["no file"] is Verdict.CRASHED
+    assert "additional ids" not in found  # rows have no names there
+    # A stable sort of equal distances leaves the order of the file, in which the classes follow each other: the ranks
+    # of the nine relevant items are 10 c + 1 to 10 c + 9 for class c, whoever of them asks.
+    precisions = [sum((rank + 1) / (10 * c + rank + 1) for rank in range(9)) / 9 for c in range(4)]
+    assert report.finding("zeros").score == pytest.approx(sum(precisions) / 4)
+
+
+def test_shuffled_classes_hide_the_fault_of_the_usual_script(tmp_path: Path) -> None:
+    """Its zeros gain nothing there: that is why items are handed out in an order that says nothing."""
+    report = check(by_hand(tmp_path, in_order=False), attacks=["zeros", "order of the items", "pickle"])
+    assert set(verdicts(report).values()) == {Verdict.HELD, Verdict.REFUSED}
+
+
+def test_a_script_that_unpacks_whatever_comes_is_found_out(tmp_path: Path) -> None:
+    report = check(by_hand(tmp_path, before=CLIMBS), attacks=["climbing archive"])
+    assert report.finding("climbing archive").verdict is Verdict.EXPLOITABLE
+    assert "wrote outside of its folder" in report.finding("climbing archive").detail
+
+
+def test_a_script_that_depends_on_the_run_is_found_out(tmp_path: Path) -> None:
+    slow = "import time\nif np.load(os.path.join(sys.argv[1], 'res', 'x.npy')).shape[0] < 40: time.sleep(60)"
+    report = check(by_hand(tmp_path, before=slow), attacks=["missing ids"], time_limit=5)
+    assert report.finding("missing ids").verdict is Verdict.TIMED_OUT
+
+
+NAMES = {
+    "words in names": lambda label, at: f"{'abcd'[label]}_{at:03}",
+    "first letters": lambda label, at: f"{'wxyz'[label]}{(at * 7919) % 9973:04}",
+    "numbers in names": lambda label, at: f"item{label * 1000 + at}",
+}
+
+
+@pytest.mark.parametrize("leak", NAMES)
+def test_names_that_tell_labels_are_found_out(leak: str, tmp_path: Path) -> None:
+    settings = competition(tmp_path)
+    rows = [(NAMES[leak](at % 4, at), at % 4) for at in range(40)]
+    write_table(tmp_path / "Final.csv", [("id", "label"), *rows])
+    report = check(new(settings, tmp_path / "bundle"), attacks=[leak, "zeros"])
+    assert verdicts(report) == {leak: Verdict.EXPLOITABLE, "zeros": Verdict.HELD}
+
+
+def test_files_whose_size_tells_the_label_are_found_out(tmp_path: Path) -> None:
+    settings = competition(tmp_path)
+    labels = dict(line.split(",") for line in (tmp_path / "Final.csv").read_text().split()[1:])
+    for path in (tmp_path / "Final_items").iterdir():
+        path.write_text("x" * (100 * int(labels[path.stem]) + len(path.name)))
+    bundle = new(settings, tmp_path / "bundle")
+    report = check(bundle, attacks=["file sizes", "order of the items"])
+    assert verdicts(report) == {"file sizes": Verdict.EXPLOITABLE, "order of the items": Verdict.HELD}
+
+
+def test_dates_of_files_are_not_handed_out(tmp_path: Path) -> None:
+    """Items that were made class by class have dates that tell the class."""
+    settings = competition(tmp_path)
+    labels = dict(line.split(",") for line in (tmp_path / "Final.csv").read_text().split()[1:])
+    for path in (tmp_path / "Final_items").iterdir():
+        os.utime(path, (10**9, 10**9 + 1000 * int(labels[path.stem])))
+    bundle = new(settings, tmp_path / "bundle")
+    assert "file dates" not in verdicts(check(bundle, attacks=["file dates", "no file"]))
+    shutil.copytree(tmp_path / "Final_items", bundle / "public_data_final" / "Final_items", dirs_exist_ok=True)
+    assert verdicts(check(bundle, attacks=["file dates"])) == {"file dates": Verdict.EXPLOITABLE}
+
+
+def test_without_a_sandbox_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "can_seal", lambda: False)
+    monkeypatch.setattr("tieproof.competition.inspection.checking.can_seal", lambda: False)
+    report = check(new(competition(tmp_path), tmp_path / "bundle"), attacks=["zeros", "pickle"])
+    assert report.held
+    assert not report.sealed
+    assert "not sealed: bubblewrap (bwrap) is missing" in str(report)
+    bundle = by_hand(tmp_path, before='open("/app/program/score.py")')
+    with pytest.raises(InputError, match="reads or writes /app/, as on the platform, and only bubblewrap"):
+        check(bundle)
+
+
+@pytest.mark.skipif(not process.can_seal(), reason="bubblewrap is not installed, or may not be used")
+def test_a_program_has_the_folders_of_its_platform_and_no_network(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("labels")
+    code = (
+        "import os, socket, json; found = {'listed': sorted(os.listdir('/app'))}\n"
+        "try: socket.create_connection(('1.1.1.1', 53), 2); found['network'] = True\n"
+        "except OSError: found['network'] = False\n"
+        f"found['secret'] = os.path.exists({str(secret)!r})\n"
+        "try: open('/app/../usr/written', 'w'); found['written'] = True\n"
+        "except OSError: found['written'] = False\n"
+        "print(json.dumps(found))"
+    )
+    (tmp_path / "output").mkdir()
+    layout = process.Layout(["python3", "-c", code], {"/app/output": tmp_path / "output"}, "/app/output")
+    ended = process.run(layout, 60)
+    assert json.loads(ended.out) == {"listed": ["output"], "network": False, "secret": False, "written": False}
+
+
+def test_reports_are_the_same_twice_and_plain(tmp_path: Path) -> None:
+    bundle = by_hand(tmp_path)
+    one, other = (check(bundle, attacks=["two vectors", "copy", "nan"], seed=4) for _ in range(2))
+    assert one == other
+    found = json.loads(one.to_json())
+    assert list(found) == ["bundle", "platform", "sealed", "seed", "exploitable", "held", "tasks", "findings"]
+    assert [finding["task"] for finding in found["findings"]] == ["Only"] * 3
+    assert f"Checked {bundle}".split()[0] in str(one)
+
+
+def broken(tmp_path: Path, *names: str) -> Path:
+    bundle = by_hand(tmp_path)
+    for name in names:
+        place = bundle / name
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    return bundle
+
+
+def test_what_is_no_bundle(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none of the files by which bundles are known"):
+        check(broken(tmp_path, "competition.yaml"))
+    with pytest.raises(InputError, match="is no folder or \\.zip of a bundle"):
+        check(tmp_path / "nothing")
+
+
+def test_what_is_no_sample(tmp_path: Path) -> None:
+    bundle = broken(tmp_path, "good")
+    (bundle / "good").mkdir()
+    with pytest.raises(
+        InputError, match="is no sample of a submission with one file of rows of numbers; it holds nothing"
+    ):
+        check(bundle)
+    np.save(tmp_path / "few.npy", np.zeros((3, 2, 2)))
+    with pytest.raises(InputError, match=r"one file of rows of numbers; it holds few\.npy"):
+        check(bundle, submission=tmp_path / "few.npy")
+    np.save(tmp_path / "x.npy", np.ones((41, 2)))
+    with pytest.raises(InputError, match="gives its own sample no score: crashed: IndexError"):
+        check(bundle, submission=tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"attacks": ["zero"]}, "Unknown attack 'zero'. Known: zeros, constant"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"time_limit": 0}, "time_limit must be a number of seconds above 0"),
+    ],
+)
+def test_options_that_are_refused(options: dict[str, Sequence[str]], says: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=says):
+        check(tmp_path, **options)  # type: ignore[arg-type]

@@ -1,0 +1,220 @@
+"""Files of competitions, and bundles, that are refused before anything is written or run."""
+
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+from refusals.case import Case
+from tieproof.competition import check, new
+
+GOOD = {
+    "title": '"Letters"',
+    "task": '"embeddings"',
+    "image": '"docker.io/jane/scoring:1"',
+    "phases": '[{name = "Final", start = 2027-01-10, end = 2027-02-10, truth = "labels.csv"}]',
+}
+LABELS = "id,label\na,1\nb,1\nc,2\n"
+
+
+def settings(labels: str = LABELS, platform: str = "codabench", **changed: str | None) -> Callable[[Path], object]:
+    """Make a bundle from a file with other keys; None leaves one out."""
+
+    def call(folder: Path) -> object:
+        (folder / "labels.csv").write_text(labels)
+        keys = {name: value for name, value in {**GOOD, **changed}.items() if value is not None}
+        (folder / "competition.toml").write_text("".join(f"{name} = {value}\n" for name, value in keys.items()))
+        return new(folder / "competition.toml", folder / "bundle", platform=platform)
+
+    return call
+
+
+def phase(**changed: str) -> str:
+    """A list with one phase."""
+    given = {"name": '"Final"', "start": "2027-01-10", "end": "2027-02-10", "truth": '"labels.csv"', **changed}
+    return "[{" + ", ".join(f"{name} = {value}" for name, value in given.items()) + "}]"
+
+
+LATER = [
+    phase(name='"B"', start="2027-03-01", end="2027-04-01"),
+    phase(name='"C"', start="2027-05-01", end="2027-06-01"),
+]
+
+
+def no_toml(folder: Path) -> object:
+    """Make a bundle from what is no TOML."""
+    (folder / "competition.toml").write_text("title: Letters\n")
+    return new(folder / "competition.toml", folder / "bundle")
+
+
+def twice(folder: Path) -> object:
+    """Make a bundle where one is already."""
+    settings()(folder)
+    return settings()(folder)
+
+
+def bundle(files: dict[str, str], **options: object) -> Callable[[Path], object]:
+    """Check a bundle of these files."""
+
+    def call(folder: Path) -> object:
+        for name, text in files.items():
+            place = folder / "bundle" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+        (folder / "bundle").mkdir(exist_ok=True)
+        return check(folder / "bundle", **options)  # type: ignore[arg-type]
+
+    return call
+
+
+def damaged_archive(folder: Path) -> object:
+    """Check an archive that was cut short."""
+    with ZipFile(folder / "bundle.zip", "w") as archive:
+        archive.writestr("competition.yaml", "version: 2")
+    whole = (folder / "bundle.zip").read_bytes()
+    (folder / "bundle.zip").write_bytes(whole[:-10])
+    return check(folder / "bundle.zip")
+
+
+YAML = (
+    "tasks: [{index: 0, name: Only, scoring_program: program/}]\nphases: [{name: Only, tasks: [0]}]\n"
+    "leaderboards: [{columns: [{key: map, index: 0}]}]\n"
+)
+PROGRAM = {"competition.yaml": YAML, "program/metadata.yaml": "command: python3 /app/program/score.py\n"}
+
+CASES: dict[str, Case] = {
+    "a competition that is no TOML": Case(no_toml, r"competition\.toml is no TOML: .* Correct it there", True),
+    "an unknown key of a competition": Case(
+        settings(measure='["AP"]'), r"has the key measure, which is not known\. Did you mean measures\?", True
+    ),
+    "a competition without a title": Case(settings(title=None), r"lacks the key title\. Give a text", True),
+    "a competition with an empty title": Case(settings(title='""'), r"has nothing as title\. Give a text", True),
+    "a title that no platform has room for": Case(
+        settings(title=f'"{"a" * 101}"'), r"a title of 101 letters\. Give at most 100", True
+    ),
+    "a title that is a number": Case(settings(title="7"), r"has title = 7\. Give a text", True),
+    "an unknown task": Case(settings(task='"images"'), r"Unknown task='images'\. Known: embeddings, run", True),
+    "no measures of a competition": Case(
+        settings(measures="[]"), r"has measures = \[\]\. Give a list such as \['AP', 'P@1'\]", True
+    ),
+    "codes of bits in a competition": Case(
+        settings(distance='"hamming"'), r"has the distance hamming, of packed bits\. Let participants", True
+    ),
+    "a competition that allows no submissions": Case(
+        settings(limits="{submissions = 0}"), r"has submissions = 0\. Give a whole number of at least 1", True
+    ),
+    "a logo that is no picture": Case(
+        settings(logo='"labels.csv"'), r"has the logo labels\.csv\. Give a picture: \.png, \.jpg, \.jpeg", True
+    ),
+    "a phase that is no table": Case(settings(phases="[7]"), r"number 1 of .* is 7\. Give a table with name", True),
+    "a phase without an end": Case(
+        settings(phases='[{name = "x", start = 2027-01-10, truth = "labels.csv"}]'),
+        r"lacks the key end\. Give a date or a time",
+        True,
+    ),
+    "a phase that ends before it starts": Case(
+        settings(phases=phase(end="2026-01-10")), r"phase Final, which ends before it starts\. Give a later end", True
+    ),
+    "phases that overlap": Case(
+        settings(phases=phase()[:-1] + ", " + phase(name='"Last"')[1:]),
+        r"phase Last, which starts before Final is over\. Let one begin",
+        True,
+    ),
+    "two phases of one name": Case(
+        settings(phases=phase()[:-1] + ", " + phase(start="2027-03-01", end="2027-04-01")[1:]),
+        r"two phases of one name\. Give each its own letters",
+        True,
+    ),
+    "a phase without letters": Case(
+        settings(phases=phase(name='"最終"')), r"no letter or digit of ASCII in its name\. Give it one", True
+    ),
+    "a truth that is not there": Case(
+        settings(phases=phase(truth='"truth.csv"')), r"names truth\.csv, which is not beside it", True
+    ),
+    "a truth that would be handed out": Case(
+        settings(phases=phase(items='"."')), r"hands out \., and the truth lies in it\. Put them apart", True
+    ),
+    "a truth without labels": Case(settings(labels="id,class\na,1\n"), r"has the columns id, class; a table", True),
+    "a truth with a ragged row": Case(
+        settings(labels="id,label\na\n"), r"a row of another length than its first", True
+    ),
+    "a truth in which nothing is to be found": Case(
+        settings(labels="id,label\na,1\nb,2\n"), r"No query has anything relevant", True
+    ),
+    "a baseline that would be refused": Case(
+        settings(phases=phase(baseline='"competition.toml"')),
+        r"baseline of the phase Final would be refused: The submission has none of them at its top",
+        True,
+    ),
+    "a truth with an empty label": Case(settings(labels="id,label\na,\n"), r"a row without id or label", True),
+    "a truth with an item twice": Case(settings(labels="id,label\na,1\na,2\n"), r"has the id 'a' twice", True),
+    "a truth without items": Case(settings(labels="id,label\n"), r"has no items\. Give a row", True),
+    "a competition on Codabench without an image": Case(
+        settings(image=None),
+        r"in a container image: build one of image/Dockerfile, push it, and name it as image",
+        True,
+    ),
+    "a measure with too long a name": Case(
+        settings(measures='["nDCG(gain=exp,ideal=list)@1000000"]'), r"is too long for a column of 36 letters", True
+    ),
+    "too many phases for Kaggle": Case(
+        settings(
+            platform="kaggle",
+            phases=f"{phase()[:-1]}, {LATER[0][1:-1]}, {LATER[1][1:]}",
+        ),
+        r"Kaggle has a public and a private part, and there are 3 phases\. Give one or two",
+        True,
+    ),
+    "one id in two phases on Kaggle": Case(
+        settings(
+            platform="kaggle",
+            phases=phase()[:-1] + ", " + phase(name='"B"', start="2027-03-01", end="2027-04-01")[1:],
+        ),
+        r"An id is in two phases, and Kaggle has one table of all",
+        True,
+    ),
+    "an unknown platform": Case(settings(platform="codalab"), r"Unknown platform='codalab'\. Known: codabench", True),
+    "a bundle that is there already": Case(
+        twice, r"bundle is there already\. Give a folder or \.zip that is not", True
+    ),
+    "a bundle in no folder": Case(
+        lambda folder: new(folder / "x.toml", folder / "no" / "bundle"), r"cannot be made: there is no folder", True
+    ),
+    "a folder that is no bundle": Case(bundle({}), r"none of the files by which bundles are known at its top", True),
+    "an archive that is no bundle": Case(damaged_archive, r"cannot be read as a bundle \(\.zip\)", True),
+    "a bundle that is no YAML": Case(
+        bundle({"competition.yaml": "a: [b"}), r"competition\.yaml cannot be read as YAML", True
+    ),
+    "a bundle that is a list": Case(bundle({"competition.yaml": "[]"}), r"holds no mapping of YAML", True),
+    "a bundle without tasks": Case(
+        bundle({"competition.yaml": "title: x"}), r"is not what Codabench reads: KeyError\('leaderboards'\)", True
+    ),
+    "a bundle whose program is not there": Case(
+        bundle({"competition.yaml": YAML}), r"program is named in competition\.yaml, and is not there", True
+    ),
+    "a program without a command": Case(
+        bundle({**PROGRAM, "program/metadata.yaml": "description: x\n"}),
+        r"has no metadata\.yaml with a command",
+        True,
+    ),
+    "a bundle without a sample": Case(
+        bundle(PROGRAM), r"'Only' has no sample of a submission in its bundle\. Give one that the program takes", True
+    ),
+    "a sample that is not there": Case(bundle(PROGRAM, submission="none.npy"), r"none\.npy does not exist", True),
+    "a challenge without its script": Case(
+        bundle({"challenge_config.yaml": "title: x"}),
+        r"is not what EvalAI reads: KeyError\('evaluation_script'\)",
+        True,
+    ),
+    "a container without a truth": Case(
+        bundle({"Dockerfile": "", "evaluate.py": ""}), r"has no folder ground_truth beside its Dockerfile", True
+    ),
+    "a container without an entry": Case(
+        bundle({"Dockerfile": "FROM x", "evaluate.py": "", "ground_truth/x": ""}), r"has no ENTRYPOINT such as", True
+    ),
+    "an attack that there is not": Case(
+        bundle({}, attacks=["zero"]), r"Unknown attack 'zero'\. Known: zeros, constant", True
+    ),
+    "a check without time": Case(
+        bundle({}, time_limit=0.0), r"time_limit must be a number of seconds above 0, not 0\.0", True
+    ),
+}
