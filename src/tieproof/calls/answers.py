@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.calls.fingerprints import RankingDigests
-from tieproof.calls.problems import Side, as_budget, as_distance, make_problem, watched
+from tieproof.calls.problems import Side, as_budget, as_distance, in_memory, make_problem, watched
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
 from tieproof.distances import Distance, reported
 from tieproof.engine import ties_of
@@ -88,11 +88,13 @@ def evaluate_answers(
     setting = Setting(reported(distance), items is None, len(own), len(of_items), own.shape[1], empty)
     problem = None
     if answered.any() and item_answered.sum() > (items is None):
-        problem = make_problem(
-            Side(own[answered], of_queries[answered]),
-            Side(None) if items is None else Side(items[item_answered], of_items[item_answered]),
-            distance,
-            as_budget(memory, threads),
+        problem = in_memory(
+            make_problem(
+                Side(own[answered], of_queries[answered]),
+                Side(None) if items is None else Side(items[item_answered], of_items[item_answered]),
+                distance,
+                as_budget(memory, threads),
+            )
         )
     missing = Missing.of(of_queries, of_items, answered, item_answered, items is None)
     rankings = RankingDigests(len(own))

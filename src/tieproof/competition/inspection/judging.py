@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.audit import Finding, Verdict
-from tieproof.audit.luck import REDRAWS, SUSPICIOUS, Luck, differ, rounding
+from tieproof.audit.luck import Luck, differ, rounding
 from tieproof.competition.inspection.attacks import FileAttack, Handed, Material
 from tieproof.competition.inspection.blind_systems import random_system
 from tieproof.competition.inspection.trying import Tried, Trying
@@ -15,8 +15,15 @@ from tieproof.competition.inspection.trying import Tried, Trying
 DRAWS = 12
 """Random systems that a task is given."""
 
+REDRAWS = 12
+"""How often a blind system that seems to gain is drawn again."""
+
+GAIN = 3.0
+"""Standard deviations of random systems that a gain must be larger than."""
+
 CERTAIN = 6.0
-"""Standard deviations by which a system that knows names or places alone must not be better than random ones."""
+"""Standard deviations by which a system that knows names or places alone must not be better than random ones, and
+standard errors by which the mean of a blind system must not be."""
 
 WITHOUT_SCORE: dict[str, Verdict] = {
     "refused": Verdict.REFUSED,
@@ -67,16 +74,22 @@ class Trial(NamedTuple):
 
 def judge_blind(trial: Trial, attack: FileAttack, score: float) -> Finding:
     """A blind system gains where it is better than random ones, also when it is drawn again."""
-    if not trial.luck.is_suspicious(score, trial.sign):
+    if not gains(trial, Luck(score, 0.0, 1)):
         return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: no more than random systems.")
     numbers = range(1, 2 if attack.fixed else REDRAWS + 1)
     again = [trial.trying(handed_in(attack, trial.material(attack.name, number))) for number in numbers]
     confirmed = Luck.of([tried.score if tried.score is not None else math.nan for tried in again])
-    gains = math.isfinite(confirmed.mean) and trial.luck.is_beaten_by(confirmed, trial.sign)
-    if not gains:
+    if not (math.isfinite(confirmed.mean) and gains(trial, confirmed)):
         return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: more than random systems by luck alone.")
     detail = f"{attack.does}: more than random systems, though it looks at nothing."
     return trial.finding(attack, Verdict.EXPLOITABLE, confirmed.mean, detail)
+
+
+def gains(trial: Trial, scores: Luck) -> bool:
+    """Whether the mean of these scores is better than that of random systems, and not by luck (Welch 1947)."""
+    luck = trial.luck
+    error = math.sqrt(luck.std**2 / luck.size + scores.std**2 / scores.size)
+    return trial.sign * (scores.mean - luck.mean) > max(GAIN * luck.std, CERTAIN * error) + rounding(luck.mean)
 
 
 def judge_leak(trial: Trial, attack: FileAttack, score: float) -> Finding:
@@ -90,7 +103,7 @@ def judge_leak(trial: Trial, attack: FileAttack, score: float) -> Finding:
 def judge_damage(trial: Trial, attack: FileAttack, score: float) -> Finding:
     """What is damaged gains where it scores more than when it was whole."""
     gain = trial.sign * (score - trial.sample)
-    if gain > SUSPICIOUS * trial.luck.std + rounding(trial.sample):
+    if gain > GAIN * trial.luck.std + rounding(trial.sample):
         detail = f"{attack.does}: taken, and scored above the {trial.sample:.4f} of the whole sample."
         return trial.finding(attack, Verdict.EXPLOITABLE, score, detail)
     return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: taken, and gains nothing.")
