@@ -77,7 +77,12 @@ def test_chance_is_no_exploit(seed: int) -> None:
 
 def test_the_defect_is_named_and_nothing_else_is_blamed() -> None:
     report = tp.audit(zoo.by_size_of_numbers)
-    assert {f.attack for f in report.findings if not f.verdict.harmless} <= {"scaling", "denormals", "underflow", "huge norms"}
+    assert {f.attack for f in report.findings if not f.verdict.harmless} <= {
+        "scaling",
+        "denormals",
+        "underflow",
+        "huge norms",
+    }
     report = tp.audit(zoo.nan_is_nearest, attacks=BLIND)
     assert {f.attack for f in report.findings if f.verdict is Verdict.EXPLOITABLE} == {"nan", "some nan"}
 
