@@ -453,9 +453,9 @@ def test_parameters_that_tell_nothing() -> None:
 def test_luck_is_a_two_step_test() -> None:
     random = Luck.of([0.1, 0.2, 0.3])
     assert random == pytest.approx((0.2, 0.1, 3))
-    assert not random.is_suspicious(0.5, 1)
-    assert random.is_suspicious(0.51, 1)
-    assert random.is_suspicious(-0.11, -1)
+    assert not random.is_suspicious(0.4, 1)
+    assert random.is_suspicious(0.41, 1)
+    assert random.is_suspicious(-0.01, -1)
     assert is_gain(Luck(0.04, 0.0, 5), 1e-9)
     assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
     assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)
