@@ -22,8 +22,8 @@ with a `tieproof.InputWarning`; the command line prints it as one line on standa
 too: `warnings.simplefilter("error", tieproof.InputWarning)`. Every line of these tables is a test.
 
 All that tieproof raises on purpose is a `tieproof.TieproofError`: `InputError`, `MissingExtraError` where an optional
-library is not installed, and `UnsafeProductError` where the matrix product of a machine is less exact than its type
-promises.
+library is not installed, `UnsafeProductError` where the matrix product of a machine is less exact than its type
+promises, and `ClusterError` where a cluster fails to do a part, again and again.
 """
 
 

@@ -35,7 +35,14 @@ def test_the_public_ones_are_among_them() -> None:
     public = {
         name for name in tp.__all__ if inspect.isclass(kind := getattr(tp, name)) and issubclass(kind, Exception)
     }
-    assert public == {"InputError", "InputWarning", "MissingExtraError", "TieproofError", "UnsafeProductError"}
+    assert public == {
+        "ClusterError",
+        "InputError",
+        "InputWarning",
+        "MissingExtraError",
+        "TieproofError",
+        "UnsafeProductError",
+    }
     assert public <= set(ERRORS)
 
 

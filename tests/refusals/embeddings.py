@@ -47,7 +47,31 @@ def only_queries(more: Any = None) -> object:
     return evaluator.compute()
 
 
+def of_another(folder: Path) -> object:
+    tp.evaluate(GOOD, LABELS, checkpoint=folder / "done")
+    return tp.evaluate(GOOD, LABELS, distance="euclidean", checkpoint=folder / "done")
+
+
+def no_checkpoint(folder: Path) -> object:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "notes.txt").touch()
+    return tp.evaluate(GOOD, LABELS, checkpoint=folder / "mine")
+
+
+def file_for_a_checkpoint(folder: Path) -> object:
+    (folder / "done").touch()
+    return tp.evaluate(GOOD, LABELS, checkpoint=folder / "done")
+
+
 CASES: dict[str, Case] = {
+    "checkpoint of another evaluation": Case(
+        of_another, r"is of another evaluation: it differs in the distance", True
+    ),
+    "checkpoint among other files": Case(no_checkpoint, r"holds other files and no checkpoint", True),
+    "file for a checkpoint": Case(file_for_a_checkpoint, r"checkpoint must be a folder", True),
+    "function and a checkpoint": Case(
+        evaluate(distance=lambda x, y: x @ y.T, checkpoint="done"), r"cannot be counted part by part"
+    ),
     "NaN": Case(evaluate(with_value(np.nan)), r"embeddings must be finite numbers, and row 3 holds nan"),
     "infinity": Case(evaluate(with_value(np.inf)), r"row 3 holds inf"),
     "minus infinity, float16": Case(evaluate(with_value(-np.inf).astype(np.float16)), r"row 3 holds -inf"),

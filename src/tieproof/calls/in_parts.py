@@ -50,10 +50,10 @@ def found(problem: Problem | ShardedProblem, bits: int | None, place: Place, pro
         problem = as_sharded(problem)
         check_distance(problem.whole)
     if isinstance(problem, ShardedProblem):
-        from tieproof.cluster import fits, share_of_engine
+        from tieproof.cluster import beside_all_rows, fits
 
         if not place.in_parts and fits(problem):
-            problem = problem.in_memory(share_of_engine(problem.whole.budget))
+            problem = problem.in_memory(beside_all_rows(problem))
     if isinstance(problem, ShardedProblem):
         with ExitStack() as stack:
             yield found_in_parts(problem, bits, place, progress, stack)

@@ -11,8 +11,8 @@ Counts are integers that add up: neither the parts nor their order nor where the
 """
 
 from tieproof.cluster.evaluation import count_all, survey
-from tieproof.cluster.layout import fits, share_of_engine
+from tieproof.cluster.layout import beside_all_rows, fits
 from tieproof.cluster.local import Local
 from tieproof.cluster.on_ray import connected
 
-__all__ = ["Local", "connected", "count_all", "fits", "share_of_engine", "survey"]
+__all__ = ["Local", "beside_all_rows", "connected", "count_all", "fits", "survey"]

@@ -51,9 +51,20 @@ def share_of_engine(budget: Budget) -> Budget:
 
 
 def fits(problem: ShardedProblem) -> bool:
-    """Whether all rows fit into their half of the memory."""
+    """Whether all rows fit into half of the memory."""
+    return 2 * bytes_of(problem) <= max(problem.whole.budget.memory, SMALLEST_BUDGET)
+
+
+def bytes_of(problem: ShardedProblem) -> int:
+    """What all rows take in memory."""
     rows = len(problem.queries) + (0 if problem.gallery is None else len(problem.gallery))
-    return rows <= 4 * Sizes.of(problem, problem.whole.budget.memory).rows
+    return rows * (problem.row_bytes + BYTES_BESIDE)
+
+
+def beside_all_rows(problem: ShardedProblem) -> Budget:
+    """The budget of the engine where all rows are in memory."""
+    memory, threads = max(problem.whole.budget.memory, SMALLEST_BUDGET), problem.whole.budget.threads
+    return Budget(memory - bytes_of(problem), threads)
 
 
 class Unit(NamedTuple):

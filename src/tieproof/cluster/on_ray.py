@@ -9,6 +9,7 @@ A task is a function of its arguments, so one that was lost is done again and co
 """
 
 import os
+import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ AHEAD = 4
 
 ADDED = 8
 """Counts that are added up by one task."""
+
+PATIENCE = 10.0
+"""Seconds that the machine of a cluster may take to answer at first."""
 
 LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
 """How a cluster of this machine alone is started: it is reached from nowhere else."""
@@ -72,6 +76,8 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
 
 def connect(ray: Any, address: str) -> None:
     """Connect to a cluster, or start one of this machine."""
+    if ":" in address:
+        check_answers(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns of without
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -81,11 +87,25 @@ def connect(ray: Any, address: str) -> None:
             return
     except (ConnectionError, RuntimeError, ValueError) as error:
         if address != "auto":
-            said = " ".join(str(error).split())
-            raise InputError(
-                f"No Ray cluster answers at {address} ({said}). Start one there, or pass cluster='auto'.", "cluster"
-            ) from None
+            raise silent(address, error) from None
     ray.init(address="local", **LOCAL, **quiet)
+
+
+def check_answers(address: str) -> None:
+    """Refuse an address that nobody listens at, which Ray would wait for and then end the process."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise silent(address, error) from None
+
+
+def silent(address: str, error: Exception) -> InputError:
+    """What to say of an address where no cluster is."""
+    return InputError(
+        f"No Ray cluster answers at {address} ({in_one_line(error)}). Start one there, or pass cluster='auto'.",
+        "cluster",
+    )
 
 
 class OnRay:
@@ -186,24 +206,22 @@ class OnRay:
 
         try:
             return self.ray.get(ref)
-        except exceptions.RayTaskError as error:
+        except exceptions.RayError as error:
             cause: BaseException = error
             while isinstance(cause, exceptions.RayTaskError):
                 cause = cause.cause
             if isinstance(cause, TieproofError):
                 raise cause from None
-            raise ClusterError(f"A task failed on the cluster: {in_one_line(cause)}. {GO_ON}") from error
-        except exceptions.RayError as error:
-            raise ClusterError(f"The cluster lost a task for good: {in_one_line(error)}. {GO_ON}") from error
+            what = "lost a task for good" if isinstance(cause, exceptions.RayError) else "failed to do a task"
+            raise ClusterError(
+                f"The cluster {what} ({in_one_line(cause)}). Look for the cause, and run the same again; with "
+                "checkpoint= it goes on where it was."
+            ) from error
 
     def cancel(self, refs: list[Any]) -> None:
         """Take back what was submitted and nobody waits for."""
         for ref in refs:
             self.ray.cancel(ref, force=False)
-
-
-GO_ON = "Look for the cause, and run the same again; with checkpoint= it goes on where it was."
-"""What to do where a cluster failed."""
 
 
 def in_one_line(error: BaseException) -> str:

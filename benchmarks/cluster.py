@@ -1,0 +1,261 @@
+"""What counting part by part costs, here and on Ray; and how a large evaluation would go on many machines.
+
+    python benchmarks/cluster.py
+    python benchmarks/cluster.py --items 8000
+
+Measured on this machine: evaluations of rows that are read part by part beside those of arrays in memory, cut into
+more and more blocks and shards; one and two workers of Ray with one thread each beside as many threads of one process;
+what a task costs that counts next to nothing; and the bytes that a pair moves. From these constants a schedule is
+simulated: machines that are slow now and then, or lost, networks and disks. Figures are in cluster.json.
+"""
+
+import argparse
+import heapq
+import os
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import tieproof as tp
+from measuring import Array, Measured, at_most, clustered, keep, missed, seconds, setting, table, take_turns, where
+from tieproof.cluster import layout
+from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.problem import ShardedProblem
+
+DIMENSIONS, RELEVANT = 256, 20
+LOCAL, ON_RAY = 1.1, 1.15
+"""How many times the time in memory an evaluation in parts may take, and one of two workers that of two threads."""
+
+MEMORY = "256MiB"
+"""Of each worker that is measured."""
+
+QUERIES, ITEMS, WIDE = 10**6, 10**8, 768
+MACHINES = (10, 100, 1000)
+
+
+@contextmanager
+def blocks_of(rows: int) -> Iterator[None]:
+    """Blocks and groups of so many rows, whatever the memory."""
+
+    def of(_: ShardedProblem, __: int) -> layout.Sizes:
+        return layout.Sizes(rows, 10**12)
+
+    with (
+        patch.object(layout.Sizes, "of", of),
+        patch.object(layout, "SMALLEST_BLOCK", 1),
+        patch("tieproof.cluster.fits", lambda _: False),
+    ):
+        yield
+
+
+def evaluation(data: Array, labels: Array, shards: int | None, **options: Any) -> Callable[[], str]:
+    """Of an array, or of one in so many shards."""
+    cuts = None if shards is None else np.linspace(0, len(data), shards + 1)[1:-1].astype(int)
+    given = data if cuts is None else ArraySource.of(data, cuts)
+    return lambda: tp.evaluate(given, labels, memory=MEMORY, **options).to_json()
+
+
+def beside_memory(data: Array, labels: Array) -> list[Measured]:
+    """Evaluations in parts, and what they take beside the one in memory."""
+    rows = []
+    for name, blocks, shards in (
+        ("read at once", 1, 8),
+        ("2 blocks", 2, 8),
+        ("4 blocks", 4, 8),
+        ("8 blocks", 8, 8),
+        ("4 blocks, 64 shards", 4, 64),
+    ):
+        calls = {"reference": evaluation(data, labels, None), "evaluate": evaluation(data, labels, shards)}
+        if blocks == 1:
+            times = take_turns(calls)
+        else:
+            with blocks_of(-(-len(data) * 9 // blocks // 8)):
+                times = take_turns(calls)
+        medians = {key: statistics.median(spent) for key, spent in times.items()}
+        ratio = medians["evaluate"] / medians["reference"]
+        rows.append({"case": name, **medians, "ratio": ratio} | ({"at_most": LOCAL} if blocks == 1 else {}))
+    return rows
+
+
+def on_ray(data: Array, labels: Array) -> list[Measured]:
+    """One and two workers of one thread beside one and two threads; all are there before the clock starts."""
+    import ray
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    rows = []
+    for workers in (1, 2):
+        ray.init(num_cpus=workers, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+        evaluation(data[:3000], labels[:3000], 1, cluster="auto")()
+        times = take_turns(
+            {
+                "reference": evaluation(data, labels, None, threads=workers),
+                "evaluate": evaluation(data, labels, 8, cluster="auto"),
+            }
+        )
+        medians = {key: statistics.median(spent) for key, spent in times.items()}
+        ratio = medians["evaluate"] / medians["reference"]
+        rows.append({"case": f"{workers} Ray workers", **medians, "ratio": ratio, "at_most": ON_RAY})
+        if workers == 2:
+            rows.append({"case": "a task", "seconds": seconds_of_a_task(data[:400], labels[:400])})
+        ray.shutdown()
+    return rows
+
+
+def seconds_of_a_task(data: Array, labels: Array) -> float:
+    """What a task takes that counts next to nothing: of the driver, of Ray, and of the engine."""
+    call = evaluation(data, labels, 1, cluster="auto")
+    with blocks_of(400):
+        few = seconds(call)
+    with blocks_of(40):
+        many = seconds(call)
+    count = 400 // 40
+    return max(0.0, many - few) / (count * (count + 1) // 2 - 1)
+
+
+def bytes_per_pair(rows: int, dimensions: int, of_counts: int) -> float:
+    """What a block of so many rows against as many moves: both, and the counts of the first."""
+    return (2 * rows * dimensions * 4 + rows * of_counts * 16) / rows**2
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a machine does, and how often it does not."""
+
+    workers: int = 16
+    memory: float = 8 * 2**30  # of each worker
+    pair: float = 2e-8  # seconds of a worker for a pair at 768 dimensions
+    task: float = 0.05  # seconds beside that
+    network: float = 1.25e9  # bytes a second, of the machine
+    storage: float = 2e11  # bytes a second, that all machines together read
+    slow: float = 0.01  # share of tasks that take five times as long
+    lost: float = 1 / 1000 / 3600  # machines lost a second, each
+    submitted: float = 1 / 2000  # seconds of the driver for a task
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How an evaluation is cut for workers of some memory."""
+
+    blocks: int
+    groups: int
+    queries: float
+    items: float
+    bytes_read: float  # of a task: its group, and the block with what is relevant to it
+
+    @classmethod
+    def of(cls, queries: int, items: int, machine: Machine, relevant: int) -> "Shape":
+        """As `layout` cuts it."""
+        rows = int(machine.memory / 8 / (WIDE * 4 + layout.BYTES_BESIDE))
+        in_block = max(1, min(rows // (1 + relevant), int(machine.memory / 4 / layout.BYTES_PER_PAIR / relevant)))
+        blocks, groups = -(-queries // in_block), -(-items // rows)
+        read = (items / groups + in_block * (1 + relevant)) * WIDE * 4
+        return cls(blocks, groups, queries / blocks, items / groups, read)
+
+
+def simulate(machine: Machine, machines: int, queries: int, items: int, seed: int = 0) -> Measured:
+    """Hours of a schedule: each task goes to the worker that is free first, and begins again where one is lost."""
+    random, shape = np.random.default_rng(seed), Shape.of(queries, items, machine, RELEVANT)
+    workers, tasks = machines * machine.workers, shape.blocks * shape.groups
+    speed = min(machine.network / machine.workers, machine.storage / workers)
+    reading = shape.bytes_read / speed
+    counting = shape.queries * shape.items * machine.pair
+    ends = [0.0] * min(workers, tasks)
+    repeated = 0
+    factors = np.where(random.random(tasks) < machine.slow, 5.0, 1.0)
+    for number, factor in enumerate(factors.tolist()):
+        free = heapq.heappop(ends)
+        begin, spent = max(free, number * machine.submitted), (reading + counting) * factor + machine.task
+        while random.random() < 1 - np.exp(-machine.lost * spent):
+            begin += spent * random.random()
+            repeated += 1
+        heapq.heappush(ends, begin + spent)
+    last = max(ends)
+    return {
+        "machines": machines,
+        "hours": last / 3600,
+        "tasks": tasks,
+        "repeated": repeated,
+        "efficiency": tasks * counting / (last * workers),
+        "reading": reading / (reading + counting),
+        "driver": 72 * items,  # labels, classes, members, digests
+    }
+
+
+def schedules(task: float) -> list[Measured]:
+    """The evaluation that the constants are for, on more and more machines; and what breaks first as it grows."""
+    usual = replace(Machine(), task=task)
+    changed = {
+        "as measured": usual,
+        "a hundredth of the network": replace(usual, network=usual.network / 100),
+        "a hundredth of the storage": replace(usual, storage=usual.storage / 100),
+        "one task in ten slow": replace(usual, slow=0.1),
+        "a machine lost each hour of a hundred": replace(usual, lost=10 * usual.lost),
+        "workers of 1 GiB": replace(usual, memory=2.0**30),
+    }
+    return [
+        {"case": name, **simulate(machine, machines, QUERIES, ITEMS)}
+        for name, machine in changed.items()
+        for machines in MACHINES
+    ]
+
+
+def render(measured: Measured) -> str:
+    local, ray = measured["local"], [row for row in measured["ray"] if "ratio" in row]
+    [task] = [row["seconds"] for row in measured["ray"] if row["case"] == "a task"]
+    cells = [
+        (row["case"], *(f"{row[key]:.2f}" for key in ("reference", "evaluate", "ratio")))
+        + (at_most(row["ratio"], row["at_most"]) if "at_most" in row else "",)
+        for row in [*local, *ray]
+    ]
+    title = f"in parts beside in memory, leave-one-out, N = {measured['items']:,}, D = {DIMENSIONS}"
+    targets = [(row["case"], row["ratio"], row["at_most"]) for row in [*local, *ray] if "at_most" in row]
+    moved = ", ".join(f"{row['bytes']:.2f} with blocks of {row['rows']:,}" for row in measured["moved"])
+    simulated = [
+        (
+            row["case"],
+            f"{row['machines']:,}",
+            f"{row['hours']:.2f}",
+            f"{row['tasks']:,}",
+            f"{row['repeated']:,}",
+            *(f"{row[key]:.2f}" for key in ("efficiency", "reading")),
+        )
+        for row in measured["simulated"]
+    ]
+    headings = ("case", "machines", "hours", "tasks", "done again", "efficiency", "share of reading")
+    return (
+        table(title, ("case", "in memory, s", "in parts, s", "ratio", "at most"), cells)
+        + missed(targets)
+        + f"a task: {1e3 * task:.0f} ms; bytes moved per pair: {moved}\n"
+        + table(f"simulated: {QUERIES:,} queries, {ITEMS:,} items, {WIDE} dimensions", headings, simulated)
+        + where(measured)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=40_000, metavar="N", help="usually 40,000")
+    options = parser.parse_args()
+    data, labels = clustered(options.items, DIMENSIONS, options.items // RELEVANT)
+    evaluation(data[:2000], labels[:2000], None)()
+    ray = on_ray(data, labels)
+    [task] = [row["seconds"] for row in ray if row["case"] == "a task"]
+    measured = {
+        "items": options.items,
+        "local": beside_memory(data, labels),
+        "ray": ray,
+        "moved": [{"rows": rows, "bytes": bytes_per_pair(rows, WIDE, RELEVANT)} for rows in (10**4, 10**5, 10**6)],
+        "simulated": schedules(task),
+        "setting": setting(),
+    }
+    print(render(measured), end="")
+    keep(str(Path(__file__)), measured)
+
+
+if __name__ == "__main__":
+    main()
