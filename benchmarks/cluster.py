@@ -216,7 +216,7 @@ def render(measured: Measured) -> str:
         )
         for row in [*local, *ray]
     ]
-    title = f"in parts beside in memory, leave-one-out, N = {measured['items']:,}, D = {DIMENSIONS}"
+    title = f"in parts beside in memory, leave-one-out, N = {measured['items']:,}, D = {measured['dimensions']}"
     targets = [(row["case"], row["ratio"], row["at_most"]) for row in [*local, *ray] if "at_most" in row]
     moved = ", ".join(f"{row['bytes']:.2f} with blocks of {row['rows']:,}" for row in measured["moved"])
     simulated = [
@@ -235,7 +235,11 @@ def render(measured: Measured) -> str:
         table(title, ("case", "in memory, s", "in parts, s", "ratio", "at most"), cells)
         + missed(targets)
         + f"a task: {1e3 * task:.0f} ms; bytes moved per pair: {moved}\n"
-        + table(f"simulated: {QUERIES:,} queries, {ITEMS:,} items, {WIDE} dimensions", headings, simulated)
+        + table(
+            f"simulated: {measured['queries']:,} queries, {measured['gallery']:,} items, {WIDE} dimensions",
+            headings,
+            simulated,
+        )
         + where(measured)
     )
 
@@ -250,6 +254,9 @@ def main() -> None:
     [task] = [row["seconds"] for row in ray if row["case"] == "a task"]
     measured = {
         "items": options.items,
+        "dimensions": DIMENSIONS,
+        "queries": QUERIES,
+        "gallery": ITEMS,
         "local": beside_memory(data, labels),
         "ray": ray,
         "moved": [{"rows": rows, "bytes": bytes_per_pair(rows, WIDE, RELEVANT)} for rows in (10**4, 10**5, 10**6)],
