@@ -4,8 +4,8 @@
     python benchmarks/cluster.py --items 8000
 
 Measured on this machine: evaluations of rows that are read part by part beside those of arrays in memory, cut into
-more and more blocks and shards; one and two workers of Ray with one thread each beside as many threads of one process;
-what a task costs that counts next to nothing; and the bytes that a pair moves. From these constants a schedule is
+more and more blocks and shards; one and two workers of Ray with one thread each beside as many threads of one
+process; what a task costs that counts next to nothing; and the bytes that a pair moves. From these a schedule is
 simulated: machines that are slow now and then, or lost, networks and disks. Figures are in cluster.json.
 """
 
@@ -209,11 +209,14 @@ def render(measured: Measured) -> str:
     local, ray = measured["local"], [row for row in measured["ray"] if "ratio" in row]
     [task] = [row["seconds"] for row in measured["ray"] if row["case"] == "a task"]
     cells = [
-        (row["case"], *(f"{row[key]:.2f}" for key in ("reference", "evaluate", "ratio")))
-        + (at_most(row["ratio"], row["at_most"]) if "at_most" in row else "",)
+        (
+            row["case"],
+            *(f"{row[key]:.2f}" for key in ("reference", "evaluate", "ratio")),
+            at_most(row["ratio"], row["at_most"]) if "at_most" in row else "",
+        )
         for row in [*local, *ray]
     ]
-    title = f"in parts beside in memory, leave-one-out, N = {measured['items']:,}, D = {DIMENSIONS}"
+    title = f"in parts beside in memory, leave-one-out, N = {measured['items']:,}, D = {measured['dimensions']}"
     targets = [(row["case"], row["ratio"], row["at_most"]) for row in [*local, *ray] if "at_most" in row]
     moved = ", ".join(f"{row['bytes']:.2f} with blocks of {row['rows']:,}" for row in measured["moved"])
     simulated = [
@@ -232,7 +235,11 @@ def render(measured: Measured) -> str:
         table(title, ("case", "in memory, s", "in parts, s", "ratio", "at most"), cells)
         + missed(targets)
         + f"a task: {1e3 * task:.0f} ms; bytes moved per pair: {moved}\n"
-        + table(f"simulated: {QUERIES:,} queries, {ITEMS:,} items, {WIDE} dimensions", headings, simulated)
+        + table(
+            f"simulated: {measured['queries']:,} queries, {measured['gallery']:,} items, {WIDE} dimensions",
+            headings,
+            simulated,
+        )
         + where(measured)
     )
 
@@ -247,6 +254,9 @@ def main() -> None:
     [task] = [row["seconds"] for row in ray if row["case"] == "a task"]
     measured = {
         "items": options.items,
+        "dimensions": DIMENSIONS,
+        "queries": QUERIES,
+        "gallery": ITEMS,
         "local": beside_memory(data, labels),
         "ray": ray,
         "moved": [{"rows": rows, "bytes": bytes_per_pair(rows, WIDE, RELEVANT)} for rows in (10**4, 10**5, 10**6)],
