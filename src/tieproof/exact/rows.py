@@ -276,17 +276,6 @@ def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
     return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
 
 
-def by_largest(rows: Embeddings) -> FloatArray:
-    """Rows divided by their largest magnitude, in float64: equal where they are equal up to a positive factor.
-
-    Each number is the float64 nearest to a quotient of real numbers, which the factor leaves as it is. Different rows
-    may become equal.
-    """
-    values = rows.astype(np.float64)
-    largest = np.abs(values).max(axis=1, keepdims=True)
-    return np.asarray(values / np.where(largest > 0, largest, 1.0))
-
-
 def two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """High and low part of the exact product of mantissas (Dekker 1971)."""
     high = a * b
