@@ -786,7 +786,7 @@ def test_interrupts_and_lack_of_memory_are_not_swallowed(tmp_path: Path, monkeyp
         def stop(*arguments: Any, error: type[BaseException] = error, **options: Any) -> Any:
             raise error
 
-        monkeypatch.setattr(np, "load", stop)
+        monkeypatch.setattr(np, "memmap", stop)
         with pytest.raises(error):
             read_embeddings(tmp_path / "x.npy")
 

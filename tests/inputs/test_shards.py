@@ -1,5 +1,6 @@
 """Shards: what lies in many files is what one array holds, wherever it is cut and wherever it lies."""
 
+import gc
 import json
 import os
 import pickle
@@ -313,6 +314,28 @@ def test_files_of_this_machine_need_no_library_for_others(tmp_path: Path, monkey
     assert len(tp.open(f"file://{tmp_path}")) == 40
     with pytest.raises(tp.MissingExtraError, match=r"memory://gallery needs the extra 'remote'"):
         tp.open("memory://gallery")
+
+
+def test_headers_are_parsed_by_one_thread_at_a_time(tmp_path: Path) -> None:
+    """Python's parser fails where several threads use it while memory is tidied up and somebody is told."""
+    shards = write(tmp_path, ".npy", vectors(), LABELS, cuts=list(range(1, 40)))
+    told, threshold, interval = [0], gc.get_threshold(), sys.getswitchinterval()
+
+    def tell(phase: str, info: dict[str, int]) -> None:
+        for _ in range(50):
+            told[0] += 1
+
+    gc.callbacks.append(tell)
+    gc.set_threshold(20, 2, 2)
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(5):
+            assert len(tp.open(shards)) == 40
+    finally:
+        gc.callbacks.remove(tell)
+        gc.set_threshold(*threshold)
+        sys.setswitchinterval(interval)
+    assert told[0]
 
 
 def test_many_files_are_not_kept_open(tmp_path: Path) -> None:

@@ -1,24 +1,30 @@
 """NumPy arrays (.npy), memory-mapped."""
 
 import math
+import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import IO, NamedTuple
+from threading import Lock
+from typing import IO, Literal, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.raw_rows import raw_rows
+from tieproof.inputs.readers.raw_rows import fill, raw_rows
 from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 KIND = "a NumPy array (.npy)"
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+PARSER = Lock()
+"""Held while Python parses a header: 3.11 may fail (SystemError) where two threads parse and memory is tidied up."""
 
 
 class Header(NamedTuple):
@@ -34,7 +40,8 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
     version = np.lib.format.read_magic(stream)
     if version not in HEADERS:  # version 3 exists for the field names of structured arrays
         raise InputError(f"{where} holds a structured array; save one array of numbers or strings instead.")
-    shape, by_columns, dtype = HEADERS[version](stream)
+    with PARSER:
+        shape, by_columns, dtype = HEADERS[version](stream)
     if dtype.hasobject:
         raise InputError(
             f"{where} holds Python objects, which are never unpickled; "
@@ -61,11 +68,13 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
         with reading(path, KIND):
             if 0 in header.shape:  # nothing to map
                 return np.empty(header.shape, header.dtype)
-            if not isinstance(path, Path):
-                with path.open("rb") as file:
-                    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
-            array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-            return array
+            order: Literal["F", "C"] = "F" if header.by_columns else "C"
+            if isinstance(path, Path):
+                return np.memmap(os.fspath(path), header.dtype, "r", offset, header.shape, order)
+            values = np.empty(math.prod(header.shape), header.dtype)
+            if fill(path, offset, values.view(np.uint8)) < values.nbytes:
+                raise InputError(broken(path, KIND))
+            return values.reshape(header.shape, order=order)
 
     by_rows = len(header.shape) == 2 and not header.by_columns
     rows = raw_rows(Location(path), header.dtype, offset, header.shape[1]) if by_rows else None
