@@ -8,10 +8,12 @@ import numpy as np
 
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.shards.arrays import piece_rows
-from tieproof.inputs.shards.blocks import READERS
 from tieproof.inputs.shards.source import RowSource
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, IntArray
+
+READERS = 2
+"""Threads that read."""
 
 
 class Conversion(Protocol):
