@@ -44,10 +44,10 @@ class Subject(NamedTuple):
         return {name: name for name in self.measures}
 
     @property
-    def known(self) -> dict[str, str]:
-        """The measure of ours that each of its numbers is, where it is one."""
+    def known(self) -> str | dict[str, str]:
+        """The measure of ours that its number is; or that each of its numbers is, where it is one."""
         if isinstance(self.measures, str):
-            return {SINGLE: self.measures}
+            return self.measures
         return {name: measure for name, measure in self.measures.items() if measure}
 
     @property

@@ -43,7 +43,8 @@ def agrees_without_ties(subject: Subject) -> None:
         value = looked_at.convention.call(load(subject.target), case, {})
     values = value if isinstance(value, dict) else {SINGLE: value}
     assert [*values] == [*subject.numbers]
-    for name, measure in subject.known.items():
+    known = subject.known
+    for name, measure in (known if isinstance(known, dict) else {SINGLE: known}).items():
         expected = truth(looked_at, case, parse(measure)).lower
         assert values[name] == pytest.approx(expected, rel=1e-6, abs=DIGITS.get(subject.name, 0)), name
 
