@@ -14,11 +14,11 @@ import pytest
 import tieproof as tp
 import zoo
 from tieproof.audit import ATTACKS, Command, Verdict
-from tieproof.audit.cases import CLASSES, ITEMS, LAYOUTS, Case, by_class, of_unequal_size
+from tieproof.audit.cases import CLASSES, LAYOUTS, Case, by_class, of_unequal_size
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.data import data_case
 from tieproof.audit.examination import Examination, Options
-from tieproof.audit.luck import Luck
+from tieproof.audit.luck import Luck, is_gain, tail
 from tieproof.audit.outcomes import Outcome, attempt
 
 SEEDS = [0, 1, 2]
@@ -341,9 +341,9 @@ def test_outside_the_interval() -> None:
 def test_the_scores_are_those_of_the_definition() -> None:
     """All zeros by index: the classes come one after the other, the query itself is left out."""
     found = tp.audit(zoo.stable_sort, attacks=["zeros"]).finding("zeros")
-    labels = by_class(ITEMS) if "sorted" in found.detail else of_unequal_size(ITEMS)
+    labels = by_class(240) if "sorted" in found.detail else of_unequal_size(240)
     values = []
-    for query in range(ITEMS):
+    for query in range(240):
         ranked = np.delete(labels, query) == labels[query]
         values.append(np.mean(np.arange(1, ranked.sum() + 1) / (np.flatnonzero(ranked) + 1)))
     assert found.score == pytest.approx(np.mean(values), rel=1e-12)
@@ -450,21 +450,31 @@ def test_luck_is_a_two_step_test() -> None:
     assert not random.is_suspicious(0.5, 1)
     assert random.is_suspicious(0.51, 1)
     assert random.is_suspicious(-0.11, -1)
-    fair = Luck(0.5, 0.01, 30)
-    assert fair.is_beaten_by(Luck(0.54, 0.0, 2), 1)
-    assert not fair.is_beaten_by(Luck(0.54, 0.0, 2), -1)
-    assert not fair.is_beaten_by(Luck(0.54, 0.1, 12), 1)
-    assert not fair.is_beaten_by(Luck(0.52, 0.0, 2), 1)
+    assert is_gain(Luck(0.04, 0.0, 5), 1e-9)
+    assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
+    assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)
+    assert not is_gain(Luck(-0.04, 0.001, 5), 1e-6)
+
+
+@pytest.mark.parametrize(("freedom", "t", "p"), [(4, 4.604, 0.005), (8, 4.501, 0.001), (16, 4.015, 0.0005)])
+def test_student_as_in_tables(freedom: int, t: float, p: float) -> None:
+    assert tail(t, freedom) == pytest.approx(p, rel=1e-3)
 
 
 def test_layouts() -> None:
     random = np.random.default_rng(0)
+    unequal = ("largest first", "smallest first")
     for count in (60, 200):
         laid = {name: layout.labels(count, random) for name, layout in LAYOUTS.items()}
         assert all(len(labels) == count for labels in laid.values())
-        assert {tuple(np.bincount(laid[n])) for n in laid if n != "unequal"} == {(count // CLASSES,) * CLASSES}
+        assert {tuple(np.bincount(laid[n])) for n in laid if n not in unequal} == {(count // CLASSES,) * CLASSES}
         assert (np.diff(laid["sorted"]) >= 0).all()
-        assert (np.diff(laid["unequal"]) <= 0).all()
+        assert (np.diff(laid["largest first"]) <= 0).all()
+        assert (np.diff(laid["smallest first"]) >= 0).all()
+        sizes = np.bincount(laid["largest first"])
+        assert sizes.min() >= 2
+        assert (np.diff(sizes) >= 0).all()
+        assert sizes[-1] > 3 * sizes[0]
         assert (laid["interleaved"][:3] == [0, 1, 2]).all()
 
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -67,8 +66,8 @@ def all_ended(numbers: Path, count: int = 1) -> bool:
     return len(written) == count and not any(map(is_alive, written))
 
 
-def isolated(name: str, seconds: float = MUCH_LATER) -> Isolated:
-    return Isolated(f"unruly:{name}", "embeddings", repeat(seconds))
+def isolated(name: str) -> Isolated:
+    return Isolated(f"unruly:{name}", "embeddings")
 
 
 @pytest.mark.parametrize(
@@ -86,10 +85,11 @@ def isolated(name: str, seconds: float = MUCH_LATER) -> Isolated:
 def test_what_ends_the_process_of_an_evaluator(
     name: str, problem: str, said: str, processes: int, numbers: Path
 ) -> None:
-    call = isolated(name, LIMIT if problem == "timed out" else MUCH_LATER)
+    call = isolated(name)
     started = time.monotonic()
     try:
-        assert call(EQUAL, {}) == Outcome({}, problem, said)  # type: ignore[arg-type]
+        limit = LIMIT if problem == "timed out" else MUCH_LATER
+        assert call(EQUAL, {}, limit) == Outcome({}, problem, said)  # type: ignore[arg-type]
         assert all_ended(numbers, processes)
     finally:
         call.close()
@@ -101,8 +101,8 @@ def test_what_an_evaluator_leaves_ends_with_the_audit(numbers: Path) -> None:
     for count, name in enumerate(leaving[: 3 if sys.platform == "linux" else 1], 1):
         call = isolated(name)
         try:
-            assert call(EQUAL, {}).values == {"score": 0.25}
-            assert call(RANDOM, {}).problem is None
+            assert call(EQUAL, {}, MUCH_LATER).values == {"score": 0.25}
+            assert call(RANDOM, {}, MUCH_LATER).problem is None
         finally:
             call.close()
         assert all_ended(numbers, count), name
@@ -114,7 +114,7 @@ def test_nothing_but_the_evaluators_number_is_its_score(numbers: Path) -> None:
         call = isolated(name)
         try:
             for _ in range(3):
-                assert call(EQUAL, {}) == Outcome({"score": 0.25}), name
+                assert call(EQUAL, {}, MUCH_LATER) == Outcome({"score": 0.25}), name
         finally:
             call.close()
 
@@ -126,7 +126,7 @@ def test_the_limit_of_what_is_printed_is_that_of_a_call() -> None:
     }.items():
         call = isolated(name)
         try:
-            assert [call(EQUAL, {}) for _ in outcomes] == outcomes
+            assert [call(EQUAL, {}, MUCH_LATER) for _ in outcomes] == outcomes
         finally:
             call.close()
 

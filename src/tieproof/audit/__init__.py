@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tieproof.audit.all_attacks import ATTACKS
     from tieproof.audit.attacks import Attack
     from tieproof.audit.conventions import Evaluator
+    from tieproof.audit.examination import Average
     from tieproof.audit.report import AuditReport
     from tieproof.audit.targets import Command
     from tieproof.audit.verdicts import Finding, Verdict
@@ -47,8 +48,14 @@ def audit(
     limits: tuple[float, float] | None = (0.0, 1.0),
     measure: "str | Measure | Mapping[str, str | Measure] | None" = None,
     distance: str = "cosine",
+    average: "Average | None" = None,
+    pooled: bool = False,
+    thresholds: bool = False,
     vary: Mapping[str, Sequence[Any]] | None = None,
     attacks: Sequence[str] | None = None,
+    skip: Sequence[str] = (),
+    items: int = 240,
+    queries: int = 240,
     seed: int = 0,
     time_limit: float = 30.0,
     isolate: bool = False,
@@ -117,5 +124,22 @@ def audit(
     from tieproof.audit.driver import examined
     from tieproof.audit.examination import Options
 
-    options = Options(takes, larger_is_better, limits, measure, distance, vary, attacks, seed, time_limit, isolate)
+    options = Options(
+        takes,
+        larger_is_better,
+        limits,
+        measure,
+        distance,
+        average,
+        pooled,
+        thresholds,
+        vary,
+        attacks,
+        skip,
+        items,
+        queries,
+        seed,
+        time_limit,
+        isolate,
+    )
     return examined(evaluator, options, progress)

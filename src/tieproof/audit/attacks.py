@@ -3,7 +3,7 @@
 An attack registers once, where it stands; help texts and documentation are written from here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 from tieproof.audit.conventions import Convention
@@ -48,15 +48,22 @@ def register(attack: Attack) -> Attack:
     return attack
 
 
-def chosen(names: Sequence[str] | None, convention: Convention, options: Options) -> list[Attack]:
-    """The attacks of these names, or all; those that do not apply are left out, unless they are asked for."""
-    if names is None:
-        return [attack for attack in ATTACKS.values() if attack.applies(convention, options)]
-    for name in names:
+def chosen(options: Options, convention: Convention) -> list[Attack]:
+    """The attacks that were asked for, or all that apply, without those to skip.
+
+    One that does not apply is refused where it was asked for by its name.
+    """
+    for name in [*(options.attacks or ()), *options.skip]:
         if name not in ATTACKS:
             raise InputError(f"Unknown attack '{name}'. Known: {', '.join(ATTACKS)}.")
+    for name in options.attacks or ():
         if not ATTACKS[name].applies(convention, options):
             raise InputError(
                 f"The attack '{name}' does not apply to an evaluator of {convention.takes} with these options."
             )
-    return [ATTACKS[name] for name in dict.fromkeys(names)]
+    applying = [attack for attack in ATTACKS.values() if attack.applies(convention, options)]
+    names = [attack.name for attack in applying] if options.attacks is None else dict.fromkeys(options.attacks)
+    found = [ATTACKS[name] for name in names if name not in options.skip]
+    if not found:
+        raise InputError("No attack is left: all that were asked for are skipped.")
+    return found

@@ -10,36 +10,51 @@ from functools import partial
 import numpy as np
 
 from tieproof.audit.attacks import PAPER, Attack, register
-from tieproof.audit.cases import LAYOUTS
-from tieproof.audit.examination import Dice, Examination, Rows
-from tieproof.audit.judgment import judge
-from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.audit.averages import alike
+from tieproof.audit.cases import LAYOUTS, Case
+from tieproof.audit.examination import Board, Dice, Examination, Rows
+from tieproof.audit.judgment import Trial, examine
+from tieproof.audit.luck import LOOKS
+from tieproof.audit.verdicts import Finding
 from tieproof.ties import Array
 
 FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)
 
+MANY = 2.5
+"""How many times as many items and queries are much data."""
 
-def blind(name: str, rows: Rows, does: str, why: str, source: str = "", fixed: bool = False) -> Attack:
-    """Register a blind attack; `fixed` where no random number goes into its rows."""
-    return register(Attack(name, "blind", does, why, source, partial(attempt_blindly, name, rows, fixed)))
+FEW_DRAWS = 4
+"""Random embeddings that much data is compared with at first."""
 
 
-def attempt_blindly(name: str, rows: Rows, fixed: bool, examination: Examination) -> Iterator[Finding]:
-    """Hand the rows in on every layout; a process that hangs or floods once is not asked again."""
-    exploits: dict[str, float] = {}
-    for layout in LAYOUTS.values():
-        for finding in list(judge(examination, name, layout, rows, fixed and not layout.redrawn, exploits)):
-            yield finding
-            if finding.verdict in (Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT):
-                return
-            if finding.verdict is Verdict.EXPLOITABLE and finding.deviations is not None:
-                exploits[finding.measure] = max(finding.deviations, exploits.get(finding.measure, 0.0))
+def blind(
+    name: str, rows: Rows, does: str, why: str, source: str = "", fixed: bool = False, times: float = 1
+) -> Attack:
+    """Register a blind attack.
+
+    fixed : where no random number goes into its rows
+    times : how many times as many items and queries as usual it has
+    """
+    return register(Attack(name, "blind", does, why, source, partial(attempt_blindly, name, rows, fixed, times)))
+
+
+def attempt_blindly(name: str, rows: Rows, fixed: bool, times: float, examination: Examination) -> Iterator[Finding]:
+    """Hand the rows in on every layout; of much data on the two where order gains most."""
+
+    def case(board: Board) -> Case:
+        return examination.blind_case(board, rows, examination.random(name, *board.key))
+
+    trial = Trial(name, case, examination.score, fixed)
+    if times == 1:
+        return examine(examination, trial, LAYOUTS.values())
+    trial = trial._replace(times=times, draws=FEW_DRAWS, looks=LOOKS[:2])
+    return examine(examination, trial, [LAYOUTS["sorted"], LAYOUTS["smallest first"]])
 
 
 def filled(value: float) -> Rows:
     """Rows in which every number is `value`."""
-    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
+    return partial(alike, value)
 
 
 def scaled(factor: float, dtype: type[np.floating] = np.float64) -> Rows:
@@ -62,10 +77,26 @@ def dealt(distinct: int) -> Rows:
     return lambda dice, count, width: dice.plain(distinct, width)[dice.random.integers(distinct, size=count)]
 
 
-def twice(dice: Dice, count: int, width: int) -> Array:
-    """Random rows, each of them twice, anywhere."""
-    rows = dice.plain((count + 1) // 2, width)
-    return rows[dice.random.permutation(count) // 2]
+def in_groups(size: int) -> Rows:
+    """Random rows, each of them for so many items, anywhere."""
+
+    def rows(dice: Dice, count: int, width: int) -> Array:
+        different = dice.plain(-(-count // size), width)
+        return different[dice.random.permutation(count) // size]
+
+    return rows
+
+
+def isolated_pairs(dice: Dice, count: int, width: int) -> Array:
+    """Items two by two in one place, anywhere; all places are equally far from each other.
+
+    Of scores, each query has one item in front, and all others are tied behind it.
+    """
+    if dice.kind == "scores":
+        rows = np.full((count, width), 0.75 if dice.ascending else 0.25)
+        rows[dice.random.integers(count, size=width), np.arange(width)] = 0.5
+        return rows
+    return np.eye((count + 1) // 2, dtype=np.float32)[dice.random.permutation(count) // 2]
 
 
 def one_ulp(dice: Dice, count: int, width: int) -> Array:
@@ -123,10 +154,18 @@ blind("two vectors", dealt(2), "two random vectors, dealt out at random", FEW)
 blind("ten vectors", dealt(10), "ten random vectors, dealt out at random", FEW)
 blind(
     "duplicates",
-    twice,
+    in_groups(2),
     "random vectors, each for two random items",
     "A pair is tied for all others.",
     "TorchDR issue 295",
+)
+blind("groups of four", in_groups(4), "random vectors, each for four random items", FEW)
+blind("groups of eight", in_groups(8), "random vectors, each for eight random items", FEW)
+blind(
+    "isolated pairs",
+    isolated_pairs,
+    "random pairs of items in one place, and all places equally far from each other",
+    "Nothing but the breaking of ties decides on all items but one.",
 )
 blind(
     "empty",
@@ -134,4 +173,12 @@ blind(
     "vectors without any dimension; an empty matrix or run",
     "There is nothing in it.",
     fixed=True,
+)
+blind(
+    "zeros of much data",
+    filled(0.0),
+    f"all zeros, with {MANY} times as many items and queries as usual",
+    "What holds for little data may not hold for much, as where other code sorts it.",
+    fixed=True,
+    times=MANY,
 )

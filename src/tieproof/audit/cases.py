@@ -6,7 +6,7 @@ both, and whoever permutes, duplicates or rescales them need not know which it i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.ties import Array, IntArray
 
-CLASSES, ITEMS, QUERIES, DIMENSIONS = 10, 200, 60, 16
+CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
 
 
 class Writing(NamedTuple):
@@ -23,11 +23,13 @@ class Writing(NamedTuple):
     names : seed by which documents get other names; 0 numbers them as they come
     lines : seed by which the lines of each file are shuffled; 0 leaves them, query by query
     ranks : whether the rank column counts down instead of up
+    empty : whether a query of which nothing is listed is there, with an empty list
     """
 
     names: int = 0
     lines: int = 0
     ranks: bool = False
+    empty: bool = False
 
 
 AS_IT_COMES = Writing()
@@ -35,24 +37,26 @@ AS_IT_COMES = Writing()
 
 @dataclass(frozen=True)
 class Case:
-    """Items (n, d) and labels (n,); queries (q, d) and query_labels (q,).
+    """Items (n, d) and labels (n,); queries (q, d) and query_labels (q,); groups (n,) and query_groups (q,).
 
     Without query_labels every item queries all the others. With query_labels and no queries, items (n, q) are
-    scores.
+    scores. `listed` (n, q) says how often a run lists an item; without it, every item is listed once.
     """
 
     items: Array
     labels: IntArray
     queries: Array | None = None
     query_labels: IntArray | None = None
+    groups: IntArray | None = None
+    query_groups: IntArray | None = None
+    listed: IntArray | None = None
     writing: Writing = AS_IT_COMES
 
     def pack(self) -> bytes:
         """The case as bytes that hold arrays and nothing that could be executed."""
-        arrays = {"items": self.items, "labels": self.labels, "writing": np.array(self.writing, dtype=np.int64)}
-        for name in ("queries", "query_labels"):
-            if getattr(self, name) is not None:
-                arrays[name] = getattr(self, name)
+        arrays = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "writing"}
+        arrays = {name: array for name, array in arrays.items() if array is not None}
+        arrays["writing"] = np.array(self.writing, dtype=np.int64)
         packed = BytesIO()
         np.savez(packed, allow_pickle=False, **arrays)
         return packed.getvalue()
@@ -65,9 +69,9 @@ class Case:
         array([7, 7])
         """
         with np.load(BytesIO(packed), allow_pickle=False) as arrays:
-            fields: dict[str, Any] = dict(arrays)
-        names, lines, ranks = fields.pop("writing").tolist()
-        return cls(**fields, writing=Writing(names, lines, bool(ranks)))
+            found: dict[str, Any] = dict(arrays)
+        names, lines, ranks, empty = found.pop("writing").tolist()
+        return cls(**found, writing=Writing(names, lines, bool(ranks), bool(empty)))
 
 
 class Layout(NamedTuple):
@@ -88,13 +92,26 @@ def by_class(count: int) -> IntArray:
 
 
 def of_unequal_size(count: int) -> IntArray:
-    """Class c has 2c + 1 of every CLASSES² items; the largest comes first.
+    """Two items of each class, and of all others class c has 2c + 1 of every CLASSES²; the largest comes first.
 
-    >>> np.bincount(of_unequal_size(200))
-    array([ 2,  6, 10, 14, 18, 22, 26, 30, 34, 38])
+    >>> np.bincount(of_unequal_size(220))
+    array([ 4,  8, 12, 16, 20, 24, 28, 32, 36, 40])
     """
-    ends = np.arange(1, CLASSES) ** 2 * count
-    return np.searchsorted(ends, np.arange(count)[::-1] * CLASSES**2, side="right")
+    ends = np.arange(CLASSES + 1) ** 2 * (count - 2 * CLASSES) // CLASSES**2
+    return np.repeat(np.arange(CLASSES), 2 + np.diff(ends))[::-1].copy()
+
+
+def groups_of(labels: IntArray, random: np.random.Generator) -> IntArray:
+    """Groups, such as cameras, that tell nothing of the class: each class has its share of every one.
+
+    >>> groups_of(np.array([7, 7, 7, 8, 8, 8]), np.random.default_rng(0)).reshape(2, 3).sum(axis=1)
+    array([3, 3])
+    """
+    groups = np.empty(len(labels), dtype=np.int64)
+    for label in np.unique(labels):
+        places = np.flatnonzero(labels == label)
+        groups[random.permutation(places)] = np.arange(len(places)) % GROUPS
+    return groups
 
 
 LAYOUTS = {
@@ -104,7 +121,8 @@ LAYOUTS = {
         Layout("interleaved", lambda count, _: np.arange(count) % CLASSES),
         Layout("reversed", lambda count, _: by_class(count)[::-1].copy()),
         Layout("shuffled", lambda count, random: random.permutation(by_class(count)), redrawn=True),
-        Layout("unequal", lambda count, _: of_unequal_size(count)),
+        Layout("largest first", lambda count, _: of_unequal_size(count)),
+        Layout("smallest first", lambda count, _: of_unequal_size(count)[::-1].copy()),
     )
 }
-"""The orders of the classes that every blind attack is tried on."""
+"""The orders of the classes that every blind attack is tried on: of equal size, but for the last two."""

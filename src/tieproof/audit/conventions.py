@@ -31,6 +31,7 @@ class Convention:
     arguments : from a case to the arguments
     parameters : how many a function of this convention has, if that tells it from others
     ascending : whether smaller is nearer, for given scores
+    grouped : whether items have groups, such as cameras, whose items of the query's class are no candidates
     written : whether documents have names, and lines an order
     files : whether these lines are in files, whose paths are the arguments
     """
@@ -41,6 +42,7 @@ class Convention:
     arguments: Callable[[Case], tuple[Any, ...]]
     parameters: int | None = None
     ascending: bool = False
+    grouped: bool = False
     written: bool = False
     files: bool = False
 
@@ -60,11 +62,25 @@ def vectors(case: Case) -> tuple[Array, Array]:
     return case.items.copy(), case.labels.copy()
 
 
+def grouped_vectors(case: Case) -> tuple[Array | None, ...]:
+    """The embeddings, labels and groups of a case."""
+    return (*vectors(case), copied(case.groups))
+
+
+def copied(array: Array | None) -> Array | None:
+    """A copy, so that no evaluator changes what others are given."""
+    return None if array is None else array.copy()
+
+
 def sides(case: Case) -> tuple[Array | None, ...]:
     """Queries and gallery, each with labels."""
-    return tuple(
-        None if side is None else side.copy() for side in (case.queries, case.query_labels, case.items, case.labels)
-    )
+    return tuple(map(copied, (case.queries, case.query_labels, case.items, case.labels)))
+
+
+def grouped_sides(case: Case) -> tuple[Array | None, ...]:
+    """Queries and gallery, each with labels and groups."""
+    queries, gallery = (case.queries, case.query_labels, case.query_groups), (case.items, case.labels, case.groups)
+    return tuple(map(copied, (*queries, *gallery)))
 
 
 def matrix(case: Case) -> Array:
@@ -109,22 +125,32 @@ def in_line_order(count: int, case: Case) -> list[int]:
     return order
 
 
-def entries(values: Array, case: Case) -> Iterator[tuple[str, str, Any]]:
-    """Query, document and value of every line."""
+def entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
+    """Query, document and value of every line; `listed` (q, n) says how often each is there."""
     names = document_names(case)
     items = values.shape[1]
     flat = values.ravel().tolist()
     for line in in_line_order(len(flat), case):
-        yield f"q{line // items:05}", names[line % items], flat[line]
+        for _ in range(1 if listed is None else int(listed.flat[line])):
+            yield f"q{line // items:05}", names[line % items], flat[line]
 
 
 def as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
     """Judgments and run, {query: {document: value}}."""
-    found: list[Dicts] = [{}, {}]
-    for values, dictionary in zip((relevance(case), matrix(case)), found, strict=True):
-        for query, document, value in entries(values, case):
+    qrels: Dicts = {}
+    run: Dicts = {f"q{query:05}": {} for query in range(len(query_labels(case)))} if case.writing.empty else {}
+    for dictionary, lines in (
+        (qrels, entries(relevance(case), case)),
+        (run, entries(matrix(case), case, listing(case))),
+    ):
+        for query, document, value in lines:
             dictionary.setdefault(query, {})[document] = value
-    return found[0], found[1]
+    return qrels, run
+
+
+def listing(case: Case) -> Array | None:
+    """How often a run lists each item of each query, (q, n)."""
+    return None if case.listed is None else np.ascontiguousarray(case.listed.T)
 
 
 def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
@@ -138,7 +164,8 @@ def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
         np.put_along_axis(ranks, better, np.arange(1, count + 1), axis=1)
         if case.writing.ranks:
             ranks = count + 1 - ranks
-        both = zip(entries(scores, case), entries(ranks, case), strict=True)
+        listed = listing(case)
+        both = zip(entries(scores, case, listed), entries(ranks, case, listed), strict=True)
         return (f"{query} Q0 {document} {rank} {score!r} t" for (query, document, score), (*_, rank) in both)
 
     return (f"{query} 0 {document} {grade}" for query, document, grade in entries(relevance(case), case)), run()
@@ -149,6 +176,21 @@ CONVENTIONS = {
     for convention in (
         Convention("embeddings", "(embeddings, labels), leave-one-out", "leave-one-out", vectors, parameters=2),
         Convention("gallery", "(queries, query_labels, gallery, gallery_labels)", "gallery", sides, parameters=4),
+        Convention(
+            "embeddings and groups",
+            "(embeddings, labels, groups), leave-one-out, such as cameras",
+            "leave-one-out",
+            grouped_vectors,
+            grouped=True,
+        ),
+        Convention(
+            "gallery and groups",
+            "(queries, query_labels, query_groups, gallery, gallery_labels, gallery_groups)",
+            "gallery",
+            grouped_sides,
+            parameters=6,
+            grouped=True,
+        ),
         Convention(
             "distances", "(distances, query_labels, gallery_labels)", "scores", matrix_and_labels, ascending=True
         ),

@@ -1,42 +1,44 @@
 """Data that an evaluator can learn something from: tied, random, and handwritten digits."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from tieproof.audit.cases import CLASSES, DIMENSIONS, ITEMS, QUERIES, Case
+from tieproof.audit.cases import CLASSES, DIMENSIONS, Case, groups_of
 from tieproof.audit.conventions import Convention
 from tieproof.audit.examination import Examination
 from tieproof.data import load_digits
 from tieproof.ties import Array, IntArray
 
 Vectors = tuple[Array, IntArray]
-"""Embeddings and labels of ITEMS items and then QUERIES queries."""
+"""Embeddings and labels."""
 
-COUNT = ITEMS + QUERIES
+MOST_QUERIES = 60
+"""Queries, where there are some: a change that matters shows on few."""
 
 
-def random_vectors(random: np.random.Generator) -> Vectors:
+def random_vectors(random: np.random.Generator, count: int) -> Vectors:
     """Overlapping classes of normal vectors, without ties."""
-    labels = random.permutation(np.arange(COUNT) % CLASSES)
+    labels = random.permutation(np.arange(count) % CLASSES)
     centres = random.normal(size=(CLASSES, DIMENSIONS))
-    return (centres[labels] + random.normal(size=(COUNT, DIMENSIONS))).astype(np.float32), labels
+    return (centres[labels] + random.normal(size=(count, DIMENSIONS))).astype(np.float32), labels
 
 
-def tied_vectors(random: np.random.Generator) -> Vectors:
+def tied_vectors(random: np.random.Generator, count: int) -> Vectors:
     """Vectors of three small whole numbers that tell a little of the class; many are the same."""
-    labels = random.permutation(np.arange(COUNT) % CLASSES)
-    vectors = random.integers(0, 3, size=(COUNT, 3)) + np.stack([labels % 2, labels % 3, labels % 5], axis=1)
+    labels = random.permutation(np.arange(count) % CLASSES)
+    vectors = random.integers(0, 3, size=(count, 3)) + np.stack([labels % 2, labels % 3, labels % 5], axis=1)
     return (vectors + 1).astype(np.float32), labels
 
 
-def digits(random: np.random.Generator) -> Vectors:
-    """The first of the handwritten digits that the package carries."""
+def digits(random: np.random.Generator, count: int) -> Vectors:
+    """The first of the handwritten digits that the package carries, as many as there are."""
     pixels, labels = load_digits()
-    return pixels[:COUNT].astype(np.float32), labels[:COUNT].astype(np.int64)
+    return pixels[:count].astype(np.float32), labels[:count].astype(np.int64)
 
 
-DATA: dict[str, Callable[[np.random.Generator], Vectors]] = {
+DATA: dict[str, Callable[[np.random.Generator, int], Vectors]] = {
     "tied": tied_vectors,
     "random": random_vectors,
     "digits": digits,
@@ -49,14 +51,23 @@ def data_case(examination: Examination, name: str) -> Case:
 
     For evaluators of scores they are squared Euclidean distances d, or 1 / (1 + d), equal where distances are.
     """
-    vectors, labels = DATA[name](examination.random("data", name))
-    convention = examination.convention
-    items, queries = vectors[:ITEMS], vectors[ITEMS:]
-    if convention.kind == "leave-one-out":
-        return Case(items, labels[:ITEMS])
+    random = examination.random("data", name)
+    convention, options = examination.convention, examination.options
+    queries = min(options.queries, MOST_QUERIES)
+    vectors, labels = DATA[name](random, options.items + queries)
+    items, asked = vectors[queries:], vectors[:queries]
+    case = Case(items, labels[queries:])
     if convention.kind == "gallery":
-        return Case(items, labels[:ITEMS], queries, labels[ITEMS:])
-    return Case(scores(convention, items, queries), labels[:ITEMS], query_labels=labels[ITEMS:])
+        case = replace(case, queries=asked, query_labels=labels[:queries])
+    elif convention.kind == "scores":
+        case = Case(scores(convention, items, asked), labels[queries:], query_labels=labels[:queries])
+    return with_groups(case, random) if convention.grouped else case
+
+
+def with_groups(case: Case, random: np.random.Generator) -> Case:
+    """The case, with groups that tell nothing."""
+    asked = None if case.query_labels is None else groups_of(case.query_labels, random)
+    return replace(case, groups=groups_of(case.labels, random), query_groups=asked)
 
 
 def scores(convention: Convention, items: Array, queries: Array) -> Array:

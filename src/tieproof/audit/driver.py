@@ -1,57 +1,66 @@
 """What `audit` does: check the options, attack, and keep the worst finding of each attack.
 
 evaluator ──► targets.py: found by name ──► conventions.py: how it is called ──► outcomes.py, or isolation.py
-attacks.py: blind.py, order_search.py, invariances.py, truth.py ──► findings ──► report.py
+attacks.py: blind.py, lists.py, histories.py, order_search.py, invariances.py, truth.py ──► findings ──► report.py
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import fields, replace
-from itertools import chain, repeat
+from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from tieproof.audit import all_attacks  # noqa: F401 (to choose from)
-from tieproof.audit.attacks import Attack, chosen
-from tieproof.audit.cases import LAYOUTS, Case
+from tieproof.audit.attacks import ATTACKS, Attack, chosen
+from tieproof.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.audit.conventions import CONVENTIONS, Convention, Evaluator, convention_of
-from tieproof.audit.examination import Call, Examination, Options
-from tieproof.audit.judgment import BASELINE
-from tieproof.audit.outcomes import Outcome, attempt
+from tieproof.audit.data import data_case
+from tieproof.audit.examination import AVERAGES, Call, Examination, Options
+from tieproof.audit.luck import Luck, differ, power
+from tieproof.audit.outcomes import RETURNED, Outcome, attempt
+from tieproof.audit.patience import patient
 from tieproof.audit.process_trees import ending_in_order
-from tieproof.audit.report import AuditReport
+from tieproof.audit.report import BASELINE, AuditReport
+from tieproof.audit.reproduction import reproducing
 from tieproof.audit.targets import Command, load, name_of
-from tieproof.audit.verdicts import Finding, worst
+from tieproof.audit.verdicts import Finding, Verdict, worst
 from tieproof.calls.progress import progress_bar
 from tieproof.distances import our_name
 from tieproof.errors import InputError
-from tieproof.inputs.options import check_whole
-from tieproof.measures import Measure, parse
-
-DEFAULTS = Options()
+from tieproof.inputs.options import check_choice, check_whole
+from tieproof.measures import parse
 
 LONGEST_LIMIT = 10**6
 """Seconds: clocks of the system end somewhere, and NaN is never over."""
 
-WARM_UP = 10
-"""How many times the limit the first call may take."""
+FEWEST = 4 * CLASSES
+"""Items and queries: each class has two or more in all that is drawn."""
+
+FIRST = LAYOUTS["shuffled"]
+"""The labels on which the evaluator must score random embeddings."""
 
 
 def examined(evaluator: Evaluator | str, options: Options, progress: bool) -> AuditReport:
     """The report of an audit: what the function `tieproof.audit` returns."""
     check(options)
-    with calling(evaluator, options) as (convention, call):
-        wanted = chosen(options.attacks, convention, options)
-        examination = Examination(convention, options, call)
+    with calling(evaluator, options) as calls:
+        wanted = chosen(options, calls.convention)
+        examination = Examination(calls.convention, options, calls.call, calls.anew)
+        examination.trials = sum(each.kind == "blind" for each in ATTACKS.values()) * (len(LAYOUTS) + 1)
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
         with bar as advance:
             findings = list(run(examination, wanted, advance))
-    line = reproducing(evaluator, options)
+        steady = not findings or all(each.verdict.harmless for each in findings) or is_steady(examination)
+    line = reproducing(evaluator, options) if steady else lambda _: ""
     return AuditReport(
         evaluator=title(evaluator),
-        takes=convention.takes,
+        takes=calls.convention.takes,
         seed=options.seed,
         findings=[replace(finding, reproduce=line(finding)) for finding in findings],
+        items=options.items,
+        queries=options.items if calls.convention.kind == "leave-one-out" else options.queries,
+        power=powers(examination),
     )
 
 
@@ -68,20 +77,33 @@ def check(options: Options) -> None:
         )
     if options.limits is not None and not options.limits[0] < options.limits[1]:
         raise InputError(f"limits must be (least, largest), not {options.limits!r}.")
+    if options.average is not None:
+        check_choice("average", options.average, AVERAGES)
     check_whole("seed", options.seed, least=0)
+    check_whole("items", options.items, least=FEWEST)
+    check_whole("queries", options.queries, least=FEWEST)
+
+
+class Calls(NamedTuple):
+    """How the evaluator is called, what calls it, and what does so in a new process, if anything can."""
+
+    convention: Convention
+    call: Call
+    anew: Call | None = None
 
 
 @contextmanager
-def calling(evaluator: Evaluator | str, options: Options) -> Iterator[tuple[Convention, Call]]:
-    """How the evaluator is called, and what calls it: here, or in a process of its own."""
-    limits = first_longer(options.time_limit)
+def calling(evaluator: Evaluator | str, options: Options) -> Iterator[Calls]:
+    """What calls the evaluator: here, or in a process of its own."""
+    seconds = options.time_limit
     with ending_in_order() if options.isolate or isinstance(evaluator, Command) else nullcontext():
         if options.isolate:
             from tieproof.audit.isolation import Isolated
 
-            isolated = Isolated(importable(evaluator), options.takes, limits)
+            isolated = Isolated(importable(evaluator), options.takes)
             try:
-                yield CONVENTIONS[isolated.convention()], isolated
+                convention = CONVENTIONS[isolated.convention()]
+                yield Calls(convention, patient(isolated, seconds), patient(isolated.anew, seconds))
             finally:
                 isolated.close()
             return
@@ -89,10 +111,10 @@ def calling(evaluator: Evaluator | str, options: Options) -> Iterator[tuple[Conv
         files = isinstance(function, Command)
         convention = CONVENTIONS["files"] if files else convention_of(function, options.takes)
 
-        def call(case: Case, settings: Mapping[str, Any]) -> Outcome:
-            return attempt(function, convention, case, settings, next(limits))
+        def call(case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
+            return attempt(function, convention, case, settings, seconds)
 
-        yield convention, call
+        yield Calls(convention, patient(call, seconds))
 
 
 def importable(evaluator: Evaluator | str) -> str:
@@ -106,22 +128,19 @@ def importable(evaluator: Evaluator | str) -> str:
     return name
 
 
-def first_longer(seconds: float) -> Iterator[float]:
-    """The limits of one call after the other: the first one may compile, or load a model."""
-    return chain([WARM_UP * seconds], repeat(seconds))
-
-
 def run(examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None]) -> Iterator[Finding]:
-    """The worst finding of each attack on each measure."""
-    first = examination.baseline(LAYOUTS["shuffled"])
-    if isinstance(first, Outcome) and first.problem == "refused":
-        raise InputError(
-            f"The evaluator refuses random embeddings ({first.message}). It was called with "
-            f"{examination.convention.takes}; takes says otherwise."
-        )
-    advance(1)
+    """The worst finding of each attack on each measure, after those on random embeddings themselves."""
+    first = examination.baseline(FIRST)
     if isinstance(first, Outcome):
+        check_answer(examination, first)
+        advance(1)
         yield from examination.failed(BASELINE, first, "shuffled labels")
+        return
+    check_limits(first, examination.options.limits)
+    examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
+    yield from of_random_embeddings(first)
+    advance(1)
+    if all(math.isnan(luck.mean) for luck in first.values()):
         return
     found: dict[tuple[str, str], list[Finding]] = {}
     for attack in attacks:
@@ -131,6 +150,66 @@ def run(examination: Examination, attacks: Sequence[Attack], advance: Callable[[
     yield from map(worst, found.values())
 
 
+def check_answer(examination: Examination, first: Outcome) -> None:
+    """Refuse an evaluator that refuses random embeddings, or returns no number for them."""
+    if first.problem == "refused":
+        raise InputError(
+            f"The evaluator refuses random embeddings ({first.message}). It was called with "
+            f"{examination.convention.takes}; takes says otherwise."
+        )
+    if first.message.startswith(RETURNED):
+        raise InputError(
+            f"The evaluator cannot be audited: for random embeddings {first.message}. Hand in a function that takes "
+            "the number out of that, such as lambda *given: evaluator(*given)[0]."
+        )
+
+
+def check_limits(first: Mapping[str, Luck], limits: tuple[float, float] | None) -> None:
+    """Refuse limits that even random embeddings leave."""
+    for name, luck in first.items():
+        if limits and not math.isnan(luck.mean) and not limits[0] - 1e-6 <= luck.mean <= limits[1] + 1e-6:
+            raise InputError(
+                f"The evaluator gives {luck.mean:.6g} ({name}) for random embeddings, outside the limits "
+                f"{limits[0]:g} and {limits[1]:g}. Say what its numbers cannot leave, such as limits=(0, 100) "
+                "(--limits 0,100) for percent, or None (none) where there is nothing.",
+                "limits",
+            )
+
+
+def of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
+    """What is wrong with the scores of random embeddings."""
+    for name, luck in first.items():
+        seen = f"{luck.size} random embeddings"
+        if math.isnan(luck.mean):
+            yield Finding(BASELINE, name, Verdict.NOT_A_NUMBER, luck.mean, detail=f"{seen} score NaN.")
+        elif not luck.std:
+            detail = f"{seen} all score {luck.mean:.4f}."
+            yield Finding(BASELINE, name, Verdict.ALWAYS_THE_SAME, luck.mean, luck.mean, 0.0, 0.0, detail)
+
+
+def is_steady(examination: Examination) -> bool:
+    """Whether random and tied data that were scored before score the same again."""
+    board = examination.board(FIRST, 1)
+    before, again = examination.at_random(board), examination.score(examination.random_case(board))
+    tied = data_case(examination, "tied")
+    return same(before, again) and same(examination.score(tied), examination.score(tied))
+
+
+def same(one: Outcome, other: Outcome) -> bool:
+    """Whether two outcomes have the same numbers."""
+    return not any(differ(value, other.values.get(name, math.nan)) for name, value in one.values.items())
+
+
+def powers(examination: Examination) -> dict[str, float]:
+    """For each measure, the gain that would hardly have been missed on any layout."""
+    found: dict[str, float] = {}
+    for (_, times), lucks in examination.baselines.items():
+        for name, luck in lucks.items() if times == 1 and isinstance(lucks, dict) else ():
+            if not math.isnan(luck.mean):
+                found[name] = max(found.get(name, 0.0), power(luck))
+    return found
+
+
 def title(evaluator: Evaluator | str) -> str:
     """What to call the evaluator in a report."""
     if isinstance(evaluator, str):
@@ -138,32 +217,3 @@ def title(evaluator: Evaluator | str) -> str:
     if isinstance(evaluator, Command):
         return evaluator.template
     return name_of(evaluator) or str(getattr(evaluator, "__qualname__", type(evaluator).__name__))
-
-
-def reproducing(evaluator: Evaluator | str, options: Options) -> Callable[[Finding], str]:
-    """What makes a line of Python for a finding.
-
-    An evaluator without a name that can be imported is called by the name that it has where it is.
-    """
-    imports = "import tieproof as tp"
-    if isinstance(evaluator, Command):
-        imports += "; from tieproof.audit import Command"
-        spelled = f"Command({evaluator.template!r})"
-    else:
-        name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
-        here = getattr(evaluator, "__name__", "evaluator")
-        spelled = repr(name) if name else here if here.isidentifier() else "evaluator"
-    said = {field.name: getattr(options, field.name) for field in fields(options) if field.name != "attacks"}
-    given = "".join(
-        f", {key}={str(value) if isinstance(value, Measure) else value!r}"
-        for key, value in said.items()
-        if value != getattr(DEFAULTS, key)
-    )
-
-    def line(finding: Finding) -> str:
-        attacks = "" if finding.attack == BASELINE else f", attacks=[{finding.attack!r}]"
-        what = "detail" if finding.score is None else "score"
-        report = f"tp.audit({spelled}{attacks}{given})"
-        return f"{imports}; print({report}.finding({finding.attack!r}, {finding.measure!r}).{what})"
-
-    return line

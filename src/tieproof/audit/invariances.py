@@ -6,24 +6,31 @@ data; the largest difference is what the finding reports.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from tieproof.audit.attacks import Attack, register
+from tieproof.audit.averages import in_pairs, two_halves
 from tieproof.audit.cases import CLASSES, Case
+from tieproof.audit.changes import (
+    Change,
+    Random,
+    add_zero_columns,
+    permute_items,
+    permute_queries,
+    relabel,
+    rescale,
+    rewrite,
+    take_queries,
+)
 from tieproof.audit.conventions import Convention
 from tieproof.audit.data import DATA, data_case
 from tieproof.audit.examination import Examination, Options
 from tieproof.audit.luck import differ
 from tieproof.audit.outcomes import Outcome
+from tieproof.audit.truth import claimed
 from tieproof.audit.verdicts import Finding, Verdict
-from tieproof.ties import IntArray
 
-Random = np.random.Generator
-Change = Callable[[Case, Random], Case]
 Variants = Callable[[Examination, Case, Random], Iterator[tuple[str, Outcome]]]
 """Outcomes that must be that of the case itself, each with what was changed."""
 
@@ -32,11 +39,15 @@ REPEATS = 2
 
 
 class Invariance(NamedTuple):
-    """What is changed, and what to call it where that matters."""
+    """What is changed, and what to call it where that matters.
+
+    start : what makes of each data the case that is changed
+    """
 
     name: str
     variants: Variants
     verdict: Verdict
+    start: Callable[[Case], Case]
 
 
 def examine(invariance: Invariance, examination: Examination) -> Iterator[Finding]:
@@ -60,7 +71,7 @@ class Seen(NamedTuple):
 def on_data(invariance: Invariance, examination: Examination, data: str) -> Iterator[Seen]:
     """What each variant changes in each measure."""
     name, where = invariance.name, f"{data} data"
-    case = data_case(examination, data)
+    case = invariance.start(data_case(examination, data))
     before = examination.score(case)
     if before.problem:
         yield from (Seen(finding, 0.0) for finding in examination.failed(name, before, where))
@@ -73,6 +84,8 @@ def on_data(invariance: Invariance, examination: Examination, data: str) -> Iter
             changed = after.values.get(measure, math.nan)
             change = abs(changed - value) if differ(value, changed) else 0.0
             verdict = invariance.verdict if change else Verdict.HELD
+            if verdict is Verdict.NOT_A_MEAN and is_declared_a_mean(examination, measure):
+                verdict = Verdict.CHANGES
             detail = f"{where}, {what}: {value:.6f} becomes {changed:.6f}, a change of {abs(changed - value):.2g}."
             finding = Finding(name, measure, verdict, changed, detail=detail)
             yield Seen(finding, math.inf if math.isnan(change) else change)
@@ -86,10 +99,16 @@ def invariance(
     applies: Callable[[Convention, Options], bool] = lambda convention, options: True,
     verdict: Verdict = Verdict.CHANGES,
     source: str = "",
+    start: Callable[[Case], Case] = lambda case: case,
 ) -> Attack:
     """Register something that must not matter."""
-    run = partial(examine, Invariance(name, variants, verdict))
+    run = partial(examine, Invariance(name, variants, verdict, start))
     return register(Attack(name, "must not matter", does, why, source, run, applies))
+
+
+def is_declared_a_mean(examination: Examination, measure: str) -> bool:
+    """Whether a number was said to be a mean over queries, as all measures of tieproof are."""
+    return examination.options.average == "mean" or claimed(examination, measure) is not None
 
 
 def by(change: Change, what: str) -> Variants:
@@ -102,62 +121,26 @@ def by(change: Change, what: str) -> Variants:
     return variants
 
 
-def permute_items(case: Case, random: Random) -> Case:
-    """The gallery in another order; without a gallery, everything."""
-    order = random.permutation(len(case.labels))
-    return replace(case, items=case.items[order], labels=case.labels[order])
-
-
-def take_queries(case: Case, chosen: IntArray) -> Case:
-    """Some of the queries, in this order."""
-    assert case.query_labels is not None
-    query_labels = case.query_labels[chosen]
-    if case.queries is None:
-        return replace(case, items=case.items[:, chosen], query_labels=query_labels)
-    return replace(case, queries=case.queries[chosen], query_labels=query_labels)
-
-
-def permute_queries(case: Case, random: Random) -> Case:
-    """The queries in another order."""
-    assert case.query_labels is not None
-    return take_queries(case, random.permutation(len(case.query_labels)))
-
-
-def rescale(case: Case, random: Random) -> Case:
-    """All numbers times a power of two, which is exact."""
-    factor = case.items.dtype.type(2.0 ** random.choice([-6, -3, 4, 7]))
-    queries = None if case.queries is None else case.queries * factor
-    return replace(case, items=case.items * factor, queries=queries)
-
-
-def add_zero_columns(case: Case, random: Random) -> Case:
-    """Dimensions in which every vector is zero, anywhere."""
-    width = case.items.shape[1]
-    places = np.sort(random.integers(width + 1, size=3))
-    queries = None if case.queries is None else np.insert(case.queries, places, 0, axis=1)
-    return replace(case, items=np.insert(case.items, places, 0, axis=1), queries=queries)
-
-
-def relabel(case: Case, random: Random) -> Case:
-    """Other numbers for the classes."""
-    names = random.permutation(CLASSES) + 1
-    query_labels = None if case.query_labels is None else names[case.query_labels]
-    return replace(case, labels=names[case.labels], query_labels=query_labels)
+def relabelled(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
+    """Other numbers for the classes; the same numbers, dealt out anew, where no others are taken."""
+    for _ in range(REPEATS):
+        outcome = examination.score(relabel(case, random.permutation(CLASSES) + 1))
+        if outcome.problem:
+            outcome = examination.score(relabel(case, random.permutation(CLASSES)))
+        yield "relabelled", outcome
 
 
 def halves(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
-    """The mean over both halves of the queries, each with its share of every class."""
-    assert case.query_labels is not None
-    order = np.argsort(case.query_labels, kind="stable")
-    outcomes = [examination.score(take_queries(case, order[start::2])) for start in (0, 1)]
-    what = "the mean of two halves"
+    """The number of both halves of the queries together, where it should be the mean of the two."""
+    outcomes = [examination.score(part) for part in two_halves(case)]
+    what = "the mean of two halves of the queries"
     for outcome in outcomes:
         if outcome.problem:
             yield what, outcome
             return
-    first, second = (outcome.values for outcome in outcomes)
-    weight = len(order[::2]) / len(order)
-    yield what, Outcome({name: weight * first[name] + (1 - weight) * second[name] for name in first.keys() & second})
+    first, second, _ = (outcome.values for outcome in outcomes)
+    mean = {name: (first[name] + second[name]) / 2 for name in first.keys() & second}
+    yield what, Outcome(mean)
 
 
 def again(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
@@ -170,18 +153,6 @@ def other_settings(examination: Examination, case: Case, random: Random) -> Iter
     for name, values in (examination.options.vary or {}).items():
         for value in values:
             yield f"{name}={value!r}", examination.score(case, **{name: value})
-
-
-def rewrite(**writing: Any) -> Change:
-    """Written in another way; a seed stands for a random one."""
-
-    def change(case: Case, random: Random) -> Case:
-        drawn: dict[str, Any] = {
-            name: int(random.integers(1, 2**31)) if value is None else value for name, value in writing.items()
-        }
-        return replace(case, writing=case.writing._replace(**drawn))
-
-    return change
 
 
 def has_queries(convention: Convention, options: Options) -> bool:
@@ -231,6 +202,7 @@ invariance(
     by(rescale, "times a power of two"),
     "every number, by the same power of two",
     "It is exact, and changes no ranking by scores, by angles, by distances or by products.",
+    lambda convention, options: not options.thresholds,
 )
 invariance(
     "zero columns",
@@ -239,8 +211,18 @@ invariance(
     "They add nothing to any distance.",
     has_vectors,
 )
-invariance("splitting queries", halves, "the queries, into two halves", "Every query counts the same.", has_queries)
-invariance("relabelling", by(relabel, "relabelled"), "the numbers of the classes", "They are only names.")
+invariance(
+    "splitting queries",
+    halves,
+    "the queries, into two halves with the same number of each class",
+    "Every query counts the same.",
+    lambda convention, options: (
+        has_queries(convention, options) and not options.pooled and options.average in (None, "mean")
+    ),
+    Verdict.NOT_A_MEAN,
+    start=lambda case: take_queries(case, in_pairs(case)),
+)
+invariance("relabelling", relabelled, "the numbers of the classes", "They are only names.")
 invariance(
     "settings",
     other_settings,

@@ -9,7 +9,8 @@ All go through one socket; nothing is pickled on the way. The number is drawn an
 without it is no answer: nothing that an evaluator writes by accident, or too late, is taken for a score. It is no
 sandbox: an evaluator that looks for the number in the memory of its process finds it.
 
-The process lives until it ends, hangs or prints too much; the next call starts another one.
+The process lives until it ends, hangs or prints too much; the next call starts another one, which first repeats the
+first call of all, since that may compile what the next ones need.
 """
 
 import json
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -52,28 +53,52 @@ class Isolated:
     """Calls the evaluator `package.module:function` in a process of its own, which alone imports it.
 
     takes : the name of its convention, if it is known
-    limits : the seconds that one call after the other may take
     """
 
-    def __init__(self, name: str, takes: str | None, limits: Iterator[float]) -> None:
+    def __init__(self, name: str, takes: str | None) -> None:
         if not hasattr(os, "fork"):
             raise InputError("A process of its own needs Linux, macOS or the like. Leave out isolate here.")
-        self.name, self.takes, self.limits = name, takes, limits
+        self.name, self.takes = name, takes
         self.server: Server | None = None
+        self.first: bytes | None = None
 
-    def __call__(self, case: Case, settings: Mapping[str, Any]) -> Outcome:
+    def __call__(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
         """The outcome of one call; a process that had to be ended is a problem of the call."""
-        packed, options = case.pack(), json.dumps(dict(settings)).encode()
+        request = packed(case, settings)
         try:
-            server = self.server or self.start()
-            request = HEADER.pack(len(packed), len(options)) + packed + options
-            return Outcome(**server.answer(request, next(self.limits)))
+            server = self.server or self.warm()
+        except (Stop, InputError) as error:
+            self.close()
+            return Outcome({}, "crashed", f"it could not be started again: {error}")
+        outcome = self.ask(server, request, seconds)
+        if self.first is None and not outcome.problem:
+            self.first = request
+        return outcome
+
+    def anew(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
+        """The outcome of a call that is the first of its process."""
+        self.close()
+        try:
+            server = self.start()
+        except (Stop, InputError) as error:
+            self.close()
+            return Outcome({}, "crashed", f"it could not be started again: {error}")
+        return self.ask(server, packed(case, settings), seconds)
+
+    def ask(self, server: "Server", request: bytes, seconds: float) -> Outcome:
+        """The answer of a process; one that fails to give it is ended."""
+        try:
+            return Outcome(**server.answer(request, seconds))
         except Stop as stop:
             self.close()
             return Outcome({}, stop.problem, str(stop))
-        except InputError as error:
-            self.close()
-            return Outcome({}, "crashed", f"it could not be started again: {error}")
+
+    def warm(self) -> "Server":
+        """A process that has repeated the first call."""
+        server = self.start()
+        if self.first is not None and self.ask(server, self.first, START_SECONDS).problem:
+            server = self.start()
+        return server
 
     def convention(self) -> str:
         """The name of its convention; InputError where it cannot be imported, or nothing tells how to call it."""
@@ -99,6 +124,12 @@ class Isolated:
         if self.server is not None:
             self.server.close()
             self.server = None
+
+
+def packed(case: Case, settings: Mapping[str, Any]) -> bytes:
+    """A case and settings, as a request to the process."""
+    arrays, options = case.pack(), json.dumps(dict(settings)).encode()
+    return HEADER.pack(len(arrays), len(options)) + arrays + options
 
 
 class Server:

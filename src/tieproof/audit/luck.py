@@ -6,14 +6,14 @@ embeddings: to each query every arrangement of relevant items is as likely for t
 compared, in two steps:
 
 1. One score passes where it is no more than `SUSPICIOUS` standard deviations above the mean.
-2. Otherwise the attack is drawn again, `REDRAWS` times, with fresh random numbers (once where neither the attack nor
-   the labels are random, unless the evaluator gives another number for the same input). It exploits the evaluator
-   where the mean of the new scores alone is more than `SUSPICIOUS` standard deviations above that of random
-   embeddings, and the difference more than `SIGNIFICANT` times its own standard error (Welch 1947).
+2. Otherwise the attack is drawn again, on other numbers of items and queries, each time beside random embeddings on
+   the same labels. Whatever breaks ties by chance, also by a seed that is always the same, then draws anew. Student's
+   t of the differences says how likely luck alone is. It is asked after 5, 9 and 17 draws, and the blind system gains
+   where luck has less than its part of `LEVEL`, which all attacks, layouts and numbers of the evaluator share
+   (Bonferroni).
 
-The first score, which was chosen for being large, has no part in the second step. Student's t with 11 degrees of
-freedom passes 6 once in 20,000 times, and only what passed the first step gets there; a score that is an average
-over ties or a lower bound does not get there at all.
+The first score, which was chosen for being large, has no part in the second step. A gain is an exploit where it is
+larger than `SUSPICIOUS` standard deviations of a random embedding, otherwise it is a small one.
 """
 
 import math
@@ -23,9 +23,15 @@ from typing import NamedTuple
 DRAWS = 30
 """Random embeddings for each layout, as many as Nicolaou et al. 2018 (section 5.2) drew."""
 
-REDRAWS = 12
+LOOKS = (5, 9, 17)
+"""After how many draws the differences are looked at; one less is even, as `tail` wants."""
+
 SUSPICIOUS = 3.0
-SIGNIFICANT = 6.0
+LEVEL = 0.002
+"""How likely an honest evaluator is called exploitable, at most, by all attacks together."""
+
+NINE_OF_TEN = 1.2816
+"""Standard deviations above which a normal number is in one of ten cases."""
 
 ROUNDING = 1e-6
 """Differences that float32 explains; none of them is a finding."""
@@ -52,6 +58,11 @@ class Luck(NamedTuple):
         squares = math.fsum((score - mean) ** 2 for score in scores)
         return cls(mean, math.sqrt(squares / (size - 1)) if size > 1 else 0.0, size)
 
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return self.std / math.sqrt(self.size)
+
     def is_suspicious(self, score: float, sign: int) -> bool:
         """Whether a single score is so much better than these that it must be looked at again.
 
@@ -60,26 +71,48 @@ class Luck(NamedTuple):
         """
         return sign * (score - self.mean) > SUSPICIOUS * self.std + rounding(self.mean)
 
-    def is_beaten_by(self, other: "Luck", sign: int) -> bool:
-        """Whether other scores are better than luck explains.
-
-        >>> Luck(0.5, 0.01, 30).is_beaten_by(Luck(0.54, 0.0, 2), 1)
-        True
-        >>> Luck(0.5, 0.01, 30).is_beaten_by(Luck(0.54, 0.1, 12), 1)
-        False
-        """
-        difference = sign * (other.mean - self.mean)
-        error = math.sqrt(self.std**2 / self.size + other.std**2 / other.size)
-        return difference > max(SUSPICIOUS * self.std, SIGNIFICANT * error) + rounding(self.mean)
-
     def deviations(self, score: float, sign: int) -> float:
         """How many standard deviations a score is better than the mean."""
         difference = sign * (score - self.mean)
         return difference / self.std if self.std else math.copysign(math.inf, difference) if difference else 0.0
 
 
+def is_gain(gains: Luck, level: float) -> bool:
+    """Whether differences have a mean above zero that luck explains with a probability of less than `level`.
+
+    >>> is_gain(Luck(0.1, 0.01, 5), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-3)
+    (True, False, True)
+    """
+    if not gains.mean > ROUNDING:
+        return False
+    return not gains.std or tail(gains.mean / gains.error, gains.size - 1) < level
+
+
+def power(luck: Luck) -> float:
+    """The gain that is hardly missed: one score with it is suspicious in nine of ten cases, and then confirmed.
+
+    >>> round(power(Luck(0.1, 0.01, 30)), 4)
+    0.043
+    """
+    return (SUSPICIOUS + NINE_OF_TEN * math.sqrt(1 + 1 / luck.size)) * luck.std
+
+
+def tail(t: float, freedom: int) -> float:
+    """How likely Student's t of so many degrees of freedom, an even number, is larger (Abramowitz and Stegun 26.7.4).
+
+    >>> tail(0.0, 4), round(tail(2.132, 4), 4), round(tail(2.921, 16), 4)
+    (0.5, 0.05, 0.005)
+    """
+    cosine = freedom / (freedom + t * t)
+    term = total = 1.0
+    for number in range(2, freedom, 2):
+        term *= cosine * (number - 1) / number
+        total += term
+    return max(0.0, (1 - t / math.sqrt(freedom + t * t) * total) / 2)
+
+
 def rounding(value: float) -> float:
-    """What rounding may change in a number of this size."""
+    """What rounding may change in a number of this size, and in any of less than 1."""
     return ROUNDING * max(1.0, abs(value))
 
 

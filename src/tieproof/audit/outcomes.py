@@ -27,6 +27,9 @@ MOST_LETTERS = 1_000_000
 
 LONGEST_MESSAGE = 300
 
+RETURNED = "it returned "
+"""How messages on a returned value begin that is no number."""
+
 PAUSES = (0.1, 1e-3, 1e-6)
 """Seconds between two rings of an alarm: after the first; then ever less, from the second to the third and anew. A
 loop that catches everything is left where one rings outside its `try`, which may be a microsecond after another."""
@@ -65,10 +68,9 @@ DEADLINE: ContextVar[Deadline | None] = ContextVar("DEADLINE", default=None)
 
 
 class Sink(io.TextIOBase):
-    """Takes what an evaluator prints, up to a limit."""
+    """Takes what an evaluator prints, up to a limit; what keeps the sink of an earlier call writes to this one."""
 
-    def __init__(self) -> None:
-        self.letters = 0
+    letters = 0
 
     def writable(self) -> bool:
         """Whether it can be written to: always."""
@@ -76,8 +78,8 @@ class Sink(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Count the letters, and forget them."""
-        self.letters += len(text)
-        if self.letters > MOST_LETTERS:
+        Sink.letters += len(text)
+        if Sink.letters > MOST_LETTERS:
             raise too_much_printed()
         return len(text)
 
@@ -96,6 +98,7 @@ def attempt(
         is interrupted when it returns. `isolation.py` ends everything.
     """
     sink, process = Sink(), os.getpid()
+    Sink.letters = 0
     try:
         with (
             warnings.catch_warnings(),
@@ -170,16 +173,16 @@ def as_outcome(returned: Any) -> Outcome:
     """
     named = returned if isinstance(returned, Mapping) else {SINGLE: returned}
     if len(named) > MOST_VALUES:
-        return Outcome({}, "too much output", f"it returned {len(named):,} numbers, more than {MOST_VALUES:,}")
+        return Outcome({}, "too much output", f"{RETURNED}{len(named):,} numbers, more than {MOST_VALUES:,}")
     values = {}
     for name, value in named.items():
         number = as_number(value)
         if number is None:
             what = f"a {type(returned).__name__}" + (f" with a {type(value).__name__}" if named is returned else "")
-            return Outcome({}, "crashed", f"it returned {what}, expected was a number, or numbers by their names")
+            return Outcome({}, "crashed", f"{RETURNED}{what}, expected was a number, or numbers by their names")
         values[str(name)] = number
     if not values:
-        return Outcome({}, "crashed", "it returned no number at all")
+        return Outcome({}, "crashed", f"{RETURNED}no number at all")
     if sum(map(len, values)) > MOST_LETTERS:
         return Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} letters")
     return Outcome(values)

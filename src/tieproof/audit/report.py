@@ -2,12 +2,15 @@
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tieproof.audit.verdicts import Finding, Verdict, worst
 from tieproof.errors import InputError
+
+BASELINE = "random embeddings"
+"""What findings on the comparison itself are called, which is no attack."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +20,17 @@ class AuditReport:
     evaluator : its name
     takes : how it was called
     seed : that of all random numbers
+    items, queries : how many there were of each, usually
+    power : for each measure, the gain of a blind system that would hardly have been missed
     """
 
     evaluator: str
     takes: str
     seed: int
     findings: Sequence[Finding]
+    items: int = 0
+    queries: int = 0
+    power: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def exploitable(self) -> bool:
@@ -53,6 +61,9 @@ class AuditReport:
             "evaluator": self.evaluator,
             "takes": self.takes,
             "seed": self.seed,
+            "items": self.items,
+            "queries": self.queries,
+            "power": dict(self.power),
             "exploitable": self.exploitable,
             "held": self.held,
             "findings": [finding.to_dict() for finding in self.findings],

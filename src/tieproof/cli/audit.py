@@ -11,6 +11,7 @@ import tieproof
 from tieproof.audit import ATTACKS, AuditReport
 from tieproof.audit import Command as Program
 from tieproof.audit.conventions import CONVENTIONS
+from tieproof.audit.examination import AVERAGES
 from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
 from tieproof.cli.options import (
@@ -112,6 +113,13 @@ def as_value(text: str) -> Any:
     default="cosine",
     text=f"Its distance, for --measure. {one_of(DISTANCES)}",
 )
+@choice_option(
+    "--average",
+    text="What the number is of the values of single queries; other: a median, for example, or a sum over all pairs.",
+    choices=AVERAGES,
+)
+@click.option("--pooled", is_flag=True, help="The number is that of all pairs of all queries together.")
+@click.option("--thresholds", is_flag=True, help="The evaluator compares distances or scores with fixed thresholds.")
 @option(
     "--vary",
     metavar="NAME=VALUES",
@@ -120,6 +128,11 @@ def as_value(text: str) -> Any:
     text="A keyword argument that must not matter and values for it, such as batch_size=1,64; repeat it for more.",
 )
 @option("--attack", "-a", "attacks", metavar="NAME", multiple=True, text="Only this attack; repeat it for more.")
+@option("--skip", metavar="NAME", multiple=True, text="Not this attack; repeat it for more.")
+@option("--items", metavar="NUMBER", parser=whole_number, default=240, text="How many items are evaluated, usually.")
+@option(
+    "--queries", metavar="NUMBER", parser=whole_number, default=240, text="How many queries, where they are no items."
+)
 @option("--seed", metavar="NUMBER", parser=whole_number, default=0, text="Of all random numbers.")
 @option(
     "--time-limit", metavar="SECONDS", parser=float, default=30.0, text="What one call of the evaluator may take."

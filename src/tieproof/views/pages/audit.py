@@ -6,7 +6,7 @@ from typing import Any
 from tieproof.audit.report import AuditReport
 from tieproof.audit.verdicts import Verdict
 from tieproof.views.pages.page import write_page
-from tieproof.views.text.audit import bad, sentences
+from tieproof.views.text.audit import attacks_of, bad, sentences
 
 
 def report(found: AuditReport, path: str | os.PathLike[str]) -> None:
@@ -24,6 +24,7 @@ def contents(found: AuditReport) -> tuple[str, dict[str, Any]]:
         "verdict": said,
         "said": list(sentences(found)),
         "bad": bad(found),
+        "attacks": len(attacks_of(found.findings)),
         "several": len({finding.measure for finding in found.findings}) > 1,
         "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
     }

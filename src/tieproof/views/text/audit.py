@@ -1,10 +1,10 @@
 """The report of an audit as text for a screen, and as Markdown to paste into an issue."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tieproof.audit.report import AuditReport
+from tieproof.audit.report import BASELINE, AuditReport
 from tieproof.audit.verdicts import Finding, Verdict
 from tieproof.views.printable import in_one_line, printable
 from tieproof.views.tables.markdown import markdown as table_as_markdown
@@ -43,7 +43,7 @@ def render(report: AuditReport, width: int | None = None, color: bool = False) -
     for finding in bad(report):
         name = f"{finding.attack}, {finding.measure}" if several else finding.attack
         found = filled(f"{name}, {finding.verdict}: {finding.detail}", width)
-        parts.append(f"{found}\n    {printable(finding.reproduce)}")
+        parts.append(f"{found}\n    {printable(finding.reproduce)}" if finding.reproduce else found)
     return "\n\n".join(parts)
 
 
@@ -53,8 +53,8 @@ def markdown(report: AuditReport) -> str:
     if found := bad(report):
         rows = [[*cells(finding, True), finding.detail] for finding in found]
         lines += ["", table_as_markdown(Table("", (HEADER[0], MEASURE, *HEADER[1:], "what"), [rows]))]
-        again = [printable(finding.reproduce) for finding in found]
-        lines += ["", "To see each again:", "", "```python", *again, "```"]
+        again = [printable(finding.reproduce) for finding in found if finding.reproduce]
+        lines += ["", "To see each again:", "", "```python", *again, "```"] if again else []
     return "\n".join(lines) + "\n"
 
 
@@ -91,8 +91,9 @@ def sentences(report: AuditReport) -> Iterator[str]:
     """What was audited, and what it comes to."""
     yield f"Audited {report.evaluator}, called with {report.takes}."
     found = bad(report)
-    exploits = {finding.attack for finding in found if finding.verdict is Verdict.EXPLOITABLE}
-    attacks = count(len({finding.attack for finding in report.findings}), "attack")
+    exploits = attacks_of(finding for finding in found if finding.verdict is Verdict.EXPLOITABLE)
+    little = attacks_of(finding for finding in found if finding.verdict is Verdict.GAINS_A_LITTLE)
+    attacks = count(len(attacks_of(report.findings)), "attack")
     if exploits:
         verb = "shows" if len(exploits) == 1 else "show"
         yield (
@@ -100,10 +101,35 @@ def sentences(report: AuditReport) -> Iterator[str]:
             "more than random embeddings do."
         )
     elif found:
-        finders = len({finding.attack for finding in found})
-        yield f"Not held: {finders} of {attacks} found something, though no blind system gains from it."
+        finders = len(attacks_of(found))
+        gains = "a blind system gains a little" if little else "no blind system gains from it"
+        what = f"{finders} of {attacks} found something" if finders else "random embeddings show something"
+        yield f"Not held: {what}, though {gains}."
     else:
         yield f"Held: no blind system gains, and nothing changes that must not, in {attacks}."
+    if not exploits and report.power and any(finding.deviations is not None for finding in report.findings):
+        yield f"With {sizes(report)}, {powers(report)} would hardly have been missed."
+    if any(finding.random_mean is not None for finding in report.findings):
+        yield "After ± stands the standard deviation of one random embedding."
+
+
+def attacks_of(findings: Iterable[Finding]) -> set[str]:
+    """The attacks that findings are on; random embeddings are none."""
+    return {finding.attack for finding in findings} - {BASELINE}
+
+
+def sizes(report: AuditReport) -> str:
+    """How much data there was."""
+    same = report.items == report.queries
+    return count(report.items, "item") + (" and as many queries" if same else f" and {report.queries} queries")
+
+
+def powers(report: AuditReport) -> str:
+    """The least gain that would have been seen, of each measure."""
+    gains = [f"above {gain:.2g}" for gain in report.power.values()]
+    if len(gains) > 1:
+        gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
+    return f"a gain {' or '.join(gains)}"
 
 
 def filled(text: str, width: int) -> str:

@@ -1,0 +1,93 @@
+"""Attacks by what a run lists: systems that never look at their input, and name few documents, or one many times."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tieproof.audit.attacks import Attack, register
+from tieproof.audit.cases import LAYOUTS, Case
+from tieproof.audit.conventions import Convention
+from tieproof.audit.examination import Board, Dice, Examination
+from tieproof.audit.judgment import Trial, examine
+from tieproof.audit.verdicts import Finding
+from tieproof.ties import IntArray
+
+Listing = Callable[[np.random.Generator, int, int], IntArray]
+"""How often each of so many items is listed for each of so many queries, (count, asked)."""
+
+REPEATS = 200
+FEW = 10
+"""One of so many queries is answered."""
+
+
+def listing(
+    name: str,
+    listed: Listing,
+    does: str,
+    why: str,
+    applies: Callable[[Convention], bool] = lambda convention: convention.written,
+    empty: bool = False,
+) -> Attack:
+    """Register an attack by what a run lists; `empty` where queries without documents have an empty list."""
+    run = partial(attempt, name, listed, empty)
+    return register(Attack(name, "blind", does, why, "", run, lambda convention, options: applies(convention)))
+
+
+def attempt(name: str, listed: Listing, empty: bool, examination: Examination) -> Iterator[Finding]:
+    """Hand in random scores of what is listed, on every layout."""
+
+    def case(board: Board) -> Case:
+        random = examination.random(name, *board.key)
+        full = examination.blind_case(board, Dice.plain, random)
+        counts = listed(random, len(board.labels), board.asked)
+        return replace(full, listed=counts, writing=full.writing._replace(empty=empty))
+
+    return examine(examination, Trial(name, case, examination.score, fixed=False), LAYOUTS.values())
+
+
+def one_document(random: np.random.Generator, count: int, asked: int) -> IntArray:
+    """One random document for each query."""
+    counts = np.zeros((count, asked), dtype=np.int64)
+    counts[random.integers(count, size=asked), np.arange(asked)] = 1
+    return counts
+
+
+def first_queries(random: np.random.Generator, count: int, asked: int) -> IntArray:
+    """All documents for the first queries, and none for the others."""
+    counts = np.zeros((count, asked), dtype=np.int64)
+    counts[:, : -(-asked // FEW)] = 1
+    return counts
+
+
+def last_queries(random: np.random.Generator, count: int, asked: int) -> IntArray:
+    """All documents for the last queries, and none for the others."""
+    return first_queries(random, count, asked)[:, ::-1].copy()
+
+
+MISSING = "A query without an answer scores nothing; whoever leaves hard ones out must not gain."
+
+listing(
+    "one document",
+    one_document,
+    "one random document for each query",
+    "What is not listed was not found.",
+)
+listing(
+    "first queries", first_queries, "random scores for the first tenth of the queries, no line for others", MISSING
+)
+listing(
+    "empty lists",
+    last_queries,
+    "random scores for the last tenth of the queries, empty lists for others",
+    MISSING,
+    empty=True,
+)
+listing(
+    "repeated documents",
+    lambda random, count, asked: REPEATS * one_document(random, count, asked),
+    f"one random document for each query, on {REPEATS} lines",
+    "A document is found once.",
+    lambda convention: convention.files,
+)
