@@ -56,7 +56,7 @@ def audit(task: Task) -> Audit:
     """Audit one evaluator, with all attacks."""
     family = FAMILIES[task.family]
     name = name_of(family, task.strength, task.seed)
-    report = tp.audit(name, takes=family.takes, seed=task.seed)
+    report = tp.audit(name, takes=family.takes, seed=task.seed, **family.sizes)
     verdicts: dict[str, list[str]] = {}
     for finding in report.findings:
         if not finding.verdict.harmless:

@@ -24,9 +24,10 @@ class Search(NamedTuple):
 
 def squared_distances(queries: Array, gallery: Array) -> Array:
     """Squared Euclidean distances (q, n) in float64."""
+    from scipy.spatial.distance import cdist
+
     with np.errstate(all="ignore"):
-        differences = queries.astype(np.float64)[:, None] - gallery.astype(np.float64)
-        found: Array = np.einsum("ijk,ijk->ij", differences, differences)
+        found: Array = cdist(queries.astype(np.float64), gallery.astype(np.float64), "sqeuclidean")
     return found
 
 
@@ -76,7 +77,11 @@ SEARCHES: dict[str, Callable[..., Search]] = {
 
 def ranked(search: Search, keys: Array) -> Array:
     """What is relevant by rank, where of tied items the one with the smallest key comes first."""
-    return np.take_along_axis(search.relevant, np.lexsort((keys, search.distances), axis=1), axis=1)
+    order = np.argsort(search.distances, axis=1)
+    nearest = np.take_along_axis(search.distances, order, axis=1)
+    if (nearest[:, 1:] == nearest[:, :-1]).any():  # keys are asked where they matter, as sorting by them is slow
+        order = np.lexsort((keys, search.distances), axis=1)
+    return np.take_along_axis(search.relevant, order, axis=1)
 
 
 # What a ranking scores: from what is relevant by rank, (q, n), to a value for each query
