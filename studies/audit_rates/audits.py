@@ -56,7 +56,7 @@ def audit(task: Task) -> Audit:
     """Audit one evaluator, with all attacks."""
     family = FAMILIES[task.family]
     name = name_of(family, task.strength, task.seed)
-    report = tp.audit(name, takes=family.takes, seed=task.seed, **family.sizes)
+    report = tp.audit(name, takes=family.takes, seed=task.seed, items=family.size, queries=family.size)
     verdicts: dict[str, list[str]] = {}
     for finding in report.findings:
         if not finding.verdict.harmless:
@@ -81,21 +81,22 @@ def read(path: Path) -> list[Audit]:
     return [Audit(*each) for each in json.loads(path.read_text(encoding="utf-8"))["audits"]]
 
 
-def is_current(path: Path) -> bool:
-    """Whether a file holds audits of these very sources."""
-    return path.is_file() and json.loads(path.read_text(encoding="utf-8"))["version"] == version()
+def version_of(path: Path) -> str:
+    """The version whose audits a file holds, if there is one."""
+    return str(json.loads(path.read_text(encoding="utf-8"))["version"]) if path.is_file() else ""
 
 
-def write(path: Path, audits: Sequence[Audit]) -> None:
-    """Write the audits, one a line."""
+def write(path: Path, of: str, audits: Sequence[Audit]) -> None:
+    """Write the audits of a version, one a line."""
     lines = ",\n".join(json.dumps(audit) for audit in sorted(audits))
     with atomic_write(path) as file:
-        file.write_text(f'{{"version": "{version()}", "audits": [\n{lines}\n]}}\n', encoding="utf-8")
+        file.write_text(f'{{"version": "{of}", "audits": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
 def make(wanted: Sequence[Task], path: Path) -> list[Audit]:
     """All audits; those that the file has are not made again, and each is written as soon as it is there."""
-    done = {Task(*audit[:3]): audit for audit in read(path)} if is_current(path) else {}
+    now = version()
+    done = {Task(*audit[:3]): audit for audit in read(path)} if version_of(path) == now else {}
     missing = [task for task in wanted if task not in done]
     os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")
     with (
@@ -106,7 +107,7 @@ def make(wanted: Sequence[Task], path: Path) -> list[Audit]:
             for future in as_completed([pool.submit(audit, task) for task in missing]):
                 found = future.result()
                 done[Task(*found[:3])] = found
-                write(path, [*done.values()])
+                write(path, now, [*done.values()])
                 advance(1)
         except BaseException:
             pool.shutdown(cancel_futures=True)  # or all others would be made first
