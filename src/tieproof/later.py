@@ -2,8 +2,11 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import update_wrapper
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def handed_on(
@@ -28,3 +31,41 @@ def handed_on(
         return sorted({*vars(sys.modules[package]), *modules})
 
     return get, names
+
+
+class AsPackage:
+    """A function whose attributes are those of the package that it hides, as both have one name."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call the function."""
+        return self.__wrapped__(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """What the package has of this name, or its module."""
+        package = self.__dict__["__module__"]
+        try:
+            return getattr(sys.modules[package], name)
+        except AttributeError:
+            if name.startswith("_"):
+                raise
+        try:
+            return import_module(f"{package}.{name}")
+        except ModuleNotFoundError:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+
+    def __repr__(self) -> str:
+        """The function's own."""
+        return repr(self.__wrapped__)
+
+
+def as_package(function: F) -> F:
+    """The function, through which its package is reached, too.
+
+    >>> import tieproof
+    >>> tieproof.audit.ATTACKS is tieproof.audit.attacks.ATTACKS
+    True
+    """
+    return AsPackage(function)  # type: ignore[return-value]  # it is called as the function is

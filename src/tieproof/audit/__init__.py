@@ -3,17 +3,18 @@
 driver.py draws what calls what; luck.py says when a difference counts; an attack is a record in blind.py,
 order_search.py, invariances.py or truth.py.
 
-`tieproof.audit` is the function; all else is imported from here by name.
+`tieproof.audit` is the function, and all else is found under it, or imported from here by name.
 
+>>> import tieproof
 >>> from tieproof.audit import ATTACKS
->>> ATTACKS["zeros"].kind
-'blind'
+>>> ATTACKS["zeros"].kind, tieproof.audit.ATTACKS is ATTACKS
+('blind', True)
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tieproof.later import handed_on
+from tieproof.later import as_package, handed_on
 
 if TYPE_CHECKING:
     from tieproof.audit.all_attacks import ATTACKS
@@ -40,6 +41,7 @@ else:
 __all__ = ["ATTACKS", "Attack", "AuditReport", "Command", "Finding", "Verdict", "audit"]
 
 
+@as_package
 def audit(
     evaluator: "Evaluator | str",
     *,
@@ -79,15 +81,28 @@ def audit(
     measure : such as "AP@R", or {name of a number: measure}
         What the evaluator computes, if it is one of `tieproof.measures`; `distance` is that of its embeddings. Its
         values are then compared with the interval that ties leave.
+    average : "mean", "macro" or "other"
+        What the evaluator's number is of the values of single queries: their mean, the mean of the classes' means, or
+        another average, such as the median. Only a mean is that of two halves of the queries, and averages that are
+        none may give blind systems more than random embeddings, though every query is evaluated honestly.
+    pooled : bool
+        The number is that of all pairs of all queries together, such as an area under one curve.
+    thresholds : bool
+        Distances or scores are compared with fixed thresholds: scaling may change the number, and a system that lies
+        on one side of all of them gains nothing that counts.
     vary : {keyword: values}
         Keyword arguments of the evaluator that must not matter, such as {"batch_size": [1, 64]}.
     attacks : names of `ATTACKS` (`from tieproof.audit import ATTACKS`)
         Default: all that apply.
+    skip : names of `ATTACKS`
+        What is left out.
+    items, queries : int
+        How many there are in the data of blind systems, usually; in leave-one-out every item is a query.
     seed : int
         Of all random numbers. The same seed gives the same report, if the evaluator gives the same numbers.
     time_limit : seconds
-        What one call of the evaluator may take, the very first one ten times as much. Without `isolate`
-        only Python code in the main thread can be stopped.
+        What one call of the evaluator may take, the very first one ten times as much; a call that takes longer is
+        repeated, with three times as much. Without `isolate` only Python code in the main thread can be stopped.
     isolate : bool
         Import and call the evaluator in a process of its own, by its name, so that a crash or a hang in native code
         is a finding, too, and all that it starts is ended.
@@ -102,7 +117,8 @@ def audit(
     Raises
     ------
     InputError
-        Unknown names, an evaluator that cannot be imported, or that refuses even random embeddings.
+        Unknown names, an evaluator that cannot be imported, or that refuses even random embeddings, returns no number
+        for them, or one outside the limits.
 
     Notes
     -----

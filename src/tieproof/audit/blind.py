@@ -49,7 +49,7 @@ def attempt_blindly(name: str, rows: Rows, fixed: bool, times: float, examinatio
     if times == 1:
         return examine(examination, trial, LAYOUTS.values())
     trial = trial._replace(times=times, draws=FEW_DRAWS, looks=LOOKS[:2])
-    return examine(examination, trial, [LAYOUTS["sorted"], LAYOUTS["smallest first"]])
+    return examine(examination, trial, [LAYOUTS["largest first"], LAYOUTS["smallest first"]])
 
 
 def filled(value: float) -> Rows:

@@ -201,6 +201,6 @@ def resized(count: int, number: int) -> int:
     """From half as many to one and a half times as many; other numbers give other sizes, spread evenly.
 
     >>> [resized(240, number) for number in range(1, 6)]
-    [268, 176, 325, 233, 141]
+    [268, 176, 324, 233, 141]
     """
     return int(count * (0.5 + number * 0.6180339887498949 % 1))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tieproof.audit.averages import may_be_a_threshold, may_be_the_average
 from tieproof.audit.cases import Case, Layout
 from tieproof.audit.examination import Board, Examination
-from tieproof.audit.luck import DRAWS, LEVEL, LOOKS, SUSPICIOUS, Luck, differ, is_gain, rounding
+from tieproof.audit.luck import DRAWS, EXPLOIT, LEVEL, LOOKS, SUSPICIOUS, Luck, differ, is_gain, rounding
 from tieproof.audit.outcomes import Outcome
 from tieproof.audit.report import BASELINE
 from tieproof.audit.verdicts import Finding, Verdict
@@ -174,7 +174,27 @@ def drawn_again(contest: Contest, measure: str, luck: Luck, found: Finding) -> F
         return found
     detail = f"{found.detail} {gain_in_words(draws, gains)}"
     worse = max(verdict, found.verdict, key=list(Verdict).index)
-    return replace(found, verdict=worse, detail=detail)
+    found = replace(found, verdict=worse, detail=detail)
+    return under_other_names(contest, measure, luck, found) if verdict is Verdict.EXPLOITABLE else found
+
+
+def under_other_names(contest: Contest, measure: str, luck: Luck, found: Finding) -> Finding:
+    """The finding on an exploit, and a second verdict where the names of documents are in the order of the items."""
+    trial = contest.trial
+    if not contest.examination.convention.written or contest.layout.redrawn or contest.case.writing.names:
+        return found
+
+    def renamed(board: Board) -> Case:
+        case = contest.trial.case(board)
+        seed = int(contest.examination.random("names", *board.key).integers(1, 2**31))
+        return replace(case, writing=case.writing._replace(names=seed))
+
+    trial = trial._replace(case=renamed, fixed=False)
+    again = drawn_again(Contest(contest.examination, trial, contest.layout), measure, luck, found)
+    if again.verdict is Verdict.EXPLOITABLE:
+        return replace(found, renamed=again.verdict)
+    words = "Documents are named in the order of the items; under random names it is"
+    return replace(found, renamed=again.verdict, detail=f"{found.detail} {words} {again.verdict}, {again.score:.4f}.")
 
 
 def difference(drawn: Drawn, measure: str, sign: int) -> float:
@@ -190,7 +210,7 @@ def judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
         return Verdict.HELD
     if may_be_the_average(examination, measure, contest.case, luck):
         return Verdict.HELD if examination.options.average == "other" else Verdict.GAINS_A_LITTLE
-    small = gains.mean <= SUSPICIOUS * luck.std + rounding(luck.mean)
+    small = gains.mean <= EXPLOIT * luck.std + rounding(luck.mean)
     return Verdict.GAINS_A_LITTLE if small else Verdict.EXPLOITABLE
 
 

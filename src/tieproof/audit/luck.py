@@ -13,7 +13,7 @@ compared, in two steps:
    (Bonferroni).
 
 The first score, which was chosen for being large, has no part in the second step. A gain is an exploit where it is
-larger than `SUSPICIOUS` standard deviations of a random embedding, otherwise it is a small one.
+larger than `EXPLOIT` standard deviations of a random embedding, otherwise it is a small one.
 """
 
 import math
@@ -26,7 +26,10 @@ DRAWS = 30
 LOOKS = (5, 9, 17)
 """After how many draws the differences are looked at; one less is even, as `tail` wants."""
 
-SUSPICIOUS = 3.0
+SUSPICIOUS = 2.0
+EXPLOIT = 3.0
+"""Standard deviations of one random embedding: what is looked at again, and what a gain must be to be an exploit."""
+
 LEVEL = 0.002
 """How likely an honest evaluator is called exploitable, at most, by all attacks together."""
 
@@ -66,7 +69,7 @@ class Luck(NamedTuple):
     def is_suspicious(self, score: float, sign: int) -> bool:
         """Whether a single score is so much better than these that it must be looked at again.
 
-        >>> Luck(0.5, 0.01, 30).is_suspicious(0.52, 1), Luck(0.5, 0.01, 30).is_suspicious(0.54, 1)
+        >>> Luck(0.5, 0.01, 30).is_suspicious(0.51, 1), Luck(0.5, 0.01, 30).is_suspicious(0.54, 1)
         (False, True)
         """
         return sign * (score - self.mean) > SUSPICIOUS * self.std + rounding(self.mean)
@@ -80,7 +83,7 @@ class Luck(NamedTuple):
 def is_gain(gains: Luck, level: float) -> bool:
     """Whether differences have a mean above zero that luck explains with a probability of less than `level`.
 
-    >>> is_gain(Luck(0.1, 0.01, 5), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-3)
+    >>> is_gain(Luck(0.1, 0.001, 5), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-3)
     (True, False, True)
     """
     if not gains.mean > ROUNDING:
@@ -92,7 +95,7 @@ def power(luck: Luck) -> float:
     """The gain that is hardly missed: one score with it is suspicious in nine of ten cases, and then confirmed.
 
     >>> round(power(Luck(0.1, 0.01, 30)), 4)
-    0.043
+    0.033
     """
     return (SUSPICIOUS + NINE_OF_TEN * math.sqrt(1 + 1 / luck.size)) * luck.std
 
