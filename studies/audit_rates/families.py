@@ -29,11 +29,6 @@ class Family(NamedTuple):
     make: Callable[[int, int], Evaluator]
     strengths: Sequence[int] = (100,)
 
-    @property
-    def size(self) -> int:
-        """How many items and queries an audit has: the usual number, but fewer where an audit is slow."""
-        return 100 if self.takes == "run" else 240
-
 
 FAMILIES: dict[str, Family] = {}
 """Every family by its name, in the order of registration."""
