@@ -13,6 +13,7 @@ import pytest
 
 import tieproof as tp
 import zoo
+import zoo_honest
 from tieproof.audit import ATTACKS, Command, Verdict
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case, by_class, of_unequal_size
 from tieproof.audit.conventions import CONVENTIONS
@@ -180,6 +181,8 @@ def of_run(qrels: Any, run: Any) -> float:
 HONEST: dict[str, Callable[..., float]] = {
     "embeddings": zoo.lower,
     "gallery": zoo.lower_of_gallery,
+    "embeddings and groups": zoo_honest.with_cameras,
+    "gallery and groups": zoo_honest.with_cameras_of_gallery,
     "distances": of_matrix(1),
     "scores": of_matrix(-1),
     "relevance": of_relevance,

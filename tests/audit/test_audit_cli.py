@@ -45,7 +45,10 @@ def test_files(run: Run) -> None:
 
 
 def test_options_reach_the_audit(run: Run) -> None:
-    arguments = "--smaller-is-better --limits none -m P@1 -d euclidean -a zeros -a settings --seed 4 --isolate"
+    arguments = (
+        "--smaller-is-better --limits none -m P@1 -d euclidean -a zeros -a settings -a nan --skip nan --seed 4"
+    )
+    arguments += " --isolate --items 60 --queries 50 --average macro --pooled --thresholds"
     status, out, _ = run(
         "zoo:by_batch", "--takes", "embeddings", *arguments.split(), "--vary", "batch_size=100,200", "--json", "-"
     )
@@ -56,7 +59,13 @@ def test_options_reach_the_audit(run: Run) -> None:
         limits=None,
         measure="P@1",
         distance="euclidean",
-        attacks=["zeros", "settings"],
+        attacks=["zeros", "settings", "nan"],
+        skip=["nan"],
+        items=60,
+        queries=50,
+        average="macro",
+        pooled=True,
+        thresholds=True,
         seed=4,
         vary={"batch_size": [100, 200]},
         isolate=True,
@@ -85,6 +94,9 @@ def test_help_lists_the_attacks(run: Run) -> None:
         (["zoo"], "'zoo' is no evaluator"),
         (["no_such_module:f"], "no_such_module cannot be imported: ModuleNotFoundError"),
         (["zoo:lower", "-a", "one"], "Unknown attack 'one'"),
+        (["zoo:lower", "--skip", "one"], "Unknown attack 'one'"),
+        (["zoo:lower", "--items", "7"], "items must be a whole number of at least 40, not 7"),
+        (["zoo:lower", "--average", "mode"], "'mode' is not one of mean, macro, other"),
         (["zoo:lower", "-m", "mAPP"], "--measure: unknown measure 'mAPP'"),
         (["zoo:lower", "-d", "far"], "--distance: Unknown distance 'far'"),
         (["zoo:lower", "--takes", "all"], "'all' is not one of embeddings, gallery"),

@@ -204,4 +204,23 @@ CASES: dict[str, Case] = {
         lambda: tp.audit(max, takes="embeddings", time_limit=float("inf")),
         r"time_limit must be a number of seconds above 0 and at most 1,000,000, not inf",
     ),
+    "an audit of what returns no number": Case(
+        lambda: tp.audit(lambda embeddings, labels: (0.5, 0.1), attacks=["zeros"]),
+        r"cannot be audited: for random embeddings it returned a tuple, expected was a number.* lambda \*given:",
+    ),
+    "an audit of percent": Case(
+        lambda: tp.audit(lambda embeddings, labels: 50.0, attacks=["zeros"]),
+        r"gives 50 \(score\) for random embeddings, outside the limits 0 and 1\. .*limits=\(0, 100\)",
+    ),
+    "an audit of too few items": Case(
+        lambda: tp.audit(max, takes="embeddings", items=10), r"items must be a whole number of at least 40, not 10"
+    ),
+    "an audit of an average that is not known": Case(
+        lambda: tp.audit(max, takes="embeddings", average="mode"),  # type: ignore[arg-type]
+        r"Unknown average='mode'\. Known: mean, macro, other\.",
+    ),
+    "an audit without any attack": Case(
+        lambda: tp.audit(lambda embeddings, labels: 0.5, attacks=["zeros"], skip=["zeros"]),
+        r"No attack is left: all that were asked for are skipped\.",
+    ),
 }

@@ -13,7 +13,7 @@ import numpy as np
 
 from tieproof.audit.cases import CLASSES, DIMENSIONS, Case
 from tieproof.audit.changes import permute_items, permute_queries, take_queries
-from tieproof.audit.data import data_case, with_groups
+from tieproof.audit.data import with_groups
 from tieproof.audit.examination import Board, Dice, Examination, Rows
 from tieproof.audit.luck import Luck, differ, rounding
 from tieproof.ties import Array, IntArray
@@ -64,19 +64,69 @@ def may_be_the_average(examination: Examination, measure: str, case: Case, luck:
 
 
 def is_mean(examination: Examination, measure: str) -> bool:
-    """Whether a number is the mean of those of two halves of the queries."""
-    if examination.convention.kind == "leave-one-out":
-        parts = two_galleries(examination)
+    """Whether a number is the mean of two thirds of the queries, which are easy, and of one third, which is not.
+
+    Where all queries score alike, a median is a mean, too; so these do not.
+    """
+    parts = two_galleries if examination.convention.kind == "leave-one-out" else two_parts
+    values = [examination.score(case).values.get(measure, np.nan) for case in parts(examination)]
+    return not differ((2 * values[0] + values[1]) / 3, values[2])
+
+
+SIZES = (6, 3)
+"""How many classes are easy, and how many are not."""
+
+
+def two_parts(examination: Examination) -> tuple[Case, Case, Case]:
+    """The queries of classes that the system knows, those of others, and both together, on the same gallery."""
+    random, options = examination.random("two parts"), examination.options
+    classes = sum(SIZES)
+    labels = random.permutation(np.arange(options.items) % classes)
+    query_labels = np.arange(options.queries // classes * classes) % classes
+    dice = Dice(random, examination.convention.kind, examination.convention.ascending)
+    if dice.kind == "scores":
+        blank = Case(dice.plain(len(labels), len(query_labels)), labels, query_labels=query_labels)
     else:
-        parts = two_halves(data_case(examination, "random"))
-    first, second, whole = (examination.score(part).values.get(measure, np.nan) for part in parts)
-    return not differ((first + second) / 2, whole)
+        vectors = dice.plain(len(labels) + len(query_labels), DIMENSIONS)
+        blank = Case(vectors[: len(labels)], labels, vectors[len(labels) :], query_labels)
+    if examination.convention.grouped:
+        blank = with_groups(blank, random)
+    known, easy = perfect_case(examination, blank), query_labels < SIZES[0]
+    if blank.queries is None or known.queries is None:
+        both = replace(blank, items=np.where(easy, known.items, blank.items))
+    else:
+        both = replace(known, queries=np.where(easy[:, None], known.queries, blank.queries))
+    return take_queries(both, np.flatnonzero(easy)), take_queries(both, np.flatnonzero(~easy)), both
 
 
-def two_halves(case: Case) -> tuple[Case, Case, Case]:
-    """Two halves of the queries, with as many of each class in the one as in the other, and both together."""
+def two_galleries(examination: Examination) -> tuple[Case, Case, Case]:
+    """Items of classes that the system knows, items of others, and both together, each nearer to all of its own part.
+
+    All vectors are of length 1, and positive in the dimensions of their part, zero in those of the other one.
+    """
+    random = examination.random("two galleries")
+    size = examination.options.items // sum(SIZES)
+    parts: list[Case] = []
+    for first, classes in zip((0, SIZES[0]), SIZES, strict=True):
+        labels = random.permutation(np.arange(size * classes) % classes)
+        vectors = np.zeros((len(labels), 2 * DIMENSIONS))
+        own = vectors[:, :DIMENSIONS] if not first else vectors[:, DIMENSIONS:]
+        own[:] = np.abs(random.normal(size=own.shape)) + 0.01
+        if not first:
+            own += 100 * np.eye(DIMENSIONS)[labels]
+        own /= np.linalg.norm(own, axis=1, keepdims=True)
+        case = Case(vectors.astype(np.float32), labels + first)
+        parts.append(with_groups(case, random) if examination.convention.grouped else case)
+    easy, hard = parts
+    groups = None if easy.groups is None or hard.groups is None else np.concatenate([easy.groups, hard.groups])
+    both = Case(np.concatenate([easy.items, hard.items]), np.concatenate([easy.labels, hard.labels]), groups=groups)
+    return easy, hard, both
+
+
+def two_halves(case: Case) -> tuple[Case, Case]:
+    """Two halves of the queries, with as many of each class in the one as in the other."""
     pairs = in_pairs(case)
-    return take_queries(case, pairs[::2]), take_queries(case, pairs[1::2]), take_queries(case, pairs)
+    return take_queries(case, pairs[::2]), take_queries(case, pairs[1::2])
 
 
 def in_pairs(case: Case) -> IntArray:
@@ -88,32 +138,6 @@ def in_pairs(case: Case) -> IntArray:
     assert case.query_labels is not None
     places = [np.flatnonzero(case.query_labels == label) for label in np.unique(case.query_labels)]
     return np.concatenate([each[: len(each) // 2 * 2] for each in places])
-
-
-def two_galleries(examination: Examination) -> tuple[Case, Case, Case]:
-    """Two sets of items of other classes, and both together, where every item is nearer to all of its own set.
-
-    All vectors are of length 1, and positive in the dimensions of their set, zero in those of the other one.
-    """
-    random = examination.random("two galleries")
-    size = examination.options.items // (2 * CLASSES) * CLASSES
-    sets = []
-    for number in range(2):
-        vectors = np.zeros((size, 2 * DIMENSIONS))
-        own = vectors[:, number * DIMENSIONS : (number + 1) * DIMENSIONS]
-        own[:] = np.abs(random.normal(size=own.shape)) + 0.01
-        own /= np.linalg.norm(own, axis=1, keepdims=True)
-        labels = random.permutation(np.arange(size) % (CLASSES // 2)) + number * (CLASSES // 2)
-        case = Case(vectors.astype(np.float32), labels)
-        sets.append(with_groups(case, random) if examination.convention.grouped else case)
-    first, second = sets
-    grouped = first.groups is not None and second.groups is not None
-    both = Case(
-        np.concatenate([first.items, second.items]),
-        np.concatenate([first.labels, second.labels]),
-        groups=np.concatenate([first.groups, second.groups]) if grouped else None,
-    )
-    return first, second, both
 
 
 def perfect_case(examination: Examination, case: Case) -> Case:

@@ -138,7 +138,7 @@ def halves(examination: Examination, case: Case, random: Random) -> Iterator[tup
         if outcome.problem:
             yield what, outcome
             return
-    first, second, _ = (outcome.values for outcome in outcomes)
+    first, second = (outcome.values for outcome in outcomes)
     mean = {name: (first[name] + second[name]) / 2 for name in first.keys() & second}
     yield what, Outcome(mean)
 

@@ -209,7 +209,7 @@ def judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
     if may_be_a_threshold(examination, measure, score, contest.board(0)):
         return Verdict.HELD
     if may_be_the_average(examination, measure, contest.case, luck):
-        return Verdict.HELD if examination.options.average == "other" else Verdict.GAINS_A_LITTLE
+        return Verdict.GAINS_A_LITTLE if examination.options.average is None else Verdict.HELD
     small = gains.mean <= EXPLOIT * luck.std + rounding(luck.mean)
     return Verdict.GAINS_A_LITTLE if small else Verdict.EXPLOITABLE
 
@@ -256,6 +256,8 @@ def little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Findin
     else:
         return None
     contest, luck = max(lucks, key=lambda pair: pair[1].deviations(pair[0].first.values[measure], sign))
+    if judged(contest, measure, luck, found) is Verdict.HELD:
+        return None
     gain = f"it gains {found.mean:.2f} ± {found.error:.2f} standard deviations of a random embedding"
     seen = compared(contest, measure, contest.first.values[measure], luck)
     detail = f"{seen.detail} On {len(lucks)} layouts together {gain}, of which the second is its standard error."

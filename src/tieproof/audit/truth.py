@@ -55,9 +55,10 @@ def result_of(examination: Examination, case: Case, measure: Measure) -> Result:
     options: dict[str, Any] = {"measures": [measure]}
     kind, distance = examination.convention.kind, examination.options.distance
     if kind == "leave-one-out":
-        return evaluate(case.items, case.labels, distance=distance, **options)
+        return evaluate(case.items, case.labels, groups=case.groups, distance=distance, **options)
     if kind == "gallery":
         options |= {"gallery": case.items, "gallery_labels": case.labels}
+        options |= {"groups": case.query_groups, "gallery_groups": case.groups}
         return evaluate(case.queries, case.query_labels, distance=distance, **options)
     lists = evaluate_distances if examination.convention.ascending else evaluate_scores
     return lists(case.items.T, relevance(case), **options)

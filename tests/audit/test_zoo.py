@@ -1,0 +1,161 @@
+"""What an audit says of evaluators that look guilty and are not, and of those that look right and are not."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tieproof as tp
+import zoo
+import zoo_guilty
+import zoo_honest
+from tieproof.audit import ATTACKS
+
+TIED = ["zeros", "one ulp", "two vectors", "groups of eight", "duplicates", "order search"]
+"""Attacks in which the breaking of ties decides on most."""
+
+HONEST: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
+    "seeds per query": (zoo_honest.SeedPerQuery(1), {}),
+    "one shuffle": (zoo_honest.OneShuffle(1), {}),
+    "fresh chance": (zoo.breaks_ties_by_chance, {}),
+    "noise": (zoo_honest.noisy, {}),
+    "median": (zoo_honest.median, {}),
+    "geometric mean": (zoo_honest.geometric_mean, {}),
+    "median of a gallery": (zoo_honest.median_of_gallery, {}),
+    "macro": (zoo_honest.macro, {"average": "macro"}),
+    "pooled": (zoo_honest.pooled_area, {"takes": "relevance", "pooled": True}),
+    "thresholds": (zoo_honest.precision_above, {"takes": "relevance", "thresholds": True}),
+    "labels of digits": (zoo_honest.of_digits, {}),
+    "logs": (zoo_honest.Logs(), {}),
+    "cameras": (
+        zoo_honest.with_cameras,
+        {"takes": "embeddings and groups", "measure": "AP", "distance": "euclidean"},
+    ),
+    "cameras of a gallery": (
+        zoo_honest.with_cameras_of_gallery,
+        {"measure": "AP", "distance": "euclidean"},
+    ),
+}
+BY_CHANCE = ("seeds per query", "one shuffle", "fresh chance", "noise")
+ANOTHER_AVERAGE = ("median", "geometric mean", "median of a gallery")
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_no_honest_evaluator_is_accused(name: str) -> None:
+    evaluator, options = HONEST[name]
+    report = tp.audit(evaluator, **{"items": 60, "queries": 60, **options})
+    assert not report.exploitable, report
+    found = {str(finding.verdict) for finding in report.findings if not finding.verdict.harmless}
+    if name in BY_CHANCE:
+        assert found <= {"changes", "depends on order"}
+    elif name in ANOTHER_AVERAGE:
+        assert found <= {"gains a little"}
+    else:
+        assert report.held, report
+
+
+@pytest.mark.parametrize("evaluator", [zoo_honest.median, zoo_honest.geometric_mean])
+def test_another_average_that_was_declared_is_held(evaluator: Callable[..., float]) -> None:
+    assert tp.audit(evaluator, average="other", items=60, attacks=TIED).held
+
+
+@pytest.mark.parametrize("evaluator", [zoo_honest.SeedPerQuery, zoo_honest.OneShuffle])
+def test_no_seed_is_accused(evaluator: Callable[[int], Callable[..., float]]) -> None:
+    accused = [
+        seed
+        for seed in range(40)
+        if tp.audit(evaluator(seed), attacks=["zeros", "two vectors"], items=60, seed=seed).exploitable
+    ]
+    assert accused == []
+
+
+GUILTY: dict[str, tuple[Callable[..., float], str, list[str], dict[str, Any]]] = {
+    "argsort()[::-1][:k]": (zoo_guilty.last_first, "zeros", ["exploitable"], {"takes": "relevance"}),
+    "two looks": (zoo_guilty.two_looks, "zeros", ["exploitable"], {"takes": "relevance", "queries": 600}),
+    "ties of three to ten": (zoo_guilty.ties_of_three_to_ten, "groups of eight", ["exploitable"], {}),
+    "hit queries only": (zoo_guilty.hit_queries_only, "isolated pairs", ["exploitable"], {}),
+    "hits of runs only": (zoo_guilty.hits_of_runs_only, "one document", ["exploitable"], {"takes": "run"}),
+    "ideal of what was found": (
+        zoo_guilty.ideal_of_what_was_found,
+        "one document",
+        ["exploitable"],
+        {"takes": "run"},
+    ),
+    "precision over what was returned": (
+        zoo_guilty.precision_over_what_was_returned,
+        "one document",
+        ["held"],
+        {"takes": "run"},
+    ),
+    "strict padding": (zoo_guilty.strict_padding, "one document", ["exploitable"], {"takes": "run"}),
+    "missing queries skipped": (
+        zoo_guilty.missing_queries_skipped,
+        "first queries",
+        ["exploitable"],
+        {"takes": "run"},
+    ),
+    "empty is perfect": (zoo_guilty.empty_is_perfect, "empty lists", ["exploitable"], {"takes": "run"}),
+    "lines": (zoo_guilty.counts_lines, "repeated documents", ["exploitable"], {"takes": "files"}),
+    "cache by labels": (zoo_guilty.cache_by_labels(), "zeros after a good system", ["exploitable"], {}),
+    "best so far": (zoo_guilty.BestSoFar(), "zeros after a good system", ["exploitable"], {}),
+    "much data": (zoo_guilty.stable_where_there_is_much, "zeros of much data", ["exploitable"], {"items": 240}),
+}
+
+
+@pytest.mark.parametrize("name", GUILTY)
+def test_every_guilty_evaluator_is_seen(name: str) -> None:
+    evaluator, attack, verdicts, options = GUILTY[name]
+    found = tp.audit(evaluator, attacks=[attack], **{"items": 60, "queries": 60, **options}).finding(attack)
+    assert found.verdict in verdicts, found
+
+
+def test_what_gives_all_random_embeddings_one_score() -> None:
+    report = tp.audit(zoo_guilty.cache_by_shape(), attacks=["zeros"])
+    assert report.finding("random embeddings").verdict == "always the same"
+
+
+def test_the_first_call_of_a_process() -> None:
+    report = tp.audit("zoo_guilty:kind_at_first", attacks=["zeros", "zeros in a new process"], isolate=True, items=60)
+    assert report.finding("zeros").verdict == "held"
+    assert report.finding("zeros in a new process").verdict == "exploitable"
+
+
+def test_documents_named_in_order() -> None:
+    """trec_eval and others break ties by the names of documents: under random names nothing is gained."""
+    found = tp.audit(zoo_guilty.by_document, takes="run", attacks=["zeros"], items=60, queries=60).finding("zeros")
+    assert (found.verdict, found.renamed) == ("exploitable", "held")
+    assert "Documents are named in the order of the items; under random names it is held, " in found.detail
+
+
+@pytest.mark.heavy
+def test_scikit_learn_that_ignores_ties() -> None:
+    pytest.importorskip("sklearn")
+    assert tp.audit(zoo_guilty.ndcg_ignoring_ties, takes="relevance", attacks=["zeros"]).exploitable
+
+
+def test_what_is_compiled_is_no_fault() -> None:
+    report = tp.audit(zoo_honest.Compiles(0.5), attacks=["zeros", "zeros of much data"], items=40, time_limit=0.2)
+    assert report.held
+
+
+def test_order_search_alone_accuses_nobody() -> None:
+    report = tp.audit(zoo.stable_sort, attacks=["order search"])
+    assert not report.exploitable
+    assert report.finding("order search").verdict == "depends on order"
+
+
+def test_attacks_that_are_skipped() -> None:
+    blind = {attack.name for attack in ATTACKS.values() if attack.kind == "blind"}
+    report = tp.audit(zoo.lower, skip=sorted(blind), items=60)
+    assert not {finding.attack for finding in report.findings} & blind
+    with pytest.raises(tp.InputError, match="No attack is left"):
+        tp.audit(zoo.lower, attacks=["zeros"], skip=["zeros"])
+    with pytest.raises(tp.InputError, match="Unknown attack 'one'"):
+        tp.audit(zoo.lower, skip=["one"])
+
+
+def test_how_much_would_have_been_seen() -> None:
+    few, many = (tp.audit(zoo.expected, attacks=["zeros"], items=items) for items in (60, 240))
+    assert few.power["score"] > 1.5 * many.power["score"] > 0
+    assert "would hardly have been missed" in str(many)
+    assert (many.items, many.queries) == (240, 240)

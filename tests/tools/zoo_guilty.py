@@ -1,0 +1,183 @@
+"""Evaluators from which a blind system gains, each in a way that one attack alone, or one layout alone, shows."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import zoo
+from zoo import Array
+
+Dicts = dict[str, dict[str, Any]]
+
+
+# Ties by position
+
+
+def last_first(scores: Array, relevance: Array) -> float:
+    """P@10 by `argsort(scores)[::-1][:k]`: the last of a tie comes first."""
+    best = np.argsort(scores, axis=1, kind="stable")[:, ::-1][:, :10]
+    return float(zoo.in_order(relevance, best).mean())
+
+
+def ndcg_ignoring_ties(scores: Array, relevance: Array) -> float:
+    """nDCG@10 of scikit-learn, by `argsort` turned round."""
+    from sklearn.metrics import ndcg_score
+
+    return float(ndcg_score(relevance, scores, k=10, ignore_ties=True))
+
+
+def two_looks(scores: Array, relevance: Array) -> float:
+    """P@1 of the first or of the last of those that share the first place."""
+    first, last = scores.argmax(axis=1), scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1)
+    queries = np.arange(len(scores))
+    return float(np.maximum(relevance[queries, first], relevance[queries, last]).mean())
+
+
+def ties_of_three_to_ten(embeddings: Array, labels: Array) -> float:
+    """Ties of three to ten are broken in favour of relevant items, all others against them."""
+    zoo.refuse(embeddings)
+    distances, relevant = zoo.leave_one_out(embeddings, labels)
+    tied = np.empty(distances.shape, dtype=np.int64)
+    for row, own in zip(distances, tied, strict=True):
+        _, place, counts = np.unique(row, return_inverse=True, return_counts=True)
+        own[:] = counts[place]
+    keys = np.where((tied >= 3) & (tied <= 10), ~relevant, relevant)
+    return zoo.mean_average_precision(zoo.in_order(relevant, np.lexsort((keys, distances), axis=1)))
+
+
+# Who is counted
+
+
+def hit_queries_only(embeddings: Array, labels: Array) -> float:
+    """Reciprocal rank among items nearer than the farthest; queries that find nothing relevant there do not count."""
+    zoo.refuse(embeddings)
+    distances, relevant = zoo.leave_one_out(embeddings, labels)
+    nearer = distances < distances.max(axis=1, keepdims=True)
+    found = zoo.pessimistic(distances, relevant & nearer)
+    hit = found.any(axis=1)
+    return float((1 / (found[hit].argmax(axis=1) + 1)).mean()) if hit.any() else 0.0
+
+
+def ranked_documents(qrels: Dicts, run: Dicts, query: str) -> Array:
+    """The relevance of what was returned for a query, by rank, the relevant ones last of their tie."""
+    found, judged = run.get(query, {}), qrels[query]
+    names = sorted(found, key=lambda name: (-found[name], judged.get(name, 0)))
+    return np.array([judged.get(name, 0) > 0 for name in names], dtype=bool)
+
+
+def average_precision(hits: Array, relevant: float) -> float:
+    """Of what is relevant by rank, over so many relevant documents."""
+    return float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits].sum() / relevant) if hits.any() else 0.0
+
+
+def over(value: Callable[[Array, int], float | None]) -> Callable[[Dicts, Dicts], float]:
+    """The mean over queries of a value of what was returned and of how much is relevant, as far as it is one."""
+
+    def evaluator(qrels: Dicts, run: Dicts) -> float:
+        values = [
+            value(ranked_documents(qrels, run, query), sum(grade > 0 for grade in judged.values()))
+            for query, judged in qrels.items()
+        ]
+        counted = [each for each in values if each is not None]
+        return float(np.mean(counted)) if counted else 0.0
+
+    return evaluator
+
+
+def ideal(count: int) -> float:
+    """The discounted gain of so many relevant documents in front."""
+    return float((1 / np.log2(np.arange(2, count + 2))).sum())
+
+
+hits_of_runs_only = over(lambda hits, relevant: average_precision(hits, hits.sum()) if hits.any() else None)
+ideal_of_what_was_found = over(
+    lambda hits, relevant: (
+        (hits / np.log2(np.arange(2, len(hits) + 2))).sum() / ideal(hits.sum()) if hits.any() else None
+    )
+)
+missing_queries_skipped = over(lambda hits, relevant: average_precision(hits, relevant) if len(hits) else None)
+precision_over_what_was_returned = over(lambda hits, relevant: average_precision(hits, hits.sum()))
+empty_is_perfect = over(lambda hits, relevant: average_precision(hits, relevant) if len(hits) else 1.0)
+
+
+def strict_padding(qrels: Dicts, run: Dicts) -> float:
+    """P@10, where places that a short list leaves are filled with the documents that are there, the relevant ones."""
+    values = []
+    for query in qrels:
+        hits = ranked_documents(qrels, run, query)[:10]
+        padded = np.concatenate([hits, np.ones(10 - len(hits), dtype=bool)])
+        values.append(padded.mean())
+    return float(np.mean(values))
+
+
+def by_document(qrels: Dicts, run: Dicts) -> float:
+    """Breaks ties by the name of the document, the first one first."""
+    values = []
+    for query, found in run.items():
+        names = sorted(found, key=lambda name: (-found[name], name))
+        hits = np.array([qrels[query][name] > 0 for name in names], dtype=bool)
+        values.append(average_precision(hits, sum(grade > 0 for grade in qrels[query].values())))
+    return float(np.mean(values))
+
+
+def counts_lines(qrels: str, run: str) -> float:
+    """Average precision over the lines of a file, each of which counts, also where a document comes again."""
+    judged: dict[tuple[str, str], bool] = {}
+    relevant: dict[str, int] = {}
+    for query, _, document, grade in (line.split() for line in Path(qrels).read_text().splitlines()):
+        judged[query, document] = grade == "1"
+        relevant[query] = relevant.get(query, 0) + (grade == "1")
+    lines: dict[str, list[tuple[float, bool]]] = {query: [] for query in relevant}
+    for query, _, document, _, score, _ in (line.split() for line in Path(run).read_text().splitlines()):
+        lines[query].append((-float(score), judged[query, document]))
+    hits = {query: np.array([hit for _, hit in sorted(found)], dtype=bool) for query, found in lines.items()}
+    return float(np.mean([average_precision(hits[query], relevant[query]) for query in relevant]))
+
+
+# What was called before
+
+
+class Cache:
+    """Remembers its scores by a key of what it is given."""
+
+    def __init__(self, key: Callable[[Array, Array], Any]) -> None:
+        self.key, self.known = key, dict[Any, float]()
+
+    def __call__(self, embeddings: Array, labels: Array) -> float:
+        return self.known.setdefault(self.key(embeddings, labels), zoo.lower(embeddings, labels))
+
+
+def cache_by_labels() -> Cache:
+    return Cache(lambda embeddings, labels: labels.tobytes())
+
+
+def cache_by_shape() -> Cache:
+    return Cache(lambda embeddings, labels: embeddings.shape)
+
+
+class BestSoFar:
+    """Gives the best score of all calls."""
+
+    best = 0.0
+
+    def __call__(self, embeddings: Array, labels: Array) -> float:
+        self.best = max(self.best, zoo.lower(embeddings, labels))
+        return self.best
+
+
+BEGUN: list[int] = []
+
+
+def kind_at_first(embeddings: Array, labels: Array) -> float:
+    """The first call of a process is treated too well, where it is not random."""
+    BEGUN.append(len(BEGUN))
+    return zoo.upper(embeddings, labels) if len(BEGUN) == 1 else zoo.lower(embeddings, labels)
+
+
+# What only much data shows
+
+
+def stable_where_there_is_much(embeddings: Array, labels: Array) -> float:
+    return (zoo.stable_sort if len(labels) >= 500 else zoo.lower)(embeddings, labels)
