@@ -21,8 +21,10 @@ class Rate(NamedTuple):
     def __str__(self) -> str:
         """The interval in percent.
 
-        >>> str(Rate(0, 430)), str(Rate(5, 5))
-        ('0.0 to 0.9 %', '47.8 to 100.0 %')
+        >>> str(Rate(0, 430)), str(Rate(5, 5)), str(Rate(0, 0))
+        ('0.0 to 0.9 %', '47.8 to 100.0 %', 'any')
         """
+        if not self.trials:
+            return "any"
         low, high = self.interval()
         return f"{100 * low:.1f} to {100 * high:.1f} %"

@@ -97,8 +97,10 @@ def guilty_rows(audits: Sequence[Audit]) -> Iterator[list[str]]:
     """A row for each strength of each guilty family."""
     for family in of_families(audits, "guilty"):
         for strength in family.strengths:
+            found = of(audits, family, strength)
             said = str(strength) if len(family.strengths) > 1 else ""
-            yield [family.name, family.does, said, *counts(of(audits, family, strength))]
+            if found:
+                yield [family.name, family.does, said, *counts(found)]
 
 
 def of_families(audits: Sequence[Audit], kind: Kind) -> list[Family]:
