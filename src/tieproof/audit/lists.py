@@ -47,11 +47,14 @@ def attempt(name: str, listed: Listing, empty: bool, examination: Examination) -
     return examine(examination, Trial(name, case, examination.score, fixed=False), LAYOUTS.values())
 
 
-def one_document(random: np.random.Generator, count: int, asked: int) -> IntArray:
-    """One random document for each query."""
-    counts = np.zeros((count, asked), dtype=np.int64)
-    counts[random.integers(count, size=asked), np.arange(asked)] = 1
-    return counts
+def documents(length: int) -> Listing:
+    """So many random documents for each query."""
+
+    def listed(random: np.random.Generator, count: int, asked: int) -> IntArray:
+        places = np.argsort(random.random((count, asked)), axis=0)
+        return np.where(places < length, 1, 0)
+
+    return listed
 
 
 def first_queries(random: np.random.Generator, count: int, asked: int) -> IntArray:
@@ -66,14 +69,16 @@ def last_queries(random: np.random.Generator, count: int, asked: int) -> IntArra
     return first_queries(random, count, asked)[:, ::-1].copy()
 
 
+NOT_LISTED = "What is not listed was not found; a short list must not gain."
 MISSING = "A query without an answer scores nothing; whoever leaves hard ones out must not gain."
 
 listing(
     "one document",
-    one_document,
+    documents(1),
     "one random document for each query",
-    "What is not listed was not found.",
+    NOT_LISTED,
 )
+listing("ten documents", documents(10), "ten random documents for each query", NOT_LISTED)
 listing(
     "first queries", first_queries, "random scores for the first tenth of the queries, no line for others", MISSING
 )
@@ -86,7 +91,7 @@ listing(
 )
 listing(
     "repeated documents",
-    lambda random, count, asked: REPEATS * one_document(random, count, asked),
+    lambda random, count, asked: REPEATS * documents(1)(random, count, asked),
     f"one random document for each query, on {REPEATS} lines",
     "A document is found once.",
     lambda convention: convention.files,
