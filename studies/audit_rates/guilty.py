@@ -15,8 +15,8 @@ from studies.audit_rates import rankings
 from studies.audit_rates.families import Evaluator, Family, register
 from studies.audit_rates.rankings import SEARCHES, Array, Search, average_precision
 
-LARGE = 500
-"""Items from which on the fault of large data shows."""
+LARGE = 150
+"""Items from which on the fault of large data shows: more than an audit of `audits.SIZE` usually has."""
 
 
 def guilty(
@@ -230,9 +230,8 @@ def by_name(sign: int) -> Callable[[int, int], Evaluator]:
             for query, judged in qrels.items():
                 found = run.get(query, {})
                 rankings.refuse(np.array([*found.values()], dtype=float))
-                names = sorted(found)[::sign]
-                order = sorted(names, key=lambda name: -found[name])
-                values.append(float(average_precision(np.array([[judged.get(name, 0) > 0 for name in order]]))[0]))
+                order = sorted(sorted(judged)[::sign], key=lambda name: -found.get(name, -np.inf))
+                values.append(float(average_precision(np.array([[judged[name] > 0 for name in order]]))[0]))
             return float(np.mean(values))
 
         return evaluator

@@ -208,9 +208,11 @@ def by_hash_of_names(strength: int, seed: int) -> Evaluator:
         values = []
         for query, judged in qrels.items():
             scores = run.get(query, {})
-            rankings.refuse(np.array([*scores.values()], dtype=float))
-            order = sorted(scores, key=lambda name: (-scores[name], key(name)))
-            hits = np.array([[judged.get(name, 0) > 0 for name in order]])
+            if not np.isfinite([*scores.values()]).all():
+                raise ValueError("The scores must be finite numbers.")
+            # what is not listed comes last
+            order = sorted(judged, key=lambda name: (-scores.get(name, -np.inf), key(name)))
+            hits = np.array([[judged[name] > 0 for name in order]])
             values.append(float(score(hits)[0]))
         return float(np.mean(values))
 

@@ -9,7 +9,7 @@ goes on from there, as long as the sources of the audit are the same.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from studies.audit_rates.audits import Audit, make, of, tasks
+from studies.audit_rates.audits import SIZE, SIZE_OF_RUNS, Audit, make, of, tasks
 from studies.audit_rates.families import FAMILIES, Family, Kind
 from studies.audit_rates.rates import CONFIDENCE, Rate
 from studies.common import parse, table, write_report
@@ -36,11 +36,11 @@ def render(audits: Sequence[Audit]) -> str:
     families = ("family", "each evaluator has", *HEADINGS)
     return f"""# How often an audit is wrong
 
-`tieproof audit` of {len(audits)} simulated evaluators, each with all attacks and a seed of its own. An evaluator is
+`tieproof audit` of {len(audits)} simulated evaluators, each with a seed of its own, by all attacks that can convict
+it, on {SIZE} items and as many queries ({SIZE_OF_RUNS} of each for runs), which are fewer than usual. An evaluator is
 honest if in the mean over its own chance no blind system scores more than random embeddings, whatever the order of
-the data; an audit that calls one exploitable accuses it falsely. "All held" counts audits without any finding: ties
-that are broken by chance do depend on the order of the data, and an audit that says so is right. Intervals are those
-of Clopper and Pearson for the share that is called exploitable, at {100 * CONFIDENCE:g} % confidence. Written by
+the data; an audit that calls one exploitable accuses it falsely. Intervals are those of Clopper and Pearson for the
+share that is called exploitable, at {100 * CONFIDENCE:g} % confidence. Written by
 `python studies/audit_rates/study.py`.
 
 {summary(audits)}
