@@ -1,6 +1,5 @@
 """The study of how often an audit is wrong: its evaluators do what they say, its numbers are those of its audits."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,10 @@ QUERIES = np.arange(12) % 4
 def score(evaluator: Evaluator, takes: str, blind: bool) -> float:
     """What an evaluator says of all-equal or of random data, whose classes are in order."""
     labels, queries = np.sort(LABELS), np.sort(QUERIES)
-    fill: Callable[..., rankings.Array] = np.zeros if blind else lambda shape: RANDOM.normal(size=shape)
+
+    def fill(shape: tuple[int, int]) -> rankings.Array:
+        return np.zeros(shape) if blind else RANDOM.normal(size=shape)
+
     if takes == "embeddings":
         return float(evaluator(fill((24, 5)), labels))
     if takes == "gallery":
