@@ -77,7 +77,12 @@ def test_chance_is_no_exploit(seed: int) -> None:
 
 def test_the_defect_is_named_and_nothing_else_is_blamed() -> None:
     report = tp.audit(zoo.by_size_of_numbers)
-    assert {f.attack for f in report.findings if not f.verdict.harmless} <= {"scaling", "denormals", "underflow"}
+    assert {f.attack for f in report.findings if not f.verdict.harmless} <= {
+        "scaling",
+        "denormals",
+        "underflow",
+        "huge norms",
+    }
     report = tp.audit(zoo.nan_is_nearest, attacks=BLIND)
     assert {f.attack for f in report.findings if f.verdict is Verdict.EXPLOITABLE} == {"nan", "some nan"}
 
@@ -197,7 +202,14 @@ def test_every_convention(takes: str) -> None:
     written = ["renaming documents", "order of lines"] if takes in ("run", "files") else []
     written += ["rank column"] if takes == "files" else []
     report = tp.audit(
-        HONEST[takes], takes=takes, attacks=attacks + written, measure="AP", distance="euclidean", seed=3
+        HONEST[takes],
+        takes=takes,
+        attacks=attacks + written,
+        measure="AP",
+        distance="euclidean",
+        seed=3,
+        items=60,
+        queries=40,
     )
     assert report.held, report
     assert len(report.findings) == len(attacks + written)
@@ -246,7 +258,7 @@ def by_rank(qrels: str, run: str) -> float:
 def test_how_a_run_is_written(evaluator: Callable[..., float], takes: str, caught: set[str]) -> None:
     attacks = ["renaming documents", "order of lines", "permuting items"]
     attacks += ["rank column"] if takes == "files" else []
-    report = tp.audit(evaluator, takes=takes, attacks=attacks)
+    report = tp.audit(evaluator, takes=takes, attacks=attacks, items=60, queries=40)
     assert {finding.attack for finding in report.findings if not finding.verdict.harmless} == caught
 
 
@@ -441,9 +453,9 @@ def test_parameters_that_tell_nothing() -> None:
 def test_luck_is_a_two_step_test() -> None:
     random = Luck.of([0.1, 0.2, 0.3])
     assert random == pytest.approx((0.2, 0.1, 3))
-    assert not random.is_suspicious(0.5, 1)
-    assert random.is_suspicious(0.51, 1)
-    assert random.is_suspicious(-0.11, -1)
+    assert not random.is_suspicious(0.4, 1)
+    assert random.is_suspicious(0.41, 1)
+    assert random.is_suspicious(-0.01, -1)
     assert is_gain(Luck(0.04, 0.0, 5), 1e-9)
     assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
     assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)

@@ -157,5 +157,5 @@ def test_attacks_that_are_skipped() -> None:
 def test_how_much_would_have_been_seen() -> None:
     few, many = (tp.audit(zoo.expected, attacks=["zeros"], items=items) for items in (60, 240))
     assert few.power["score"] > 1.5 * many.power["score"] > 0
-    assert "would hardly have been missed" in str(many)
+    assert "would hardly have been missed" in " ".join(str(many).split())
     assert (many.items, many.queries) == (240, 240)

@@ -136,7 +136,8 @@ class Examination:
         random = self.random("labels", *key)
         items, queries = (int(times * size) for size in (self.options.items, self.options.queries))
         if number and self.takes_other_sizes:
-            items, queries = resized(items, number), resized(queries, number + 1)
+            least, most = (0.5, 1.5) if times == 1 else (1.0, 1.3)
+            items, queries = resized(items, number, least, most), resized(queries, number + 1, least, most)
         items, queries = items + one_more, queries + one_more
         labels = layout.labels(items, random)
         query_labels = None if self.convention.kind == "leave-one-out" else layout.labels(queries, random)
@@ -197,10 +198,10 @@ class Examination:
         ]
 
 
-def resized(count: int, number: int) -> int:
-    """From half as many to one and a half times as many; other numbers give other sizes, spread evenly.
+def resized(count: int, number: int, least: float = 0.5, most: float = 1.5) -> int:
+    """From `least` to `most` times as many; other numbers give other sizes, spread evenly.
 
     >>> [resized(240, number) for number in range(1, 6)]
     [268, 176, 324, 233, 141]
     """
-    return int(count * (0.5 + number * 0.6180339887498949 % 1))
+    return int(count * (least + (most - least) * (number * 0.6180339887498949 % 1)))

@@ -17,23 +17,25 @@ MEASURE = "measure"
 
 
 def render(report: AuditReport, width: int | None = None, color: bool = False) -> str:
-    """A row for each attack, and under them what was found, each with the line that shows it again.
+    """A row for each attack, and under them what was found, each with the line that shows it again, if there is one.
 
     >>> import tieproof as tp
     >>> def upper_bound(embeddings, labels):
     ...     return tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper
-    >>> print(render(tp.audit(upper_bound, attacks=["zeros", "nan"])))  # doctest: +ELLIPSIS
+    >>> print(render(tp.audit(upper_bound, attacks=["zeros", "nan"])))
     attack  verdict      score   random           deviations
     --------------------------------------------------------
-    zeros   exploitable  1.0000  0.1176 ± 0.0025  +349.1
+    zeros   exploitable  1.0000  0.1146 ± 0.0026  +344.6
     nan     refused
     <BLANKLINE>
     Audited upper_bound, called with (embeddings, labels), leave-one-out.
     EXPLOITABLE: 1 of 2 attacks shows that a system that never looks at its input
     scores more than random embeddings do.
+    After ± stands the standard deviation of one random embedding.
     <BLANKLINE>
-    zeros, exploitable: sorted labels: 1.0000; random embeddings 0.1176 ± 0.0025.
-        import tieproof as tp; print(tp.audit(upper_bound, attacks=['zeros'])...
+    zeros, exploitable: sorted labels: 1.0000; random embeddings 0.1146 ± 0.0026.
+    Drawn 5 times with 141 to 324 items, beside random embeddings, it gains 0.8834,
+    standard error 0.0027.
     """
     width = max(width or WIDTH, NARROWEST)
     several = len({finding.measure for finding in report.findings}) > 1

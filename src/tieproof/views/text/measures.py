@@ -5,9 +5,8 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from tieproof.measures import REGISTRY, Definition, Parameter, parse
+from tieproof.measures import REGISTRY, Definition, Parameter, parse, spellings
 from tieproof.measures.elsewhere import by_spelling, is_settled, meanings, plain
-from tieproof.measures.spellings import LIBRARIES
 from tieproof.views.text.parts import NARROWEST, WIDTH
 
 LEGEND = (
@@ -72,7 +71,7 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
      'MTEB': {'R_cap_at_k': 'RelP@k'},
      'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'}}
     """
-    table = by_spelling(LIBRARIES)
+    table = by_spelling(spellings.LIBRARIES)
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for library, theirs, ours, _ in meanings():
         if re.split("[@(]", ours)[0] == definition.name and plain(theirs) != plain(ours):
@@ -87,7 +86,7 @@ def not_offered() -> Iterator[tuple[str, str, str]]:
     >>> [(library, names) for library, names, reason in not_offered() if reason == "a number of hits, not a share"]
     [('ranx', 'hits, hits@k')]
     """
-    for library in LIBRARIES:
+    for library in spellings.LIBRARIES:
         for reason, names in library.refused.items():
             yield library.name, ", ".join(name.format(k="k") for name in names.split()), reason
 
