@@ -1,7 +1,4 @@
-"""The evaluators that are audited, each called as its documentation says, for mean average precision over all items.
-
-A function is one evaluator, and imports its library when it is called; `tieproof.audit` finds it by its name.
-"""
+"""Evaluators of embeddings, leave-one-out or of queries against a gallery."""
 
 from typing import Any
 
@@ -11,9 +8,6 @@ import numpy.typing as npt
 import tieproof as tp
 
 Array = npt.NDArray[Any]
-Dicts = dict[str, dict[str, Any]]
-
-# From embeddings
 
 
 def tieproof_lower(embeddings: Array, labels: Array) -> float:
@@ -110,86 +104,6 @@ def paper_method(embeddings: Array, labels: Array) -> float:
     pessimistic = distances - np.where(relevant, 0.0, smallest / 2)
     order = np.argsort(pessimistic, axis=1)[:, 1:]
     return mean_average_precision(np.take_along_axis(relevant, order, axis=1), relevant.sum(axis=1) - 1)
-
-
-# From scores and relevance
-
-
-def torchmetrics_map(scores: Array, relevance: Array) -> float:
-    """RetrievalMAP, updated once with every pair."""
-    import torch
-    from torchmetrics.retrieval import RetrievalMAP
-
-    metric = RetrievalMAP()
-    queries = torch.arange(len(scores))[:, None].expand(-1, scores.shape[1])
-    metric.update(torch.from_numpy(scores).flatten(), torch.from_numpy(relevance).flatten(), queries.flatten())
-    return float(metric.compute())
-
-
-def sklearn_average_precision(scores: Array, relevance: Array) -> float:
-    """average_precision_score over samples."""
-    from sklearn.metrics import average_precision_score
-
-    return float(average_precision_score(relevance, scores, average="samples"))
-
-
-def sklearn_lrap(scores: Array, relevance: Array) -> float:
-    """label_ranking_average_precision_score."""
-    from sklearn.metrics import label_ranking_average_precision_score
-
-    return float(label_ranking_average_precision_score(relevance, scores))
-
-
-def trm_expected(scores: Array, relevance: Array) -> float:
-    """The expected average precision of tie-aware-retrieval-metrics."""
-    return float(trm(scores, relevance).expected)
-
-
-def trm_oblivious(scores: Array, relevance: Array) -> float:
-    """What the same library calls oblivious of ties: by the order of the list."""
-    return float(trm(scores, relevance).oblivious)
-
-
-def trm(scores: Array, relevance: Array) -> Any:
-    """The average precision of tie-aware-retrieval-metrics, to the end of the list."""
-    import trm as library
-
-    depth = scores.shape[1]
-    found = library.evaluate(scores.tolist(), (relevance > 0).tolist(), metrics=["map"], k_list=[depth])
-    return found.metrics["map"][depth]
-
-
-# From runs
-
-
-def ranx_map(qrels: Dicts, run: Dicts) -> float:
-    """Evaluate, from a Qrels and a Run made of dictionaries."""
-    import ranx
-
-    relevant = {
-        query: {document: grade for document, grade in judged.items() if grade} for query, judged in qrels.items()
-    }
-    return float(ranx.evaluate(ranx.Qrels(relevant), ranx.Run(run), "map"))
-
-
-def pytrec_eval_map(qrels: Dicts, run: Dicts) -> float:
-    """RelevanceEvaluator; the mean is ours, as in its example."""
-    import pytrec_eval
-
-    found = pytrec_eval.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
-    return float(np.mean([values["map"] for values in found.values()]))
-
-
-def ir_measures_ap(qrels: Dicts, run: Dicts) -> float:
-    """AP by `calc_aggregate` of ir_measures."""
-    import ir_measures
-
-    return float(ir_measures.calc_aggregate([ir_measures.AP], qrels, run)[ir_measures.AP])
-
-
-def tieproof_run(qrels: Dicts, run: Dicts) -> float:
-    """The lower bound of tieproof, of a run."""
-    return tp.evaluate_run(qrels, run, measures=["AP"])["AP"].lower
 
 
 # What they share

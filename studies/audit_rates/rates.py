@@ -1,0 +1,30 @@
+"""Shares, with what chance leaves open."""
+
+from typing import NamedTuple
+
+CONFIDENCE = 0.95
+
+
+class Rate(NamedTuple):
+    """So many times in so many trials."""
+
+    times: int
+    trials: int
+
+    def interval(self) -> tuple[float, float]:
+        """The exact interval of Clopper and Pearson 1934 for the share, by scipy."""
+        from scipy.stats import binomtest
+
+        found = binomtest(self.times, self.trials).proportion_ci(CONFIDENCE, method="exact")
+        return float(found.low), float(found.high)
+
+    def __str__(self) -> str:
+        """The interval in percent.
+
+        >>> str(Rate(0, 430)), str(Rate(5, 5)), str(Rate(0, 0))
+        ('0.0 to 0.9 %', '47.8 to 100.0 %', 'any')
+        """
+        if not self.trials:
+            return "any"
+        low, high = self.interval()
+        return f"{100 * low:.1f} to {100 * high:.1f} %"

@@ -1,0 +1,119 @@
+"""How often an audit is wrong: false accusations of simulated honest evaluators, and power over guilty ones.
+
+Every audit is one of a simulated evaluator with all attacks. What is done is written to audits.json, and a later run
+goes on from there, as long as the sources of the audit are the same.
+
+    python studies/audit_rates/study.py
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from studies.audit_rates.audits import SIZE, SIZE_OF_RUNS, Audit, make, of, tasks
+from studies.audit_rates.families import FAMILIES, Family, Kind
+from studies.audit_rates.rates import CONFIDENCE, Rate
+from studies.common import parse, table, write_report
+
+SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 10, 2, 1
+FILE = "audits.json"
+
+EXPLOITABLE, MIDDLE = "exploitable", "gains a little"
+"""The verdict of a conviction, and the one between that and held."""
+
+HEADINGS = ("audits", "exploitable", "interval", "gains a little", "all held")
+"""Of the columns that `counts` fills."""
+
+
+def main() -> None:
+    """Audit, count, and write the report."""
+    options = parse(__file__, __doc__)
+    sizes = (QUICK_SEEDS, QUICK_SEEDS) if options.quick else (SEEDS, GUILTY_SEEDS)
+    write_report(options, render(make(tasks(*sizes), options.out / FILE)))
+
+
+def render(audits: Sequence[Audit]) -> str:
+    """The report."""
+    families = ("family", "each evaluator has", *HEADINGS)
+    return f"""# How often an audit is wrong
+
+`tieproof audit` of {len(audits)} simulated evaluators, each with a seed of its own, by all attacks that can convict
+it, on {SIZE} items and as many queries ({SIZE_OF_RUNS} of each for runs), which are fewer than usual. An evaluator is
+honest if in the mean over its own chance no blind system scores more than random embeddings, whatever the order of
+the data; an audit that calls one exploitable accuses it falsely. Intervals are those of Clopper and Pearson for the
+share that is called exploitable, at {100 * CONFIDENCE:g} % confidence. Written by
+`python studies/audit_rates/study.py`.
+
+{summary(audits)}
+{accusations(audits)}
+
+## Honest evaluators
+
+{table(families, rows(audits, "honest"), words=2)}
+## Guilty evaluators
+
+But for its fault each computes average precision and breaks ties by fresh chance. Strength is in percent, or what
+the fault says.
+
+{table(("family", "its fault", "strength", *HEADINGS), guilty_rows(audits), words=2)}
+## Expected values under averages that are no means
+
+The expected value of each query is fair, but the average over queries need not be: all-equal embeddings give every
+query the same expected value, random ones give values that scatter about it, and the median or the geometric mean of
+these lies below. So a blind system truly gains, with nothing wrong about ties, and it is no false accusation to say
+so.
+
+{table(families, rows(audits, "gains"), words=2)}"""
+
+
+def summary(audits: Sequence[Audit]) -> str:
+    """How often honest and guilty evaluators are called exploitable: the table that `docs/audit.md` has, too."""
+    kinds: dict[Kind, str] = {"honest": "honest", "guilty": "guilty, all strengths"}
+    found = [[title, *counts(of_kind(audits, kind))] for kind, title in kinds.items()]
+    strong = [audit for audit in of_kind(audits, "guilty") if audit.strength == FAMILIES[audit.family].strengths[0]]
+    return table(("evaluators", *HEADINGS), [*found, ["guilty, the strongest of each family", *counts(strong)]])
+
+
+def accusations(audits: Sequence[Audit]) -> str:
+    """Which attacks accuse honest evaluators."""
+    found = [attack for audit in of_kind(audits, "honest") for attack in audit.verdicts.get(EXPLOITABLE, [])]
+    if not found:
+        return "No attack accuses an honest evaluator."
+    said = ", ".join(f"{attack} ({count})" for attack, count in Counter(found).most_common())
+    return f"Attacks that accuse honest evaluators, and how often: {said}."
+
+
+def of_kind(audits: Sequence[Audit], kind: Kind) -> list[Audit]:
+    """The audits of all families of a kind."""
+    return [audit for audit in audits if FAMILIES[audit.family].kind == kind]
+
+
+def rows(audits: Sequence[Audit], kind: Kind) -> Iterator[list[str]]:
+    """A row for each family of a kind that has no strengths."""
+    for family in of_families(audits, kind):
+        yield [family.name, family.does, *counts(of(audits, family, family.strengths[0]))]
+
+
+def guilty_rows(audits: Sequence[Audit]) -> Iterator[list[str]]:
+    """A row for each strength of each guilty family."""
+    for family in of_families(audits, "guilty"):
+        for strength in family.strengths:
+            found = of(audits, family, strength)
+            said = str(strength) if len(family.strengths) > 1 else ""
+            if found:
+                yield [family.name, family.does, said, *counts(found)]
+
+
+def of_families(audits: Sequence[Audit], kind: Kind) -> list[Family]:
+    """The families of a kind that were audited."""
+    return [FAMILIES[name] for name in FAMILIES if any(audit.family == name for audit in of_kind(audits, kind))]
+
+
+def counts(audits: Sequence[Audit]) -> list[str]:
+    """How many audits; how many convict, with an interval; how many see a small gain, and how many nothing at all."""
+    rate = Rate(sum(audit.exploitable for audit in audits), len(audits))
+    middle = sum(MIDDLE in audit.verdicts and not audit.exploitable for audit in audits)
+    return [str(rate.trials), str(rate.times), str(rate), str(middle), str(sum(audit.held for audit in audits))]
+
+
+if __name__ == "__main__":
+    main()
