@@ -87,7 +87,7 @@ SUBJECTS = (
         "pytorch-metric-learning",
         "of_embeddings:pytorch_metric_learning",
         "embeddings",
-        "of_embeddings:pytorch_metric_learning",
+        "pytorch_metric_learning",
         "pytorch-metric-learning",
         NOTHING,
         "euclidean",
