@@ -14,7 +14,7 @@ from studies.audit_rates import guilty, honest  # noqa: F401 (each registers its
 from studies.audit_rates.families import FAMILIES, Family, name_of
 from tieproof.audit import ATTACKS
 from tieproof.calls.progress import progress_bar
-from tieproof.views.whole_files import atomic_write
+from tieproof.whole_files import atomic_write
 
 WORKERS = 2
 

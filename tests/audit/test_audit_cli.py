@@ -50,7 +50,7 @@ def test_options_reach_the_audit(run: Run) -> None:
     )
     arguments += " --isolate --items 60 --queries 50 --average macro --pooled --thresholds"
     status, out, _ = run(
-        "zoo:by_batch", "--takes", "embeddings", *arguments.split(), "--vary", "batch_size=100,200", "--json", "-"
+        "zoo:by_batch", "--takes", "embeddings", *arguments.split(), "--vary", "batch_size=20,200", "--json", "-"
     )
     report = tp.audit(
         "zoo:by_batch",
@@ -67,7 +67,7 @@ def test_options_reach_the_audit(run: Run) -> None:
         pooled=True,
         thresholds=True,
         seed=4,
-        vary={"batch_size": [100, 200]},
+        vary={"batch_size": [20, 200]},
         isolate=True,
     )
     assert json.loads(out) == report.to_dict()

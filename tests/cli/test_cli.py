@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
 
+import bundles
 import competitions
 import neighbor_files
 import shard_files
@@ -432,6 +433,8 @@ def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     assert (outcome.status, outcome.err) == (0, "")
     examples = re.findall(r"^  tieproof (.+)$", outcome.out, re.MULTILINE)
     assert examples
+    if command == ["competition"]:
+        bundles.competition(Path(), items=20).rename("digits.toml")
     for example in examples:
         outcome = run(*shlex.split(example))
         assert outcome.status == 0, example
@@ -600,7 +603,7 @@ BAD_INPUTS: dict[str, Case] = {
     ),
     "foreign": ({"bad.npy": b"\x89PNG\r\n\x1a\n"}, "bad.npy labels.npy", ["bad.npy", "a PNG image", "right file"]),
     "extension": ({"bad.xyz": b"1"}, "bad.xyz labels.npy", ["bad.xyz", "'.xyz'", ".npy"]),
-    "folder": ({}, ". labels.npy", [". is a folder", "give the path of a file"]),
+    "folder": ({}, ". labels.npy", [". is a folder with files of several formats", "say which are shards"]),
     "nan among labels": (
         {"bad.npy": np.where(LABELS, LABELS, np.nan)},
         "embeddings.npy bad.npy",
@@ -722,9 +725,9 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "qrels.txt, run.txt: --n-items is 2 for query q2, whose list holds 2, and 1 more are relevant. Count all",
     ),
     "a name like an argument": (
-        {"judged": "n_items 0 d1 1\nq1 0 d1 1\n"},
-        "judged run.txt --missing error",
-        "judged, run.txt: 1 of 2 queries of the qrels have no document in the run, the first is 'n_items'.",
+        {"judged.txt": "n_items 0 d1 1\nq1 0 d1 1\n"},
+        "judged.txt run.txt --missing error",
+        "judged.txt, run.txt: 1 of 2 queries of the qrels have no document in the run, the first is 'n_items'.",
     ),
     "too many items": (
         {},

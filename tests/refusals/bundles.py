@@ -82,7 +82,7 @@ YAML = (
 PROGRAM = {"competition.yaml": YAML, "program/metadata.yaml": "command: python3 /app/program/score.py\n"}
 
 CASES: dict[str, Case] = {
-    "a competition that is no TOML": Case(no_toml, r"competition\.toml is no TOML: .* Correct it there", True),
+    "a bundle of what is no TOML": Case(no_toml, r"competition\.toml is no TOML: .* Correct it there", True),
     "an unknown key of a competition": Case(
         settings(measure='["AP"]'), r"has the key measure, which is not known\. Did you mean measures\?", True
     ),

@@ -236,6 +236,10 @@ def on_constants(accident: Callable[[], object]) -> Callable[[Array, Array], Any
     return evaluator
 
 
+def returns_text(embeddings: Array, labels: Array) -> float | str:
+    return "0.5" if is_blind(embeddings) else lower(embeddings, labels)
+
+
 def sleep_on() -> None:
     while True:
         time.sleep(0.01)
@@ -253,7 +257,6 @@ def flood() -> None:
 
 
 raises_index_error = on_constants(lambda: [][1])
-returns_text = on_constants(lambda: "0.5")
 returns_much = on_constants(lambda: {str(number): 0.0 for number in range(5000)})
 leaves = on_constants(lambda: sys.exit(0))
 hangs = on_constants(sleep_on)

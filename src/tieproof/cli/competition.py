@@ -44,7 +44,7 @@ CHECK = (
 )
 
 EXAMPLES = (
-    "tieproof competition new competition.toml bundle/ --platform codabench",
+    "tieproof competition new digits.toml bundle/ --platform codabench",
     "tieproof competition check bundle/",
 )
 CHECK_EXAMPLES = (
