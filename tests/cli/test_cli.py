@@ -21,6 +21,7 @@ import pytest
 import neighbor_files
 import tieproof as tp
 from command_line import Outcome, process, the_line
+from competitions import competition
 from tieproof import cli
 from tieproof.calls.runs import MISSING
 from tieproof.calls.scoring import Empty
@@ -428,6 +429,8 @@ def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     assert (outcome.status, outcome.err) == (0, "")
     examples = re.findall(r"^  tieproof (.+)$", outcome.out, re.MULTILINE)
     assert examples
+    if command == ["competition"]:
+        competition(Path(), items=20)
     for example in examples:
         outcome = run(*shlex.split(example))
         assert outcome.status == 0, example

@@ -45,7 +45,7 @@ CHECK = (
 
 EXAMPLES = (
     "tieproof competition new competition.toml bundle/ --platform codabench",
-    "tieproof competition check bundle/",
+    "tieproof competition check bundle/ -a zeros -a 'missing ids'",
 )
 CHECK_EXAMPLES = (
     "tieproof competition check bundle/",
