@@ -71,7 +71,7 @@ def test_options_reach_the_audit(run: Run) -> None:
         isolate=True,
     )
     assert json.loads(out) == report.to_dict()
-    assert status == 3
+    assert status == 4
 
 
 def test_modules_beside_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
