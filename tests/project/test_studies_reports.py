@@ -26,6 +26,7 @@ MODULES = {
     "pytorch_metric_learning_ties": "pytorch_metric_learning",
     "pytrec_eval": "pytrec_eval",
     "ranx": "ranx",
+    "scikit_learn": "sklearn",
     "sentence_transformers": "sentence_transformers",
     "tie_aware_retrieval_metrics": "trm",
     "torchmetrics": "torchmetrics",
