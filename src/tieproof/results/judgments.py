@@ -76,7 +76,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Judgment:
-    """What was found of a system; `tieproof.judge.judge` makes it.
+    """What was found of a system; `judge` of `tieproof.judge` makes it.
 
     name : of the system
     title : of the competition

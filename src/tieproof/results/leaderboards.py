@@ -37,7 +37,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Systems in the order of their ranks; `tieproof.judge.leaderboard` makes it.
+    """Systems in the order of their ranks; `leaderboard` of `tieproof.judge` makes it.
 
     standings : of all systems; of one rank the larger lower bound first; those without a rank last
     measure : the one that ranks, by its lower bound
