@@ -238,7 +238,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
     ax.set_yticks(places, [name for name, _ in shown])
     ax.set_xlabel("score")
     ax.set_xlim(left=0)
-    style.legend_below(ax, 2)
+    style.legend_below(ax, 1)
     style.tidy(ax)
     style.save(figure, path)
 
