@@ -279,8 +279,9 @@ def render(audited: Sequence[Audited]) -> str:
     return f"""# Can we hack mAP?
 
 `tieproof audit` of {len(first)} evaluators and {len(found)} of their numbers, each called as its documentation
-says, with {len(ATTACKS) - len(SKIPPED)} kinds of attack. **{sum(map(fooled, found))} of {len(found)} numbers can be
-fooled:** a system that never looks at its input scores more than random embeddings do.{missing}
+says, with {len(ATTACKS) - len(SKIPPED)} kinds of attack.
+**{sum(map(fooled, found))} of {len(found)} numbers can be fooled:** a system that never looks at its input scores
+more than random embeddings do.{missing}
 
 The score of a blind system is compared with those of {DRAWS} random embeddings (or random scores) from the same
 evaluator on the same labels; "deviations" counts their standard deviations, and ± is the standard deviation of one
