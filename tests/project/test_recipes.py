@@ -82,7 +82,7 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Measure]:
             parameters=(Parameter("weight", 1.0, "what a hit counts", limits=(0.0, 10.0)),),
         )
     )
-    toys = spellings.Library("toys", "this test", {"ToyHit": "toy_hit_rate"})
+    toys = spellings.Vocabulary("toys", "this test", {"ToyHit": "toy_hit_rate"})
     monkeypatch.setattr(spellings, "LIBRARIES", (*spellings.LIBRARIES, toys))
     yield defined
     del REGISTRY["ToyHit"]

@@ -23,7 +23,7 @@ class Meaning(NamedTuple):
     reason: str
 
 
-def meanings(libraries: Iterable[spellings.Library] | None = None) -> Iterator[Meaning]:
+def meanings(libraries: Iterable[spellings.Vocabulary] | None = None) -> Iterator[Meaning]:
     """Every line of the table, or of some libraries."""
     for library in spellings.LIBRARIES if libraries is None else libraries:
         for ours, names in library.names.items():
@@ -51,7 +51,7 @@ def meanings_of(text: str) -> list[Meaning]:
 
 
 @lru_cache(maxsize=1)
-def by_spelling(libraries: tuple[spellings.Library, ...]) -> dict[str, list[Meaning]]:
+def by_spelling(libraries: tuple[spellings.Vocabulary, ...]) -> dict[str, list[Meaning]]:
     """What is meant by each spelling; {k} stands for the digits of a cutoff."""
     table: dict[str, list[Meaning]] = {}
     for meaning in meanings(libraries):

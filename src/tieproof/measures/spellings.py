@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, eq=False)
-class Library:
+class Vocabulary:
     """A library, or a field, and its names of measures.
 
     name : as messages and pages call it
@@ -53,8 +53,8 @@ CLUSTERS = "a measure of clusters"
 GIVEN_VALUES = "a comparison with given similarities or embeddings, in which nothing is ranked for a query"
 CURVE = "a curve, or a point on one, not a measure of a ranking"
 
-LIBRARIES: tuple[Library, ...] = (
-    Library(
+LIBRARIES: tuple[Vocabulary, ...] = (
+    Vocabulary(
         "trec_eval",
         "https://github.com/usnistgov/trec_eval, a file m_*.c each; pytrec_eval.supported_measures",
         {
@@ -82,7 +82,7 @@ LIBRARIES: tuple[Library, ...] = (
             "a text": "relstring runid",
         },
     ),
-    Library(
+    Vocabulary(
         "ranx",
         "https://amenra.github.io/ranx/metrics; ranx.metrics.metric_switch",
         {
@@ -108,7 +108,7 @@ LIBRARIES: tuple[Library, ...] = (
             NOT_NORMALISED: "dcg dcg@{k} dcg_burges dcg_burges@{k}",
         },
     ),
-    Library(
+    Vocabulary(
         "ir_measures",
         "https://ir-measur.es/en/latest/measures.html; ir_measures.measures.registry",
         {
@@ -145,8 +145,8 @@ LIBRARIES: tuple[Library, ...] = (
             "a comparison with an ideal ranking, by rank-biased overlap": "Compat",
         },
     ),
-    Library("gdeval", "https://trec.nist.gov/data/web/10/gdeval.pl", {"ERR@{k}": "err@{k}"}),
-    Library(
+    Vocabulary("gdeval", "https://trec.nist.gov/data/web/10/gdeval.pl", {"ERR@{k}": "err@{k}"}),
+    Vocabulary(
         "BEIR",
         "https://github.com/beir-cellar/beir, beir/retrieval/evaluation.py",
         {
@@ -160,7 +160,7 @@ LIBRARIES: tuple[Library, ...] = (
         },
         {"the share of documents that were not judged": "Hole@{k}"},
     ),
-    Library(
+    Vocabulary(
         "MTEB",
         "https://github.com/embeddings-benchmark/mteb, mteb/_evaluators/retrieval_metrics.py",
         {
@@ -183,7 +183,7 @@ LIBRARIES: tuple[Library, ...] = (
             "a change of ranks between two runs": "p-MRR",
         },
     ),
-    Library(
+    Vocabulary(
         "sentence-transformers",
         "https://sbert.net/docs/package_reference/sentence_transformer/evaluation.html; what its evaluators return",
         {
@@ -203,7 +203,7 @@ LIBRARIES: tuple[Library, ...] = (
             "a share of right answers": "accuracy src2trg_accuracy trg2src_accuracy mean_accuracy",
         },
     ),
-    Library(
+    Vocabulary(
         "open-metric-learning",
         "https://open-metric-learning.readthedocs.io, oml.functional.metrics",
         {
@@ -213,7 +213,7 @@ LIBRARIES: tuple[Library, ...] = (
             "Success@{k}": "cmc@{k} cmc/{k}",
         },
     ),
-    Library(
+    Vocabulary(
         "torchmetrics",
         "https://lightning.ai/docs/torchmetrics; torchmetrics.retrieval, torchmetrics.functional.retrieval",
         {
@@ -238,7 +238,7 @@ LIBRARIES: tuple[Library, ...] = (
             CURVE: "RetrievalPrecisionRecallCurve retrieval_precision_recall_curve RetrievalRecallAtFixedPrecision",
         },
     ),
-    Library(
+    Vocabulary(
         "pytorch-metric-learning",
         "https://kevinmusgrave.github.io/pytorch-metric-learning/accuracy_calculation",
         {
@@ -250,22 +250,22 @@ LIBRARIES: tuple[Library, ...] = (
         },
         {CLUSTERS: "AMI NMI"},
     ),
-    Library(
+    Vocabulary(
         "scikit-learn",
         "https://scikit-learn.org/stable/modules/model_evaluation.html",
         {"AUC": "roc_auc_score", "nDCG": "ndcg_score"},
     ),
-    Library(
+    Vocabulary(
         "re-identification",
         "Ye et al. 2021, Deep Learning for Person Re-identification, section 2.4 and 4.1",
         {"AP": "mAP", "INP": "mINP", "Success@{k}": "rank-{k} rank@{k} cmc@{k}"},
     ),
-    Library(
+    Vocabulary(
         "metric learning (Recall@k of Oh Song et al. 2016)",
         "Oh Song et al. 2016, Deep Metric Learning via Lifted Structured Feature Embedding",
         {"Success@{k}": "recall@{k}"},
     ),
-    Library(
+    Vocabulary(
         "knowledge graphs",
         "Bordes et al. 2013, Translating Embeddings for Modeling Multi-relational Data",
         {"Success@{k}": "hits@{k}"},
