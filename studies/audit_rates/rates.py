@@ -19,11 +19,7 @@ class Rate(NamedTuple):
         return float(found.low), float(found.high)
 
     def __str__(self) -> str:
-        """The interval in percent.
-
-        >>> str(Rate(0, 430)), str(Rate(5, 5)), str(Rate(0, 0))
-        ('0.0 to 0.9 %', '47.8 to 100.0 %', 'any')
-        """
+        """The interval in percent, such as '0.0 to 0.9 %'; of nothing, 'any'."""
         if not self.trials:
             return "any"
         low, high = self.interval()

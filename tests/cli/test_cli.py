@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import importlib.util
 import itertools
 import json
 import re
@@ -437,6 +438,9 @@ def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
         bundles.competition(Path(), items=20).rename("digits.toml")
     for example in examples:
         outcome = run(*shlex.split(example))
+        if "--cluster" in example and importlib.util.find_spec("ray") is None:
+            assert "Install it with: pip install 'tieproof[ray]'" in the_line(outcome)
+            continue
         assert outcome.status == 0, example
         assert not outcome.err or "-q" in example
 

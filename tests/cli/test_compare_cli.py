@@ -8,18 +8,12 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.cli import main
+from command_line import exit_status as run
 
 RANDOM = np.random.default_rng(0)
 LABELS = np.arange(40) % 8
 GOOD = RANDOM.normal(size=(40, 8)) + 2 * np.eye(8)[LABELS]
 SYSTEMS = {"good": GOOD, "bits": np.where(GOOD > 0, 1.0, -1.0), "noise": RANDOM.normal(size=(40, 8))}
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as done:
-        main(arguments)
-    return int(done.value.code or 0)
 
 
 @pytest.fixture

@@ -7,17 +7,11 @@ from pathlib import Path
 import pytest
 
 import tieproof as tp
+from command_line import exit_status as run
 from competitions import EMBEDDINGS, HONEST, LABELS, organise, program
-from tieproof.cli import main
 from tieproof.judge import leaderboard
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as done:
-        main(arguments)
-    return int(done.value.code or 0)
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from tieproof.audit.targets import load
 
 FOLDER = Path(study.__file__).parent
 DOCUMENT = FOLDER.parents[1] / "docs" / "audit.md"
+pytestmark = pytest.mark.heavy  # distances and intervals are scipy's
+
 RANDOM = np.random.default_rng(3)
 LABELS = np.arange(24) % 4
 QUERIES = np.arange(12) % 4
@@ -131,10 +133,10 @@ def test_averages() -> None:
 
 
 def test_intervals_are_those_of_clopper_and_pearson() -> None:
-    pytest.importorskip("scipy")
     for trials in (1, 10, 430):  # without any, the upper end is known in closed form
         assert Rate(0, trials).interval() == pytest.approx((0, 1 - 0.025 ** (1 / trials)))
         assert Rate(trials, trials).interval() == pytest.approx((0.025 ** (1 / trials), 1))
+    assert [str(Rate(*each)) for each in ((0, 430), (5, 5), (0, 0))] == ["0.0 to 0.9 %", "47.8 to 100.0 %", "any"]
 
 
 def test_what_was_done_is_not_done_again(tmp_path: Path) -> None:
@@ -160,7 +162,6 @@ def test_an_audit() -> None:
 
 
 def test_report_counts() -> None:
-    pytest.importorskip("scipy")
     fake = [
         Audit("one shuffle, gallery", 100, 0, True, False, {"exploitable": ["zeros", "constant"]}),
         Audit("one shuffle, gallery", 100, 1, False, False, {"gains a little": ["zeros"]}),
@@ -177,7 +178,6 @@ def test_report_counts() -> None:
 
 
 def test_report_and_documentation_are_what_the_audits_say() -> None:
-    pytest.importorskip("scipy")
     found = audits.read(FOLDER / study.FILE)
     assert (FOLDER / "report.md").read_text(encoding="utf-8") == study.render(found)
     assert study.summary(found) in DOCUMENT.read_text(encoding="utf-8")

@@ -6,6 +6,10 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
+from tieproof.cli import main
+
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tieproof.cli import main; main()"
 )
@@ -27,6 +31,13 @@ def process(*args: str, folder: Path, encoding: str = "utf-8") -> subprocess.Pop
         text=True,
         env=os.environ | {"PYTHONIOENCODING": encoding},
     )
+
+
+def exit_status(*arguments: str) -> int:
+    """That of a command in this process."""
+    with pytest.raises(SystemExit) as done:
+        main(arguments)
+    return int(done.value.code or 0)
 
 
 def the_line(outcome: Outcome, status: int = 2) -> str:

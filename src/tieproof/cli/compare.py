@@ -20,6 +20,7 @@ from tieproof.cli.options import (
     choice_option,
     file_argument,
     file_option,
+    measures_option,
     one_of,
     option,
 )
@@ -84,12 +85,7 @@ Evaluation = Callable[[str], tieproof.Result]
     text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
     parser=between_0_and_1,
 )
-@option(
-    "--measure",
-    "-m",
-    "measures",
-    metavar="NAME",
-    multiple=True,
+@measures_option(
     text="A measure, or several with commas between them; repeat it for more. Of records, by default all.",
 )
 @option("--distance", "-d", metavar="NAME", text=f"Of embeddings; else cosine. {one_of(DISTANCES)}")

@@ -7,7 +7,15 @@ import click
 
 from tieproof.cli import options
 from tieproof.cli.documented import Command
-from tieproof.cli.options import Text, between_0_and_1, check_options, file_argument, file_option, option
+from tieproof.cli.options import (
+    Text,
+    between_0_and_1,
+    check_options,
+    file_argument,
+    file_option,
+    measures_option,
+    option,
+)
 from tieproof.cli.output import STANDARD_OUTPUT, answer, written
 from tieproof.cli.reports import page_of
 from tieproof.cli.streams import say
@@ -34,12 +42,7 @@ EXAMPLES = (
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
 @file_argument("folder", meaning="Records of the same queries (.tieproof), and logs of tieproof judge.")
-@option(
-    "--measure",
-    "-m",
-    "measures",
-    metavar="NAME",
-    multiple=True,
+@measures_option(
     text="What is shown; the first one ranks. Default: those of the records.",
 )
 @option(

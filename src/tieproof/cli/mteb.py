@@ -11,7 +11,7 @@ from tieproof.calls.scoring import parse_measures
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.exits import BAD_INPUT
-from tieproof.cli.options import Text, check_options, count_option, file_argument, file_path, option
+from tieproof.cli.options import Text, check_options, count_option, file_argument, file_path, measures_option, option
 from tieproof.cli.output import answer, written
 from tieproof.cli.streams import complain, is_terminal
 from tieproof.errors import InputError
@@ -55,12 +55,7 @@ EXAMPLES = (
     parser=file_path,
     text="A folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: where the predictions are.",
 )
-@option(
-    "--measure",
-    "-m",
-    "measures",
-    metavar="NAME",
-    multiple=True,
+@measures_option(
     default=DEFAULT_MEASURES,
     text="A measure such as nDCG@10, or several with commas between them; repeat it for more.",
 )

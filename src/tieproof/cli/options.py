@@ -84,9 +84,8 @@ def argument(name: str, **more: Any) -> Decorator:
 file_option = partial(option, metavar="FILE", parser=file_path)
 number_option = partial(option, metavar="NUMBER", parser=whole_number)
 count_option = partial(option, metavar="NUMBER", parser=count)
-
 share_option = partial(option, metavar="SHARE", parser=share)
-
+measures_option = partial(option, "--measure", "-m", "measures", metavar="NAME", multiple=True)
 
 file_argument = partial(argument, type=file_path)
 
@@ -147,12 +146,7 @@ checkpoint = option(
 )
 threads = number_option("--threads", text="Default: one for each processor.")
 
-measures = option(
-    "--measure",
-    "-m",
-    "measures",
-    metavar="NAME",
-    multiple=True,
+measures = measures_option(
     default=DEFAULT_MEASURES,
     text="A measure such as P@10 or nDCG(gain=exp)@10, or several with commas between them; repeat it for more. "
     "tieproof measures shows all.",

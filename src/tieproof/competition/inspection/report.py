@@ -68,7 +68,7 @@ class CheckReport:
         found = [finding.to_dict() for finding in self.findings]
         for each in found:
             each["task"] = each.pop("measure")
-            del each["reproduce"]
+            del each["reproduce"], each["renamed"]
         return {
             "bundle": self.bundle,
             "platform": self.platform,
