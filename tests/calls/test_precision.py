@@ -65,8 +65,11 @@ def numbers_of(nearness: npt.NDArray[np.floating], precision: str) -> npt.NDArra
 
 
 def expected_distances(data: Array, name: str, precision: str) -> list[list[Fraction]]:
+    """All are symmetric: each is computed once."""
     rows = fractions(data)
-    return [[rounded(precision, real_distance(name, x, y)) for y in rows] for x in rows]
+    size = range(len(rows))
+    half = [[rounded(precision, real_distance(name, rows[x], rows[y])) for y in range(x + 1)] for x in size]
+    return [[half[max(x, y)][min(x, y)] for y in size] for x in size]
 
 
 def assert_rounded(data: Array, name: str, precision: str) -> None:
