@@ -50,21 +50,20 @@ def share_of_engine(budget: Budget) -> Budget:
     return Budget(max(budget.memory, SMALLEST_BUDGET) // 2, budget.threads)
 
 
+def beside_rows(problem: ShardedProblem, rows: int) -> Budget:
+    """The budget of the engine where so many rows are in memory, some of them twice."""
+    memory, threads = max(problem.whole.budget.memory, SMALLEST_BUDGET), problem.whole.budget.threads
+    return Budget(memory - rows * (problem.row_bytes + BYTES_BESIDE), threads)
+
+
 def fits(problem: ShardedProblem) -> bool:
     """Whether all rows fit into half of the memory."""
-    return 2 * bytes_of(problem) <= max(problem.whole.budget.memory, SMALLEST_BUDGET)
-
-
-def bytes_of(problem: ShardedProblem) -> int:
-    """What all rows take in memory."""
-    rows = len(problem.queries) + (0 if problem.gallery is None else len(problem.gallery))
-    return rows * (problem.row_bytes + BYTES_BESIDE)
+    return beside_all_rows(problem).memory >= share_of_engine(problem.whole.budget).memory
 
 
 def beside_all_rows(problem: ShardedProblem) -> Budget:
     """The budget of the engine where all rows are in memory."""
-    memory, threads = max(problem.whole.budget.memory, SMALLEST_BUDGET), problem.whole.budget.threads
-    return Budget(memory - bytes_of(problem), threads)
+    return beside_rows(problem, len(problem.queries) + (0 if problem.gallery is None else len(problem.gallery)))
 
 
 class Unit(NamedTuple):

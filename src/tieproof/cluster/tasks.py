@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.cluster.layout import Layout, share_of_engine
+from tieproof.cluster.layout import Layout, beside_rows
 from tieproof.engine import Others, Portion, others_of, thresholds_of
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import Relevance
@@ -104,8 +104,12 @@ def count_blocks(job: Job, block: Block, other: Block | None, progress: Progress
 
 
 def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, item_rows: Embeddings) -> Problem:
-    """The problem of some queries and some items; in leave-one-out they are the same items."""
-    budget = share_of_engine(job.problem.whole.budget)
+    """The problem of some queries and some items; in leave-one-out they are the same items.
+
+    Their rows are in memory twice: in blocks, and joined.
+    """
     if job.problem.gallery is None:
+        budget = beside_rows(job.problem, 2 * len(items))
         return job.problem.among(item_rows, None, job.relevance.among(items, items), budget)
+    budget = beside_rows(job.problem, len(queries) + 2 * len(items))
     return job.problem.among(query_rows, item_rows, job.relevance.among(queries, items), budget)
