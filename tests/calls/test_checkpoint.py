@@ -45,11 +45,11 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found = [10**9]
     others_of = engine.others_of
 
-    def noted(portion: Any, progress: Any) -> Any:
+    def noted(portion: Any, *given: Any) -> Any:
         if len(found) > found[0]:
             raise KilledError
         found.append(1)
-        return others_of(portion, progress)
+        return others_of(portion, *given)
 
     monkeypatch.setattr("tieproof.cluster.tasks.others_of", noted)
     return found

@@ -39,9 +39,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     others_of = engine.others_of
 
-    def noted(portion: Any, progress: Any) -> Any:
+    def noted(portion: Any, *given: Any) -> Any:
         found.append((len(portion.problem.queries), sum(portion.counted)))
-        return others_of(portion, progress)
+        return others_of(portion, *given)
 
     monkeypatch.setattr(tasks, "others_of", noted)
     return found

@@ -15,7 +15,8 @@ import pytest
 from thresholds import guided, masks_of
 from tieproof.distances.space import Error, Form
 from tieproof.engine import counting, without_tiles
-from tieproof.engine.ranking import Masks, join, runs_of
+from tieproof.engine.pairing import Masks, join
+from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import (
     CONTINUED,
     Columns,

@@ -3,8 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.engine.pairing import Masks
 from tieproof.engine.ranked import fill_guides, room_for_guides
-from tieproof.engine.ranking import Masks, runs_of
+from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import Thresholds
 
 IntArray = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from tieproof.cluster.layout import Unit, make_layout, share_of_engine
 from tieproof.cluster.ledger import FolderLedger, Ledger, MemoryLedger, digest, open_checkpoint
 from tieproof.cluster.seen import Seen
 from tieproof.cluster.tasks import Job
-from tieproof.engine import Others, TiesByPart, ties_with_others
+from tieproof.engine import Others, RankedQueries, TiesByPart, ties_with_others
 from tieproof.inputs.digests import Words
 from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.installed import __version__
@@ -52,7 +52,7 @@ class Runner(Protocol):
         """What each unit counts, in any order."""
         ...
 
-    def thresholds(self, job: Job) -> Iterator[tuple[int, Ties]]:
+    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
         """Each block with its thresholds, in any order."""
         ...
 

@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from tieproof.cluster.layout import Unit
 from tieproof.cluster.seen import Seen, look
 from tieproof.cluster.tasks import Block, Job, count_blocks, count_group, gather, rank
-from tieproof.engine import Others
+from tieproof.engine import Others, RankedQueries
 from tieproof.inputs.digests import Words
 from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Progress
-from tieproof.ties import Ties
+
+KEPT = 16
+"""Share of the memory for what was ranked: a sixteenth; blocks beyond it are ranked again when they are needed."""
 
 
 class Local:
@@ -18,30 +20,48 @@ class Local:
 
     workers = 1
 
+    def __init__(self) -> None:
+        self.ranked: dict[int, RankedQueries] = {}
+        self.kept = 0
+
     def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
         """What is known of the rows of each span."""
         yield from in_order(lambda span: look(whole, rows, words[slice(*span)], *span), spans, whole.budget.threads)
 
     def count(self, job: Job, units: Iterable[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
         """What each unit counts; a block is kept as long as the units that follow have it, too."""
-        kept: tuple[int, Block] | None = None
+        kept: tuple[int, Block, RankedQueries] | None = None
         for unit in units:
             if kept is None or kept[0] != unit.block:
                 kept = None  # or two would be in memory
-                kept = unit.block, gather(job, unit.block)
+                kept = unit.block, *self.gathered(job, unit.block)
+            _, block, ranked = kept
             step = Step(job.layout.pairs_of(unit), progress)
             if unit.other is None:
-                counts = sum_of(count_group(job, kept[1], group, step) for group in job.layout.groups)
+                counts = sum_of(count_group(job, block, ranked, group, step) for group in job.layout.groups)
             else:
-                other = None if unit.other == unit.block else gather(job, unit.other)
-                counts = count_blocks(job, kept[1], other, step)
+                alone = unit.other == unit.block
+                other, other_ranked = (None, None) if alone else self.gathered(job, unit.other)
+                counts = count_blocks(job, block, ranked, other, other_ranked, step)
             step.end()
             yield unit, counts
 
-    def thresholds(self, job: Job) -> Iterator[tuple[int, Ties]]:
+    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
         """Each block with its thresholds."""
         for number in range(len(job.layout.blocks)):
-            yield number, rank(job, gather(job, number))
+            yield number, self.ranked.pop(number) if number in self.ranked else self.gathered(job, number)[1]
+
+    def gathered(self, job: Job, number: int) -> tuple[Block, RankedQueries]:
+        """The rows of a block, and its thresholds, which are kept where there is room."""
+        block = gather(job, number)
+        ranked = self.ranked.get(number)
+        if ranked is None:
+            ranked = rank(job, block)
+            size = sum(array.nbytes for array in ranked[1:] if array is not None)
+            if KEPT * (self.kept + size) <= job.problem.whole.budget.memory:
+                self.ranked[number] = ranked
+                self.kept += size
+        return block, ranked
 
 
 def sum_of(counts: Iterable[Others]) -> list[Others]:

@@ -2,6 +2,7 @@
 
     driver ── put ──► Job ─────────────┐ once
               gather(block) ──► Block ─┤ once for each block: rows of its queries and of what is relevant to them
+              rank(block) ─► its order ┤ once for each block: the thresholds
                                        ├──► count_group(block, group) ──► add, eight at a time ──► counts of a block
                                        └──► count_blocks(block, block) ──► counts of both
 
@@ -18,13 +19,12 @@ from typing import Any
 from tieproof.cluster.layout import Unit
 from tieproof.cluster.seen import Seen, look
 from tieproof.cluster.tasks import Job, count_blocks, count_group, gather, rank
-from tieproof.engine import Others
+from tieproof.engine import Others, RankedQueries
 from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
 from tieproof.inputs.digests import Words
 from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.installed import __version__
 from tieproof.problem import Budget, Problem, Progress
-from tieproof.ties import Ties
 
 RETRIES = 5
 """How often Ray does a task again whose process or machine was lost."""
@@ -125,6 +125,7 @@ class OnRay:
         self.tasks = {
             task: ray.remote(**options)(checked(task)) for task in (gather, count_group, count_blocks, rank, look)
         }
+        self.ranked: dict[int, Any] = {}
         self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
 
     def submit(self, task: Callable[..., Any], *given: Any) -> Any:
@@ -171,20 +172,23 @@ class OnRay:
         for block in unit.blocks:
             if block not in blocks:
                 blocks[block] = self.submit(gather, given, block)
-        rows = [blocks[block] for block in unit.blocks]
+            if block not in self.ranked:
+                self.ranked[block] = self.submit(rank, given, blocks[block])
+        of_blocks = [ref for block in unit.blocks for ref in (blocks[block], self.ranked[block])]
         if unit.other is not None:
-            return [self.submit(count_blocks, given, rows[0], rows[1] if len(rows) == 2 else None)]
-        refs = level = [self.submit(count_group, given, rows[0], group) for group in job.layout.groups]
+            return [self.submit(count_blocks, given, *of_blocks)]
+        refs = level = [self.submit(count_group, given, *of_blocks, group) for group in job.layout.groups]
         while True:
             level = [self.add.remote(*level[start : start + ADDED]) for start in range(0, len(level), ADDED)]
             refs = refs + level
             if len(level) == 1:
                 return refs
 
-    def thresholds(self, job: Job) -> Iterator[tuple[int, Ties]]:
-        """Each block with its thresholds."""
+    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
+        """Each block with its thresholds, which counting left there, but for blocks that a checkpoint has."""
         given, numbers = self.ray.put(job), range(len(job.layout.blocks))
-        asked = (self.submit(rank, given, self.submit(gather, given, number)) for number in numbers)
+        known = (self.ranked.pop(number, None) for number in numbers)
+        asked = (ref or self.submit(rank, given, self.submit(gather, given, i)) for i, ref in enumerate(known))
         yield from zip(numbers, self.in_order(asked), strict=True)
 
     def in_order(self, asked: Iterator[Any]) -> Iterator[Any]:

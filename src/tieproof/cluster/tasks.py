@@ -1,8 +1,8 @@
 """What a process does for an evaluation, on whatever machine: functions of what they are given, and of nothing else.
 
     gather ──► a block's rows, and those of all that is relevant to it
-       ├─────► rank: its thresholds
-       └─────► count_group: a block against a group of items, which is read here
+      │ rank ─► its relevant items in exact order: the thresholds, which all that follow take over
+      └──┴───► count_group: a block against a group of items, which is read here
                count_blocks: in leave-one-out, a block against itself or against another one, for both
 
 Each can be done again anywhere, and comes to the same integers.
@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.cluster.layout import Layout, beside_rows
-from tieproof.engine import Others, Portion, others_of, thresholds_of
+from tieproof.engine import Others, Portion, RankedQueries, others_of, ranked_of
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.relevance import Relevance
 from tieproof.problem import Problem, Progress, ShardedProblem
-from tieproof.ties import IntArray, Ties
+from tieproof.ties import IntArray
 
 
 class Job(NamedTuple):
@@ -62,7 +62,7 @@ def taken(job: Job, rows: IntArray, of_queries: bool = False) -> Embeddings:
     return found if (place == np.arange(len(place))).all() else found[place]
 
 
-def rank(job: Job, block: Block) -> Ties:
+def rank(job: Job, block: Block) -> RankedQueries:
     """The thresholds of a block."""
     in_leave_one_out = job.problem.gallery is None
     items = np.concatenate([block.queries, block.related]) if in_leave_one_out else block.related
@@ -70,10 +70,12 @@ def rank(job: Job, block: Block) -> Ties:
     if not len(items):  # nothing is relevant to anybody: any item will do
         items, rows = np.zeros(1, dtype=np.int64), job.problem.items.read(0, 1)
     problem = among(job, block.queries, block.rows, items, rows)
-    return thresholds_of(Portion(problem, (len(block.queries),) if in_leave_one_out else (len(items),)))
+    return ranked_of(Portion(problem, (len(block.queries),) if in_leave_one_out else (len(items),)))
 
 
-def count_group(job: Job, block: Block, group: tuple[int, int], progress: Progress = lambda _: None) -> Others:
+def count_group(
+    job: Job, block: Block, ranked: RankedQueries, group: tuple[int, int], progress: Progress = lambda _: None
+) -> Others:
     """Count a group of items for a block of queries."""
     start, stop = group
     own = (block.related >= start) & (block.related < stop)
@@ -81,13 +83,22 @@ def count_group(job: Job, block: Block, group: tuple[int, int], progress: Progre
     rows = np.empty((len(items), job.problem.items.shape[1]), dtype=job.problem.items.dtype)
     job.problem.items.fill(start, stop, rows[: stop - start])
     rows[stop - start :] = block.related_rows[~own]
-    [found] = others_of(Portion(among(job, block.queries, block.rows, items, rows), (stop - start,)), progress)
+    portion = Portion(among(job, block.queries, block.rows, items, rows), (stop - start,))
+    [found] = others_of(portion, [ranked], progress)
     return found
 
 
-def count_blocks(job: Job, block: Block, other: Block | None, progress: Progress = lambda _: None) -> list[Others]:
+def count_blocks(
+    job: Job,
+    block: Block,
+    ranked: RankedQueries,
+    other: Block | None = None,
+    other_ranked: RankedQueries | None = None,
+    progress: Progress = lambda _: None,
+) -> list[Others]:
     """Count, in leave-one-out, a block for itself, or two blocks for each other."""
     blocks = [block] if other is None else [block, other]
+    known = [ranked] if other_ranked is None else [ranked, other_ranked]
     queries = np.concatenate([each.queries for each in blocks])
     related, place = np.unique(np.concatenate([each.related for each in blocks]), return_index=True)
     further = ~np.isin(related, queries)
@@ -100,7 +111,7 @@ def count_blocks(job: Job, block: Block, other: Block | None, progress: Progress
     if other is not None:
         rows[len(queries) :][~first] = other.related_rows[place[~first] - len(block.related)]
     problem = among(job, queries, rows, items, rows)
-    return others_of(Portion(problem, tuple(len(each.queries) for each in blocks)), progress)
+    return others_of(Portion(problem, tuple(len(each.queries) for each in blocks)), known, progress)
 
 
 def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, item_rows: Embeddings) -> Problem:

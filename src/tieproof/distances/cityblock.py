@@ -13,6 +13,7 @@ from tieproof.distances.space import (
     Entries,
     Error,
     Resources,
+    Scale,
     Space,
     make_error,
 )
@@ -48,6 +49,7 @@ class CityBlock(Space):
         divided = found if found is not None and self.integers else share_divisor(*sides)
         self.queries, self.items = divided[0], divided[-1]
         self.resources = resources
+        self.scale = Scale.of(self.integers, float(self.items.divisor[0]))
         if self.integers:
             self.tile_type = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
         else:

@@ -14,6 +14,7 @@ from tieproof.distances.space import (
     Error,
     Form,
     Resources,
+    Scale,
     make_error,
 )
 from tieproof.exact import bounds, pair_keys
@@ -46,6 +47,7 @@ class Cosine(InnerSpace):
             self.ratio = bool(len(norms) and norms.min() < norms.max())
             largest = queries.square.max() * items.square.max() ** 2
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
+        self.scale = Scale(("integers", self.ratio) if integers else ("similarity",))
         self.describe_tiles()
 
     def make_form(self) -> Form:

@@ -7,7 +7,7 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.inner import InnerSpace, fits, minus_products
-from tieproof.distances.space import FLOAT64, Error, Resources, make_error
+from tieproof.distances.space import FLOAT64, Error, Resources, Scale, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.digits import Digits
 from tieproof.exact.pairs import inner_products
@@ -30,6 +30,7 @@ class Dot(InnerSpace):
             (shared,) = share_divisor(queries)
             queries, items = shared, shared if symmetric else share_divisor(items)[0]
         super().__init__(queries, items, integers, False, resources)
+        self.scale = Scale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
         self.describe_tiles()
 
     def error(self, rows: slice, columns: slice) -> Error:

@@ -14,6 +14,7 @@ from tieproof.distances.space import (
     Error,
     Form,
     Resources,
+    Scale,
     make_error,
 )
 from tieproof.exact import bounds, slices
@@ -34,6 +35,8 @@ class Euclidean(InnerSpace):
         integers = found is not None and self.fit(found[0], found[-1], FLOAT64)
         divided = found if found is not None and integers else share_divisor(*sides)
         super().__init__(divided[0], divided[-1], integers, False, resources, self.fit)
+        divisor = float(self.items.divisor[0])
+        self.scale = Scale.of(integers, divisor, divisor)
         self.describe_tiles()
 
     @staticmethod

@@ -13,6 +13,7 @@ from tieproof.distances.space import (
     Entries,
     Error,
     Resources,
+    Scale,
     Space,
     make_error,
 )
@@ -33,6 +34,7 @@ class Hamming(Space):
     """Keys: minus the distance. The rows' embeddings are `packed_halves`."""
 
     integers = True
+    scale = Scale(("bits",))
     zero_vectors = 0  # a code of zeros is a code like any other
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:

@@ -100,6 +100,20 @@ class Resources(NamedTuple):
     threads: int = 1  # for passes over all rows
 
 
+class Scale(NamedTuple):
+    """What keys are measured by: those of spaces of one kind can be compared, once they are times 2^exponent."""
+
+    kind: tuple[Any, ...]
+    exponent: int = 0
+
+    @classmethod
+    def of(cls, integers: bool, *divisors: float) -> "Scale":
+        """That of products of divided entries; the divisors of integers are any numbers, others are powers of two."""
+        if integers:
+            return cls(("integers", *divisors))
+        return cls(("floats",), sum(int(np.frexp(divisor)[1]) for divisor in divisors))
+
+
 class Space(ABC):
     """A distance over distinct query rows and distinct gallery rows.
 
@@ -114,6 +128,7 @@ class Space(ABC):
     integers: bool  # the raw entries of tiles are exact integers
     tile_type: np.dtype[Any]  # of tiles, which holds nearness exactly where its error is zero
     resources: Resources
+    scale: Scale | None = None  # of keys, where it is the same for other rows; else nobody else can use them
     prepared: tuple["Prepared", ...] = ()  # the rows that tiles are made of, where they have to be made ready
     form: Form  # how entries become nearness
     all_errors: Error  # the error of all queries and items

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from tieproof.engine.collisions.kernels import paint
     from tieproof.engine.collisions.ties import FoundTies, collisions_of
     from tieproof.engine.dense import last_ties
+    from tieproof.engine.handed import RankedQueries
     from tieproof.engine.nearest import nearest_of, nearest_of_numbers
     from tieproof.engine.neighbours import Neighbours, neighbours_of
-    from tieproof.engine.portions import Others, Portion, others_of, thresholds_of, ties_with_others
+    from tieproof.engine.portions import Others, Portion, others_of, ranked_of, ties_with_others
 else:
     __getattr__, __dir__ = handed_on(
         __name__,
@@ -34,6 +35,7 @@ else:
             "Neighbours": "tieproof.engine.neighbours",
             "Others": "tieproof.engine.portions",
             "Portion": "tieproof.engine.portions",
+            "RankedQueries": "tieproof.engine.handed",
             "collisions_of": "tieproof.engine.collisions.ties",
             "last_ties": "tieproof.engine.dense",
             "nearest_of": "tieproof.engine.nearest",
@@ -41,7 +43,7 @@ else:
             "neighbours_of": "tieproof.engine.neighbours",
             "others_of": "tieproof.engine.portions",
             "paint": "tieproof.engine.collisions.kernels",
-            "thresholds_of": "tieproof.engine.portions",
+            "ranked_of": "tieproof.engine.portions",
             "ties_with_others": "tieproof.engine.portions",
         },
     )
@@ -51,6 +53,7 @@ __all__ = [
     "Neighbours",
     "Others",
     "Portion",
+    "RankedQueries",
     "TiesByPart",
     "collisions_of",
     "last_ties",
@@ -59,7 +62,7 @@ __all__ = [
     "neighbours_of",
     "others_of",
     "paint",
-    "thresholds_of",
+    "ranked_of",
     "ties_of",
     "ties_with_others",
 ]

@@ -1,18 +1,21 @@
 """A part of an evaluation: some queries and some items, counted by themselves; the counts of all parts add up.
 
-Each part ranks the relevant items of its queries, wherever these are, and counts the other items that are its own. So
-every pair of a query and an item is counted in one part, and the sum is what a whole evaluation counts: integers, of
-exact comparisons, whatever the parts.
+The relevant items of a block of queries, wherever these are, are ranked once. Each part takes over what was ranked
+for its queries, and counts the other items that are its own. So every pair of a query and an item is counted in one
+part, and the sum is what a whole evaluation counts: integers, of exact comparisons, whatever the parts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.space import Space
+from tieproof.engine.handed import Known, RankedQueries
 from tieproof.engine.others import count_others, space_of
 from tieproof.engine.plan import Plan, cut
+from tieproof.engine.ranked import Ranked
 from tieproof.engine.ranking import Window, rank
 from tieproof.engine.tiles import Area
 from tieproof.exact.blas import check_products, single_threaded
@@ -41,72 +44,70 @@ class Portion(NamedTuple):
         return list(self.counted) if self.problem.gallery is None else [len(self.problem.queries)]
 
 
-def thresholds_of(portion: Portion) -> Ties:
-    """The ties of a block of queries with what is relevant to them alone: k is n, and l is m."""
-    order, parts = count(portion, lambda _: None, others=False)
-    found = [part for _, part in parts]
-    starts = np.cumsum([0, *(part.n_queries for part in found)])
-    grades = [part.grades for part in found if part.grades is not None]
-    query = np.concatenate([part.query + start for part, start in zip(found, starts, strict=False)])
-    k, n, l, m, n_relevant, n_items = (
-        np.concatenate([getattr(part, column) for part in found])
-        for column in ("k", "n", "l", "m", "n_relevant", "n_items")
-    )
-    ties = Ties(query, k, n, l, m, n_relevant, n_items, np.concatenate(grades) if grades else None)
-    return in_order(ties, order)
+def ranked_of(portion: Portion) -> RankedQueries:
+    """The relevant items of a block of queries in exact order, among themselves."""
+    order, space, ranked = count(portion, None, lambda _: None)
+    return RankedQueries.of(space.scale, ranked, order)
 
 
-def others_of(portion: Portion, progress: Progress) -> list[Others]:
-    """What each block of the portion counts, tie after tie in the order of `thresholds_of`."""
-    order, parts = count(portion, progress)
+def others_of(portion: Portion, known: Sequence[RankedQueries], progress: Progress) -> list[Others]:
+    """What each block of the portion counts, tie after tie, in the order of what is known of the block's queries."""
+    order, _, ranked = count(portion, known, progress)
     number = np.zeros(len(order), dtype=np.int64)
     found = []
-    for queries, ties in parts:
-        number[queries] = np.diff(ties.starts)
+    for part in cut(portion.problem.relevance.at_most()[order], Plan(portion.problem.budget).part_size):
+        ties = ranked.ties(part.start, part.stop)
+        number[order[part]] = np.diff(ties.starts)
         found.append(np.stack([ties.k - ties.n, ties.l - ties.m]))
     # They come in the order of rows, and go to the places of their queries.
     ends = np.cumsum(number)
     place = ranges((ends - number)[order], number[order])[1]
     others = np.empty((2, int(ends[-1])), dtype=np.int64)
     start = 0
-    for part in found:
-        others[:, place[start : start + part.shape[1]]] = part
-        start += part.shape[1]
+    for counts in found:
+        others[:, place[start : start + counts.shape[1]]] = counts
+        start += counts.shape[1]
     last = np.cumsum(portion.blocks)
     return np.split(others, ends[last[:-1] - 1], axis=1)
 
 
-def ties_with_others(ties: Ties, others: Others, n_items: IntArray, budget: Budget) -> Iterator[tuple[slice, Ties]]:
+def ties_with_others(
+    ranked: RankedQueries, others: Others, n_items: IntArray, budget: Budget
+) -> Iterator[tuple[slice, Ties]]:
     """Consecutive queries of a block and their ties with all other items, some queries at a time.
 
-    ties : those of `thresholds_of`
     n_items : how many items each query ranks
     """
-    ends = np.append(0, np.cumsum(ties.m))
-    for part in cut(ties.n_relevant, Plan(budget).part_size):
-        own = slice(*ties.starts[[part.start, part.stop]].tolist())
-        n, m = ties.n[own], ties.m[own]
+    n_relevant = np.diff(ranked.start)
+    ties_before = np.append(0, np.cumsum(ranked.leads))
+    for part in cut(n_relevant, Plan(budget).part_size):
+        first, last = ranked.start[[part.start, part.stop]].tolist()
+        own = slice(*ties_before[[first, last]].tolist())
+        leads = np.flatnonzero(ranked.leads[first:last])
+        query = np.searchsorted(ranked.start[part.start : part.stop + 1] - first, leads, side="right") - 1
+        n = leads + first - ranked.start[part][query]
+        m = np.diff(np.append(leads, last - first))
         yield (
             part,
             Ties(
-                query=ties.query[own] - part.start,
+                query=query,
                 k=n + others[0, own],
                 n=n,
                 l=m + others[1, own],
                 m=m,
-                n_relevant=ties.n_relevant[part],
+                n_relevant=n_relevant[part],
                 n_items=n_items[part],
-                grades=None if ties.grades is None else ties.grades[ends[own.start] : ends[own.stop]],
+                grades=None if ranked.grades is None else ranked.grades[first:last],
             ),
         )
 
 
 def count(
-    portion: Portion, progress: Progress, others: bool = True
-) -> tuple[IntArray, Iterator[tuple[IntArray, Ties]]]:
-    """The queries in the order of their rows; and their ties with the items that are counted, some queries at a time.
+    portion: Portion, known: Sequence[RankedQueries] | None, progress: Progress
+) -> tuple[IntArray, Space, Ranked]:
+    """The queries in the order of their rows, the space, and what is counted in it for the queries in that order.
 
-    others : whether any are, or what is relevant alone
+    known : of each block; None: only what is relevant is ranked, and nothing counted
     """
     problem, plan = portion.problem, Plan(portion.problem.budget)
     ends = np.cumsum(portion.counted)
@@ -118,35 +119,16 @@ def count(
     area = area_of(parts, len(space.queries), problem.gallery is None)
     rows = space.queries.identity[order]
     window = Window(np.zeros_like(rows), np.zeros_like(rows))
-    for own, items in area.sides if others else []:
+    for own, items in [] if known is None else area.sides:
         mine = (own.start <= rows) & (rows < own.stop)
         window.first[mine], window.last[mine] = items.start, items.stop
-    cuts = list(cut(problem.relevance.at_most()[order], plan.part_size))
+    spans = [order[part] for part in cut(problem.relevance.at_most()[order], plan.part_size)]
+    found = None if known is None else Known.of(known, space.scale)
     with single_threaded():
-        ranked = rank(space, problem.relevance, [order[part] for part in cuts], plan, window)
-        if others:
+        ranked = rank(space, problem.relevance, spans, plan, window, found)
+        if known is not None:
             count_others(space, ranked, plan, area, progress)
-    return order, ((order[part], ranked.ties(part.start, part.stop)) for part in cuts)
-
-
-def in_order(ties: Ties, query: IntArray) -> Ties:
-    """The ties of queries that are numbered `query`, in the order of these numbers."""
-    number = query[ties.query]
-    order = np.argsort(number, kind="stable")
-    back = np.argsort(query)
-    grades = ties.grades
-    if grades is not None:
-        grades = grades[ranges((np.cumsum(ties.m) - ties.m)[order], ties.m[order])[1]]
-    return Ties(
-        query=number[order],
-        k=ties.k[order],
-        n=ties.n[order],
-        l=ties.l[order],
-        m=ties.m[order],
-        n_relevant=ties.n_relevant[back],
-        n_items=ties.n_items[back],
-        grades=grades,
-    )
+    return order, space, ranked
 
 
 def area_of(parts: list[int], queries: int, in_leave_one_out: bool) -> Area:

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
+from tieproof.engine.handed import Known
 from tieproof.engine.order import Ordered, RoomToSort, exact_order
+from tieproof.engine.pairing import Masks, Paired, Pairs, join, of_queries, paired_rows, room_for
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.ranked import Block, Ranked, ThresholdItems
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
@@ -22,16 +24,8 @@ from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 SHARED = 16
 """Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""
 
-
-class Masks(NamedTuple):
-    """Which distinct items queries leave out of the count, as runs of consecutive rows.
-
-    Query q leaves out run[i, 0] … run[i, 1]-1 for i = first[q] … last[q]-1.
-    """
-
-    first: IntArray
-    last: IntArray
-    run: SmallIntArray
+MANY = 256
+"""The same, where they were ranked before: fewer are looked through query by query."""
 
 
 class Window(NamedTuple):
@@ -46,24 +40,31 @@ class Window(NamedTuple):
 
 
 def rank(
-    space: Space, relevance: Relevance, spans: list[IntArray], plan: Plan, window: Window | None = None
+    space: Space,
+    relevance: Relevance,
+    spans: list[IntArray],
+    plan: Plan,
+    window: Window | None = None,
+    known: Known | None = None,
 ) -> Ranked:
     """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time.
 
     window : of all these queries, in their order; None: they count all items
+    known : what was ranked before, by the queries' numbers, where only others are to be counted: grades are left out
     """
     queries = np.concatenate(spans)
     rows = space.queries.identity[queries]
-    block = Block.of(relevance.at_most()[queries], relevance.graded)
+    block = Block.of(relevance.at_most()[queries], relevance.graded and known is None)
     offsets = np.cumsum([0, *(len(span) for span in spans)])
     single = space.items.weight[space.items.identity] == 1
     fine = space
-    if any(True for _ in relevance.shared(queries, single, SHARED)):
+    new = queries if known is None else queries[~known.usable[queries]]
+    if len(new) and any(True for _ in relevance.shared(new, single, SHARED)):
         fine = space.fine()
         fine.keep_rows()
 
     def rank_span(place: int) -> tuple[Masks, Undecided]:
-        return rank_part((space, fine), relevance, single, spans[place], offsets[place], block, window)
+        return rank_part((space, fine), relevance, single, spans[place], offsets[place], block, window, known)
 
     masks, partial = zip(*in_order(rank_span, range(len(spans)), plan.threads), strict=True)
     mask = join(list(masks))
@@ -87,18 +88,6 @@ def rank(
     )
 
 
-def join(parts: list[Masks]) -> Masks:
-    """The masks of consecutive queries as one."""
-    if len(parts) == 1:
-        return parts[0]
-    before = np.cumsum([0, *(len(part.run) for part in parts)])
-    return Masks(
-        np.concatenate([part.first + shift for part, shift in zip(parts, before, strict=False)]),
-        np.concatenate([part.last + shift for part, shift in zip(parts, before, strict=False)]),
-        np.concatenate([part.run for part in parts]),
-    )
-
-
 def rank_part(
     spaces: tuple[Space, Space],
     relevance: Relevance,
@@ -107,6 +96,7 @@ def rank_part(
     offset: int,
     block: Block,
     window: Window | None,
+    known: Known | None,
 ) -> tuple[Masks, Undecided]:
     """Rank some queries: those that share their relevant items by a matrix of keys, the others pair by pair.
 
@@ -119,17 +109,21 @@ def rank_part(
     runs: list[SmallIntArray] = []
     count = 0
     left = np.ones(len(queries), dtype=np.bool_)
-    for members, items in relevance.shared(queries, single, SHARED):
+    for members, items in relevance.shared(queries, single, SHARED if known is None else MANY):
         columns = np.sort(space.items.identity[items])
-        rows = space.queries.identity[queries[members]]
-        ranked = rank_shared(fine, rows, columns, relevance, block, offset + members)
+        if known is not None and known.usable[queries[members]].all():
+            known.hand_over(queries[members], block, offset + members)
+            ranked = np.ones(len(members), dtype=np.bool_)
+        else:
+            rows = space.queries.identity[queries[members]]
+            ranked = rank_shared(fine, rows, columns, relevance, block, offset + members)
         left[members[ranked]] = False
+        block.n_items[offset + members] = relevance.n_items - relevance.leave_one_out
         runs.append(runs_of(columns))
         first[members], last[members] = count, count + len(runs[-1])
         count += len(runs[-1])
     rest = np.flatnonzero(left)
-    rows = space.queries.identity[queries[rest]]
-    masked, partial = rank_pairs(space, rows, relevance.block(queries[rest]), block, offset + rest, window)
+    masked, partial = rank_pairs(space, relevance, queries[rest], block, offset + rest, window, known)
     first[rest], last[rest] = masked.first + count, masked.last + count
     partial = partial._replace(query=offset + rest[partial.query])
     return Masks(first, last, np.concatenate([*runs, masked.run])), partial
@@ -156,7 +150,7 @@ def rank_shared(
     clear = np.empty(len(keys), dtype=np.bool_)
     reverse(keys, length, reach, block.start[places], block.key, block.gap, clear)
     ranked = places[clear]
-    block.reach[ranked], block.n_items[ranked] = reach[clear], relevance.n_items - relevance.leave_one_out
+    block.reach[ranked] = reach[clear]
     block.make_guide(ranked)
     return clear
 
@@ -190,61 +184,36 @@ def reverse(
     """
 
 
-class Pairs(NamedTuple):
-    """Pairs of a query and a distinct item some of which is relevant, ascending.
-
-    relevant : how many of the items that it stands for are relevant to the query
-    others : how many are neither that nor excluded: they are tied with the relevant ones, whatever the distance
-    """
-
-    query: IntArray
-    item: IntArray
-    relevant: IntArray
-    others: IntArray
-
-
-class Paired(NamedTuple):
-    """What queries rank and what they leave out.
-
-    of_item : the pair that each relevant item belongs to; empty where no grades are asked for
-    partial : distinct items of which a query excludes some, and none is relevant
-    """
-
-    pairs: Pairs
-    of_item: IntArray
-    masks: Masks
-    partial: Undecided
-
-
-class PairedUp(NamedTuple):
-    """How many of each were written."""
-
-    pairs: int
-    partial: int
-    runs: int
-
-
 def rank_pairs(
     space: Space,
-    rows: IntArray,
-    relevant: RelevantBlock,
+    relevance: Relevance,
+    queries: IntArray,
     block: Block,
     places: IntArray,
-    window: Window | None = None,
+    window: Window | None,
+    known: Known | None,
 ) -> tuple[Masks, Undecided]:
-    """Rank the relevant items of queries whose distinct rows are `rows`; the entries go to `places` of the block.
+    """Rank the relevant items of queries; the entries go to `places` of the block.
 
     Returns what they leave out of the count, and the items that only pairs can place.
     """
+    relevant = relevance.block(queries)
     room = room_for(relevant)
     paired = paired_rows(space, relevant, room)
     if window is not None:
         paired = within(window, places, paired)
-    ordered = exact_order(space, rows, paired.pairs.query, paired.pairs.item, room)
     block.n_items[places] = len(space.items.identity) - np.diff(relevant.excluded_pointer)
-    put_entries(paired.pairs, ordered, room, places, block)
-    if block.grades is not None and relevant.grades is not None and len(relevant.items):
-        block.grades[block.places_of(places)] = grades_by_tie(relevant.grades, paired.of_item, ordered)
+    pairs, new = paired.pairs, np.ones(len(queries), dtype=np.bool_)
+    if known is not None:  # but not where ties hold others, which are equal to a relevant item
+        new = ~known.usable[queries]
+        new[pairs.query[pairs.others > 0]] = True
+        known.hand_over(queries[~new], block, places[~new])
+        pairs = of_queries(pairs, new)
+    if new.any():
+        ordered = exact_order(space, space.queries.identity[queries[new]], pairs.query, pairs.item, room)
+        put_entries(pairs, ordered, room, places[new], block)
+        if block.grades is not None and relevant.grades is not None and len(relevant.items):
+            block.grades[block.places_of(places)] = grades_by_tie(relevant.grades, paired.of_item, ordered)
     return paired.masks, paired.partial
 
 
@@ -264,46 +233,6 @@ def ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntAr
     pairs = paired_rows(space, relevant, room).pairs
     order = exact_order(space, rows, pairs.query, pairs.item, room).order
     return np.repeat(pairs.item[order], pairs.relevant[order])
-
-
-def room_for(relevant: RelevantBlock) -> RoomToSort:
-    """Room for the longest list of relevant or excluded items."""
-    pointers = (relevant.pointer, relevant.excluded_pointer)
-    return RoomToSort.of(max(int(np.diff(pointer).max(initial=0)) for pointer in pointers))
-
-
-def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:
-    """The distinct items that queries rank and leave out."""
-    n_relevant, n_left_out, count = len(relevant.items), len(relevant.excluded), len(relevant.pointer) - 1
-    pairs, partial = np.empty((4, n_relevant), dtype=np.int64), np.empty((5, n_left_out), dtype=np.int64)
-    of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
-    ends, run = np.zeros(count + 1, dtype=np.int64), np.empty((n_relevant + n_left_out, 2), dtype=np.int32)
-    identity, weight = space.items.identity, space.items.weight
-    found = pair_up(relevant, identity, weight, room, pairs, of_item, partial, ends[1:], run)
-    return Paired(
-        Pairs(*pairs[:, : found.pairs]),
-        of_item,
-        Masks(ends[:-1], ends[1:], run[: found.runs]),
-        Undecided(*partial[:, : found.partial]),
-    )
-
-
-@native
-def pair_up(
-    relevant: RelevantBlock,
-    identity: IntArray,
-    weight: IntArray,
-    room: Output[RoomToSort],
-    pairs: Output[IntArray],
-    of_item: Output[IntArray],
-    partial: Output[IntArray],
-    last: Output[IntArray],
-    run: Output[SmallIntArray],
-) -> PairedUp:
-    """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`.
-
-    The rows of `pairs` and of `partial` are the fields of `Pairs` and of `Undecided`.
-    """
 
 
 @native

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Space, make_error
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Scale, Space, make_error
 from tieproof.engine.rounded.kernels import nearness_of, round_pairs, round_tile, target_of
 from tieproof.inputs.formats import Format
 from tieproof.ties import FloatArray, IntArray
@@ -31,6 +31,7 @@ class RoundedSpace(Space):
     """
 
     integers = True
+    scale = Scale(("places",))
 
     def __init__(self, gauge: SpaceGauge, wanted: Format, pairs_at_a_time: int) -> None:
         self.gauge, self.format, self.pairs_at_a_time = gauge, wanted, pairs_at_a_time
