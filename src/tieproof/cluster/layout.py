@@ -17,8 +17,8 @@ from tieproof.ties import IntArray
 BYTES_BESIDE = 160
 """What a row takes beside its numbers: what is known of it, its label, its place (measured)."""
 
-BYTES_PER_PAIR = 50
-"""What a pair of a query and a relevant item takes while it is counted and its counts are handed on."""
+BYTES_PER_PAIR = 60
+"""What a pair of a query and a relevant item takes while it is counted, with its rank and its counts, handed on."""
 
 SMALLEST_BUDGET = 16 * 2**20
 """Smaller budgets are treated as this."""
