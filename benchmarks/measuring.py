@@ -95,14 +95,21 @@ def seconds(call: Call) -> float:
     return time.perf_counter() - start
 
 
-def take_turns(calls: Mapping[str, Call]) -> dict[str, list[float]]:
+def processor_seconds(call: Call) -> float:
+    """What a call takes of the processors, all threads of this process together: as much on a busy machine, about."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def take_turns(calls: Mapping[str, Call], clock: Callable[[Call], float] = seconds) -> dict[str, list[float]]:
     """Seconds of each run of each call; in turns, so that a busy moment meets all."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for runs in range(QUICK_RUNS):
         for name, call in calls.items():
             spent = times[name]
             if not spent or sum(spent) + spent[-1] <= (PATIENCE if runs < RUNS else QUICK):
-                spent.append(seconds(call))
+                spent.append(clock(call))
     return times
 
 

@@ -1,8 +1,12 @@
 """A gallery four times as large as the budget of every process: what each takes at its peak."""
 
 import multiprocessing
+import os
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,10 +28,14 @@ def write(folder: Path) -> None:
     np.save(folder / "labels", random.integers(0, COUNT // 4, size=COUNT))
 
 
-def resident(field: str) -> int:
-    """Bytes that are (VmRSS), or at most were (VmHWM), resident in this process."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(status[field].split()[0]) * 1024
+def status_of(process: int | str) -> dict[str, str]:
+    """What Linux says of a process."""
+    return dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
+
+
+def resident(field: str, process: int | str = "self") -> int:
+    """Bytes that are (VmRSS), or at most were (VmHWM), resident in a process."""
+    return int(status_of(process)[field].split()[0]) * 1024
 
 
 def peak(folder: str) -> int:
@@ -42,8 +50,68 @@ def peak(folder: str) -> int:
     return resident("VmHWM") - before
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux counts pages")
-def test_within_the_budget(tmp_path: Path) -> None:
+def children(process: int) -> list[int]:
+    """The processes that a process has started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int(status_of(path.name)["PPid"]) == process:
+                found.append(int(path.name))
+    return found
+
+
+def workers() -> set[int]:
+    """The workers of the cluster that this process has started."""
+    own = [worker for child in children(os.getpid()) for worker in children(child)]
+    return {worker for worker in own if Path(f"/proc/{worker}/cmdline").read_bytes().startswith(b"ray::")}
+
+
+def peaks_on_ray(folder: str) -> dict[str, int]:
+    """The same of a driver and of each worker of Ray; of those that were started meanwhile all that they took."""
+    import ray
+
+    labels = np.load(Path(folder, "labels.npy"))
+    shards = tp.open([str(path) for path in sorted(Path(folder).glob("part*.npy"))])
+    queries, own = shards.read(0, 200) + 1, labels[:200]
+    size = {"object_store_memory": 2**27, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    ray.init(num_cpus=2, log_to_driver=False, logging_level="ERROR", **size)
+    try:
+        given = {"gallery": shards, "gallery_labels": labels, "cluster": "auto", "memory": BUDGET}
+        tp.evaluate(queries, own, **given)  # so that all workers have loaded what they need
+        before = dict.fromkeys([os.getpid(), *workers()], 0)
+        for process in before:
+            Path(f"/proc/{process}/clear_refs").write_text("5")
+            before[process] = resident("VmRSS", process)
+        tp.evaluate(queries, own, **given)
+        after = {os.getpid(), *workers()}
+        usual = min(taken for process, taken in before.items() if process != os.getpid())
+        peaks = {process: resident("VmHWM", process) - before.get(process, usual) for process in after}
+        return {"driver" if process == os.getpid() else str(process): peak for process, peak in peaks.items()}
+    finally:
+        ray.shutdown()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("Linux counts pages")
     write(tmp_path)
+    return tmp_path
+
+
+def apart(call: Callable[[str], Any], folder: Path) -> Any:
+    """The answer of a process of its own."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        assert pool.submit(peak, str(tmp_path)).result() <= BUDGET
+        return pool.submit(call, str(folder)).result()
+
+
+def test_within_the_budget(folder: Path) -> None:
+    assert apart(peak, folder) <= BUDGET
+
+
+def test_every_process_of_a_cluster(folder: Path) -> None:
+    pytest.importorskip("ray")
+    peaks = apart(peaks_on_ray, folder)
+    assert len(peaks) > 2
+    print(peaks)
+    assert all(peak <= BUDGET for peak in peaks.values()), peaks
