@@ -4,10 +4,10 @@
     python benchmarks/cluster.py --items 8000
 
 Measured on this machine: evaluations of rows that are read part by part beside those of arrays in memory, cut into
-more and more blocks and shards, in seconds of the processors; one and two workers of Ray with one thread each beside as many threads of one
-process; what a task costs that counts next to nothing; and the bytes that a pair moves. From these a schedule is
-simulated: machines that are slow now and then, or lost, networks and disks. Of several runs in turns the quickest
-counts. Figures are in cluster.json.
+more and more blocks and shards, in seconds of the processors; one and two workers of Ray with one thread each beside
+as many threads of one process, by the clock; what a task costs that counts next to nothing; and the bytes that a
+pair moves. From these a schedule is simulated: machines that are slow now and then, or lost, networks and disks. Of
+several runs in turns the quickest counts. Figures are in cluster.json.
 """
 
 import argparse
@@ -228,7 +228,10 @@ def render(measured: Measured) -> str:
         )
         for row in [*local, *ray]
     ]
-    title = f"in parts beside in memory (on Ray by the clock, else seconds of processors), leave-one-out, N = {measured['items']:,}, D = {measured['dimensions']}"
+    title = (
+        "in parts beside in memory (on Ray by the clock, else seconds of processors), leave-one-out, "
+        f"N = {measured['items']:,}, D = {measured['dimensions']}"
+    )
     targets = [(row["case"], row["ratio"], row["at_most"]) for row in [*local, *ray] if "at_most" in row]
     moved = ", ".join(f"{row['bytes']:.2f} with blocks of {row['rows']:,}" for row in measured["moved"])
     simulated = [

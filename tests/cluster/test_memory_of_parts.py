@@ -2,9 +2,11 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::ResourceWar
 MIB = 2**20
 BUDGET, DIMENSIONS = 32 * MIB, 1024
 COUNT = 4 * BUDGET // (4 * DIMENSIONS)
+
+LIBRARIES = 32 * MIB
+"""What NumPy, its BLAS and tieproof take in a worker that loads them for its first task."""
 
 
 def write(folder: Path) -> None:
@@ -66,29 +71,46 @@ def workers() -> set[int]:
     return {worker for worker in own if Path(f"/proc/{worker}/cmdline").read_bytes().startswith(b"ray::")}
 
 
+@contextmanager
+def watched(peaks: dict[int, int]) -> Iterator[None]:
+    """Note, many times a second, what this process and each worker have taken for themselves at most."""
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.02):
+            for process in (os.getpid(), *workers()):
+                with suppress(OSError, KeyError):
+                    peaks[process] = max(resident("RssAnon", process), peaks.get(process, 0))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    yield
+    ended.set()
+    watcher.join()
+
+
 def peaks_on_ray(folder: str) -> dict[str, int]:
-    """The same of a driver and of each worker of Ray; of those that were started meanwhile all that they took."""
+    """Bytes that the driver, and each worker of Ray, took beside what a worker has that never had a task."""
     import ray
 
     labels = np.load(Path(folder, "labels.npy"))
     shards = tp.open([str(path) for path in sorted(Path(folder).glob("part*.npy"))])
     queries, own = shards.read(0, 200) + 1, labels[:200]
-    size = {"object_store_memory": 2**27, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    given: dict[str, Any] = {"labels": own, "gallery": shards, "gallery_labels": labels, "memory": BUDGET}
+    size: dict[str, Any] = {"object_store_memory": 2**27, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     ray.init(num_cpus=2, log_to_driver=False, logging_level="ERROR", **size)
+    peaks: dict[int, int] = {}
     try:
-        given = {"gallery": shards, "gallery_labels": labels, "cluster": "auto", "memory": BUDGET}
-        tp.evaluate(queries, own, **given)  # so that all workers have loaded what they need
-        before = dict.fromkeys([os.getpid(), *workers()], 0)
-        for process in before:
-            Path(f"/proc/{process}/clear_refs").write_text("5")
-            before[process] = resident("VmRSS", process)
-        tp.evaluate(queries, own, **given)
-        after = {os.getpid(), *workers()}
-        usual = min(taken for process, taken in before.items() if process != os.getpid())
-        peaks = {process: resident("VmHWM", process) - before.get(process, usual) for process in after}
-        return {"driver" if process == os.getpid() else str(process): peak for process, peak in peaks.items()}
+        while not workers():
+            time.sleep(0.05)
+        idle = min(resident("RssAnon", process) for process in workers())
+        before = resident("RssAnon")
+        with watched(peaks):
+            tp.evaluate(queries, **given, cluster="auto")
     finally:
         ray.shutdown()
+    driver = os.getpid()
+    return {str(process): peak - (before if process == driver else idle) for process, peak in peaks.items()}
 
 
 @pytest.fixture
@@ -113,5 +135,4 @@ def test_every_process_of_a_cluster(folder: Path) -> None:
     pytest.importorskip("ray")
     peaks = apart(peaks_on_ray, folder)
     assert len(peaks) > 2
-    print(peaks)
-    assert all(peak <= BUDGET for peak in peaks.values()), peaks
+    assert all(peak <= BUDGET + LIBRARIES for peak in peaks.values()), peaks
