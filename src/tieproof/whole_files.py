@@ -9,6 +9,10 @@ from pathlib import Path
 from tieproof.errors import InputError
 
 
+UNFINISHED = ".tieproof-"
+"""How the name of a new file begins until it is whole; one may be left where a process was killed."""
+
+
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield the path of a new file beside `path`, with the same extension, that becomes `path` at the end.
@@ -27,7 +31,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     '{}'
     """
     target = Path(os.path.realpath(path))
-    unfinished = target.with_name(f".tieproof-{os.urandom(8).hex()}{target.suffix}")
+    unfinished = target.with_name(f"{UNFINISHED}{os.urandom(8).hex()}{target.suffix}")
     try:
         _create(unfinished, target, os.fspath(path))
         yield unfinished

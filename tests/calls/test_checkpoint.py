@@ -207,3 +207,9 @@ def test_the_checkpoint_of_a_copy_goes_on(tmp_path: Path, calls: list[int]) -> N
     calls[:] = [10**9]
     tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path / "two")
     assert len(calls) == 1
+
+
+def test_a_folder_with_a_file_that_a_killed_driver_left(tmp_path: Path) -> None:
+    (tmp_path / ".tieproof-0123.json").write_text('{"tiep')
+    for _ in range(2):
+        assert tp.evaluate(**TASKS["gallery"], checkpoint=tmp_path).to_json() == expected("gallery")

@@ -12,7 +12,7 @@ import numpy as np
 from tieproof.cluster.layout import Unit
 from tieproof.engine import Others
 from tieproof.errors import InputError
-from tieproof.whole_files import atomic_write
+from tieproof.whole_files import UNFINISHED, atomic_write
 
 TITLE = "tieproof.json"
 """The file of a checkpoint that says what it is of."""
@@ -109,7 +109,7 @@ def open_checkpoint(folder: Path, title: Mapping[str, str], units: Iterable[Unit
     path = folder / TITLE
     if path.exists():
         check_title(path, title)
-    elif folder.exists() and any(folder.iterdir()):
+    elif folder.exists() and not all(found.name.startswith(UNFINISHED) for found in folder.iterdir()):
         raise InputError(
             f"The folder {folder} holds other files and no checkpoint. Name an empty folder or a new one.",
             "checkpoint",
