@@ -8,7 +8,6 @@ from pathlib import Path
 
 from tieproof.errors import InputError
 
-
 UNFINISHED = ".tieproof-"
 """How the name of a new file begins until it is whole; one may be left where a process was killed."""
 
