@@ -12,6 +12,7 @@ from tieproof import cli
 from tieproof.audit import ATTACKS
 
 Run = Callable[..., tuple[int, str, str]]
+FEW = ("--items", "60")
 
 
 @pytest.fixture
@@ -27,21 +28,18 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_exit_status_tells_what_was_found(run: Run) -> None:
-    assert run("zoo:lower", "-a", "zeros", "-a", "nan") == (
-        0,
-        f"{tp.audit('zoo:lower', attacks=['zeros', 'nan'])}\n",
-        "",
-    )
-    assert run("zoo:upper", "-a", "zeros")[0] == 3
-    assert run("zoo:likes_class_zero", "-a", "relabelling")[0] == 4
+    report = tp.audit("zoo:lower", attacks=["zeros", "nan"], items=60)
+    assert run("zoo:lower", "-a", "zeros", "-a", "nan", *FEW) == (0, f"{report}\n", "")
+    assert run("zoo:upper", "-a", "zeros", *FEW)[0] == 3
+    assert run("zoo:likes_class_zero", "-a", "relabelling", *FEW)[0] == 4
 
 
 def test_files(run: Run) -> None:
-    assert run("zoo:upper", "-a", "zeros", "--json", "report.json", "--markdown", "issue.md")[0] == 3
-    report = tp.audit("zoo:upper", attacks=["zeros"])
+    assert run("zoo:upper", "-a", "zeros", *FEW, "--json", "report.json", "--markdown", "issue.md")[0] == 3
+    report = tp.audit("zoo:upper", attacks=["zeros"], items=60)
     assert json.loads(Path("report.json").read_text()) == report.to_dict()
     assert Path("issue.md").read_text() == report.to_markdown()
-    assert run("zoo:upper", "-a", "zeros", "--json", "-") == (3, f"{report.to_json()}\n", "")
+    assert run("zoo:upper", "-a", "zeros", *FEW, "--json", "-") == (3, f"{report.to_json()}\n", "")
 
 
 def test_options_reach_the_audit(run: Run) -> None:
@@ -77,7 +75,7 @@ def test_options_reach_the_audit(run: Run) -> None:
 def test_modules_beside_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("beside.py").write_text("from zoo import lower as mine\n")
     monkeypatch.delitem(sys.modules, "beside", raising=False)
-    assert run("beside:mine", "-a", "zeros")[0] == 0
+    assert run("beside:mine", "-a", "zeros", *FEW)[0] == 0
 
 
 def test_help_lists_the_attacks(run: Run) -> None:

@@ -138,6 +138,7 @@ def test_an_audit_of_what_closes_its_descriptors(numbers: Path) -> None:
         attacks=["zeros", "duplicates"],
         time_limit=LIMIT,
         isolate=True,
+        items=60,
     )
     assert report.finding("zeros").verdict == "timed out"
     assert report.finding("duplicates").verdict == "held"
@@ -194,7 +195,7 @@ def test_accidents_with_exceptions_and_names(name: str, outcome: Outcome) -> Non
 
 
 def test_a_copy_of_the_audit_does_not_come_back(tmp_path: Path) -> None:
-    options = "takes='embeddings', attacks=['zeros']"
+    options = "takes='embeddings', attacks=['zeros'], items=60"
     program = f"import tieproof as tp; print(tp.audit('unruly:comes_back_twice', {options}))"
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -28,7 +28,7 @@ def printed_by(line: str, folder: Path) -> str:
     ("name", "attack", "options"),
     [
         ("stable_sort", "zeros", {"seed": 2}),
-        ("stable_sort", "ten vectors", {}),
+        ("stable_sort", "isolated pairs", {}),
         ("stable_sort", "order search", {"items": 100}),
         ("returns_text", "zeros", {}),
         ("by_batch", "settings", {"vary": {"batch_size": [50, 200]}}),
@@ -40,7 +40,7 @@ def test_every_line_shows_its_finding_in_a_new_process(
     name: str, attack: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
     """Whatever else was attacked before."""
-    report = tp.audit(getattr(zoo, name), attacks=["zeros", "two vectors", attack], **options)
+    report = tp.audit(getattr(zoo, name), attacks=["zeros", "two vectors", attack], **{"items": 60, **options})
     found = report.finding(attack)
     assert not found.verdict.harmless
     expected = found.detail if found.score is None else repr(found.score)
@@ -57,7 +57,9 @@ def test_the_line_of_a_command(tmp_path: Path) -> None:
         "    best.setdefault(query, (float(score), document))\n"
         "print(sum(relevant[query, found[1]] == '1' for query, found in best.items()) / len(best))\n"
     )
-    report = tp.audit(Command(f"{sys.executable} {script} {{qrels}} {{run}}"), attacks=["permuting items"], items=50)
+    report = tp.audit(
+        Command(f"{sys.executable} -IS {script} {{qrels}} {{run}}"), attacks=["permuting items"], items=50, queries=40
+    )
     found = report.finding("permuting items")
     assert found.verdict == "depends on order"
     assert printed_by(found.reproduce, tmp_path) == repr(found.score)
@@ -66,7 +68,7 @@ def test_the_line_of_a_command(tmp_path: Path) -> None:
 def test_a_module_beside_is_found_from_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "beside_the_audit.py").write_text("def constant(embeddings, labels):\n    return 0.5\n")
     monkeypatch.chdir(tmp_path)
-    found = tp.audit("beside_the_audit:constant", attacks=["zeros"]).finding("random embeddings")
+    found = tp.audit("beside_the_audit:constant", attacks=["zeros"], items=60).finding("random embeddings")
     assert found.reproduce.startswith("import tieproof as tp; print(tp.audit('beside_the_audit:constant', ")
     assert printed_by(found.reproduce, tmp_path) == "0.5"
 
@@ -90,7 +92,7 @@ def test_what_no_line_would_show_has_none(
     evaluator: Callable[..., float], attack: str, options: dict[str, Any]
 ) -> None:
     """A function without a name, one that gives other numbers each time, options that have no spelling."""
-    report = tp.audit(evaluator, attacks=[attack], **options)
+    report = tp.audit(evaluator, attacks=[attack], items=60, **options)
     assert not report.held
     assert {finding.reproduce for finding in report.findings} == {""}
     assert "tp.audit(" not in str(report)

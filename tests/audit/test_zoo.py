@@ -64,7 +64,7 @@ def test_no_seed_is_accused(evaluator: Callable[[int], Callable[..., float]]) ->
     accused = [
         seed
         for seed in range(40)
-        if tp.audit(evaluator(seed), attacks=["zeros", "two vectors"], items=60, seed=seed).exploitable
+        if tp.audit(evaluator(seed), attacks=["zeros", "two vectors"], items=40, seed=seed).exploitable
     ]
     assert accused == []
 
@@ -95,7 +95,12 @@ GUILTY: dict[str, tuple[Callable[..., float], str, list[str], dict[str, Any]]] =
         {"takes": "run", "items": 100, "queries": 240},
     ),
     "empty is perfect": (zoo_guilty.empty_is_perfect, "empty lists", ["exploitable"], {"takes": "run"}),
-    "lines": (zoo_guilty.counts_lines, "repeated documents", ["exploitable"], {"takes": "files"}),
+    "lines": (
+        zoo_guilty.counts_lines,
+        "repeated documents",
+        ["exploitable"],
+        {"takes": "files", "items": 40, "queries": 40},
+    ),
     "cache by labels": (zoo_guilty.cache_by_labels(), "zeros after a good system", ["exploitable"], {}),
     "best so far": (zoo_guilty.BestSoFar(), "zeros after a good system", ["exploitable"], {}),
     "much data": (zoo_guilty.stable_where_there_is_much, "zeros of much data", ["exploitable"], {"items": 240}),
@@ -110,7 +115,7 @@ def test_every_guilty_evaluator_is_seen(name: str) -> None:
 
 
 def test_what_gives_all_random_embeddings_one_score() -> None:
-    report = tp.audit(zoo_guilty.cache_by_shape(), attacks=["zeros"])
+    report = tp.audit(zoo_guilty.cache_by_shape(), attacks=["zeros"], items=60)
     assert report.finding("random embeddings").verdict == "always the same"
 
 
@@ -139,7 +144,7 @@ def test_what_is_compiled_is_no_fault() -> None:
 
 
 def test_order_search_alone_accuses_nobody() -> None:
-    report = tp.audit(zoo.stable_sort, attacks=["order search"])
+    report = tp.audit(zoo.stable_sort, attacks=["order search"], items=60)
     assert not report.exploitable
     assert report.finding("order search").verdict == "depends on order"
 

@@ -108,7 +108,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "NeighborRecall": lambda: tp.neighbor_recall([[4, 7]], ([[4, 2, 7]], [[0.1, 0.5, 0.5]]), k=2),
     "RangeRecall": lambda: tp.range_recall(([0, 2], [4, 7]), ([0, 3], [4, 2, 7])),
     "OperatingPoint": lambda: tp.fnmr_at_fmr(DATA, LABELS).points[0],
-    "AuditReport": lambda: tp.audit(constant, attacks=["zeros", "duplicates"]),
+    "AuditReport": lambda: tp.audit(constant, attacks=["zeros", "duplicates"], items=60),
     "Evaluator": collected,
     "pcf": lambda: tp.pcf(DATA.astype(float)),
     "Ties": lambda: Ties(*(np.array([i]) for i in (0, 2, 1, 3, 2, 3, 9))),

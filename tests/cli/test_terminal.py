@@ -150,7 +150,7 @@ def test_markdown_of_an_audit_keeps_its_table(folder: Path) -> None:
     def evaluator(embeddings: Any, labels: Any) -> dict[str, float]:
         return {f"{RED}|\n": float(tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper)}
 
-    text = markdown(tp.audit(evaluator, attacks=["zeros"]))
+    text = markdown(tp.audit(evaluator, attacks=["zeros"], items=60))
     (row,) = [line for line in text.splitlines() if line.startswith("| zeros")]
     assert "\\\\x1b\\[31mred\\|" in row  # as Markdown shows it: \x1b[31mred|
     assert not obeyed(text)

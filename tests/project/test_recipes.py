@@ -213,9 +213,9 @@ def registered() -> Iterator[None]:
 @pytest.mark.usefixtures("registered")
 def test_a_blind_attack(run: CommandLine) -> None:
     blind("sevens", filled(7.0), "7 everywhere", "All items are equally near.", "this test", fixed=True)
-    caught = tp.audit(zoo.upper, attacks=["sevens"])
+    caught = tp.audit(zoo.upper, attacks=["sevens"], items=60)
     assert (caught.finding("sevens").verdict, caught.exploitable) == ("exploitable", True)
-    assert tp.audit(zoo.lower, attacks=["sevens"]).held
+    assert tp.audit(zoo.lower, attacks=["sevens"], items=60).held
     assert "exploitable" in run("audit", "tieproof.audit.examples:argsort", "-a", "sevens", status=3)
 
 
@@ -235,8 +235,8 @@ def test_an_attack_of_what_must_not_matter() -> None:
         "the sign of every number",
         "No distance changes.",
     )
-    assert tp.audit(of_positive_parts, attacks=["negation"]).finding("negation").verdict == "changes"
-    assert tp.audit(zoo.lower, attacks=["negation"]).held
+    assert tp.audit(of_positive_parts, attacks=["negation"], items=60).finding("negation").verdict == "changes"
+    assert tp.audit(zoo.lower, attacks=["negation"], items=60).held
 
 
 def test_attacks_are_taken_out_again() -> None:

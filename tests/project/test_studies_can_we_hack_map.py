@@ -96,7 +96,7 @@ ABSENT = Subject("absent", "f", "embeddings", "no_such_module", "no-such-package
 @pytest.fixture(scope="module")
 def audited() -> list[study.Audited]:
     attacks = ["zeros", "nan", "some nan", "infinity", "permuting items", "order search", "interval"]
-    report = tp.audit(zoo.stable_sort, attacks=attacks, measure="AP", distance="euclidean")
+    report = tp.audit(zoo.stable_sort, attacks=attacks, measure="AP", distance="euclidean", items=60)
     return [study.Audited(FOOLED, report), study.audit(ABSENT)]
 
 
@@ -130,7 +130,7 @@ def test_a_search_for_the_best_order_fools_nobody() -> None:
 def test_numbers_of_one_evaluator() -> None:
     several = FOOLED._replace(measures={"AP": "AP", "upper": None})
     assert several.known == {"AP": "AP"}
-    report = tp.audit(zoo.several, attacks=["zeros", "nan"], measure=several.known)
+    report = tp.audit(zoo.several, attacks=["zeros", "nan"], measure=several.known, items=60)
     lower, upper = study.numbers([study.Audited(several, report)])
     assert (lower.title, upper.title) == ("fooled, AP", "fooled, upper")
     assert (study.fooled(lower), study.fooled(upper)) == (False, True)

@@ -19,6 +19,8 @@ BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECTIONS = ("**Why.**", "**Expected.**", "**A suggestion.**")
 
 MODULES = {
+    "deep_hashing": "numpy",
+    "faiss": "faiss",
     "ir_measures": "ir_measures",
     "mteb": "mteb",
     "open_metric_learning": "oml",
@@ -27,6 +29,7 @@ MODULES = {
     "pytrec_eval": "pytrec_eval",
     "ranx": "ranx",
     "scikit_learn": "sklearn",
+    "scikit_learn_ndcg": "sklearn",
     "sentence_transformers": "sentence_transformers",
     "tie_aware_retrieval_metrics": "trm",
     "torchmetrics": "torchmetrics",

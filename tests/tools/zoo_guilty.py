@@ -63,8 +63,9 @@ def hit_queries_only(embeddings: Array, labels: Array) -> float:
 def ranked_documents(qrels: Dicts, run: Dicts, query: str) -> Array:
     """The relevance of what was returned for a query, by rank, the relevant ones last of their tie."""
     found, judged = run.get(query, {}), qrels[query]
-    names = sorted(found, key=lambda name: (-found[name], judged.get(name, 0)))
-    return np.array([judged.get(name, 0) > 0 for name in names], dtype=bool)
+    relevant = np.array([judged.get(name, 0) > 0 for name in found], dtype=bool)
+    scores = np.fromiter(found.values(), dtype=float, count=len(found))
+    return relevant[np.lexsort((relevant, -scores))]
 
 
 def average_precision(hits: Array, relevant: float) -> float:

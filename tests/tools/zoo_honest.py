@@ -7,6 +7,7 @@ is averaged, is not the usual one.
 import itertools
 import logging
 import time
+from functools import cache
 
 import numpy as np
 
@@ -30,10 +31,14 @@ class SeedPerQuery:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
+        self.keys = cache(self.drawn)
+
+    def drawn(self, count: int) -> Array:
+        """The keys (count, count - 1) of so many items."""
+        return np.array([np.random.default_rng([self.seed, query]).random(count - 1) for query in range(count)])
+
     def __call__(self, embeddings: Array, labels: Array) -> float:
-        count = len(labels) - 1
-        keys = np.array([np.random.default_rng([self.seed, query]).random(count) for query in range(count + 1)])
-        return by_keys(embeddings, labels, keys)
+        return by_keys(embeddings, labels, self.keys(len(labels)))
 
 
 class OneShuffle:

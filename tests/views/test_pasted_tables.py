@@ -226,7 +226,7 @@ def best(embeddings: Any, labels: Any) -> float:
 
 
 def test_audit_in_a_notebook() -> None:
-    report = tp.audit(best, attacks=["zeros", "nan"])
+    report = tp.audit(best, attacks=["zeros", "nan"], items=60)
     reader = from_html(report._repr_html_())
     assert [row[0] for row in reader.rows] == ["attack", "zeros", "nan"]
     assert reader.rows[1][2] == "exploitable"

@@ -118,34 +118,42 @@ def document_names(case: Case) -> list[str]:
     return [f"d{place:05}" for place in places.tolist()]
 
 
-def in_line_order(count: int, case: Case) -> list[int]:
-    """The order in which the lines of a file are written."""
-    seed = case.writing.lines
-    order: list[int] = (np.random.default_rng(seed).permutation(count) if seed else np.arange(count)).tolist()
-    return order
+def query_names(count: int) -> list[str]:
+    """Names of the queries, by number."""
+    return [f"q{query:05}" for query in range(count)]
+
+
+def by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
+    """The values (q, n) of the documents of each query, in the order of the lines; of all, or of those listed."""
+    found: Dicts = {}
+    if case.writing.lines:
+        for query, document, value in entries(values, case, listed):
+            found.setdefault(query, {})[document] = value
+        return found
+    names, queries = document_names(case), query_names(len(values))
+    if listed is None:
+        rows = zip(queries, values.tolist(), strict=True)
+        return {query: dict(zip(names, row, strict=True)) for query, row in rows}
+    for query, counts, row in zip(queries, listed, values, strict=True):
+        places = np.flatnonzero(counts)
+        if places.size:
+            found[query] = dict(zip([names[place] for place in places], row[places].tolist(), strict=True))
+    return found
 
 
 def entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
     """Query, document and value of every line; `listed` (q, n) says how often each is there."""
-    names = document_names(case)
-    items = values.shape[1]
-    flat = values.ravel().tolist()
-    for line in in_line_order(len(flat), case):
-        for _ in range(1 if listed is None else int(listed.flat[line])):
-            yield f"q{line // items:05}", names[line % items], flat[line]
+    names, queries = document_names(case), query_names(len(values))
+    items, flat, seed = values.shape[1], values.ravel().tolist(), case.writing.lines
+    order = np.random.default_rng(seed).permutation(len(flat)) if seed else np.arange(len(flat))
+    for line in (order if listed is None else np.repeat(order, listed.ravel()[order])).tolist():
+        yield queries[line // items], names[line % items], flat[line]
 
 
 def as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
     """Judgments and run, {query: {document: value}}."""
-    qrels: Dicts = {}
-    run: Dicts = {f"q{query:05}": {} for query in range(len(query_labels(case)))} if case.writing.empty else {}
-    for dictionary, lines in (
-        (qrels, entries(relevance(case), case)),
-        (run, entries(matrix(case), case, listing(case))),
-    ):
-        for query, document, value in lines:
-            dictionary.setdefault(query, {})[document] = value
-    return qrels, run
+    empty: Dicts = {query: {} for query in query_names(len(query_labels(case)))} if case.writing.empty else {}
+    return by_query(relevance(case), case), empty | by_query(matrix(case), case, listing(case))
 
 
 def listing(case: Case) -> Array | None:
@@ -164,9 +172,9 @@ def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
         np.put_along_axis(ranks, better, np.arange(1, count + 1), axis=1)
         if case.writing.ranks:
             ranks = count + 1 - ranks
-        listed = listing(case)
-        both = zip(entries(scores, case, listed), entries(ranks, case, listed), strict=True)
-        return (f"{query} Q0 {document} {rank} {score!r} t" for (query, document, score), (*_, rank) in both)
+        flat_scores, flat_ranks = scores.ravel().tolist(), ranks.ravel().tolist()
+        places = entries(np.arange(scores.size).reshape(scores.shape), case, listing(case))
+        return (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
 
     return (f"{query} 0 {document} {grade}" for query, document, grade in entries(relevance(case), case)), run()
 
