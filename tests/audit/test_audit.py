@@ -219,6 +219,32 @@ def test_every_convention(takes: str) -> None:
     assert "the lower bound: lower" in report.finding("interval").detail
 
 
+@pytest.mark.parametrize(
+    ("evaluator", "takes"),
+    [
+        (lambda embeddings, labels: 0.5, "embeddings"),
+        (lambda embeddings, labels, cameras: 0.5, "embeddings and groups"),
+        (lambda embeddings, labels, groups, measure="AP": 0.5, "embeddings and groups"),
+        (lambda queries, query_labels, gallery, gallery_labels: 0.5, "gallery"),
+        (lambda queries, query_labels, query_cameras, gallery, gallery_labels, cameras: 0.5, "gallery and groups"),
+    ],
+)
+def test_parameters_tell_how_an_evaluator_is_called(evaluator: Callable[..., float], takes: str) -> None:
+    assert audit(evaluator, attacks=["zeros"]).takes == CONVENTIONS[takes].takes
+
+
+def test_other_columns_are_handed_in_as_groups() -> None:
+    """A mean over categories of their means, which do not tell who is relevant."""
+
+    def by_category(embeddings: Any, labels: Any, categories: Any) -> float:
+        zoo.refuse(embeddings)
+        ranked = zoo.pessimistic(*zoo.leave_one_out(embeddings, labels))
+        own = [ranked[categories == category] for category in np.unique(categories)]
+        return float(np.mean([zoo.mean_average_precision(rows) for rows in own]))
+
+    assert audit(by_category, attacks=["zeros", "duplicates", "permuting items", "relabelling"]).held
+
+
 def by_document(qrels: Any, run: Any) -> float:
     """Breaks ties by the name of the document, the last one first."""
     values = []

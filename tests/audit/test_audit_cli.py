@@ -78,6 +78,13 @@ def test_modules_beside_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert run("beside:mine", "-a", "zeros", *FEW)[0] == 0
 
 
+def test_cameras_are_handed_in(run: Run) -> None:
+    arguments = ["-a", "zeros", "-m", "AP", "-d", "euclidean", *FEW]
+    assert run("zoo_honest:with_cameras", *arguments)[0] == 0
+    report = run("zoo_honest:with_cameras", "--takes", "embeddings and groups", *arguments, "--json", "-")[1]
+    assert json.loads(report)["takes"] == "(embeddings, labels, groups), leave-one-out, such as cameras"
+
+
 def test_help_lists_the_attacks(run: Run) -> None:
     text = " ".join(run("--help")[1].split())
     for name in ATTACKS:

@@ -25,6 +25,7 @@ HONEST: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "macro": (zoo_honest.macro, {"average": "macro"}),
     "pooled": (zoo_honest.pooled_area, {"takes": "relevance", "pooled": True}),
     "thresholds": (zoo_honest.precision_above, {"takes": "relevance", "thresholds": True}),
+    "rounded scores": (zoo_honest.of_rounded_scores, {"takes": "relevance"}),
     "labels of digits": (zoo_honest.of_digits, {}),
     "logs": (zoo_honest.Logs(), {}),
     "cameras": (
@@ -48,6 +49,8 @@ def test_no_honest_evaluator_is_accused(name: str) -> None:
     found = {str(finding.verdict) for finding in report.findings if not finding.verdict.harmless}
     if name in BY_CHANCE:
         assert found <= {"changes", "depends on order"}
+    elif name == "rounded scores":
+        assert {finding.attack for finding in report.findings if not finding.verdict.harmless} == {"scaling"}
     elif name in ANOTHER_AVERAGE:
         assert found <= {"gains a little"}
     else:

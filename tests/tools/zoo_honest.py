@@ -89,10 +89,14 @@ def macro(queries: Array, query_labels: Array, gallery: Array, gallery_labels: A
     return float(np.mean(scores))
 
 
-def pooled_area(scores: Array, relevance: Array) -> float:
-    """The area under the curve of all pairs of all queries; ties count half."""
+def refuse_scores(scores: Array) -> None:
     if not np.isfinite(scores).all() or not scores.size:
         raise ValueError("The scores must be finite numbers, and some.")
+
+
+def pooled_area(scores: Array, relevance: Array) -> float:
+    """The area under the curve of all pairs of all queries; ties count half."""
+    refuse_scores(scores)
     order = np.argsort(scores, axis=None)
     values, relevant = scores.ravel()[order], relevance.ravel()[order] > 0
     starts = np.flatnonzero(np.r_[True, np.diff(values) > 0])
@@ -105,11 +109,16 @@ def pooled_area(scores: Array, relevance: Array) -> float:
 
 def precision_above(scores: Array, relevance: Array) -> float:
     """Mean over queries of the F1 of what scores above 0.5."""
-    if not np.isfinite(scores).all() or not scores.size:
-        raise ValueError("The scores must be finite numbers, and some.")
+    refuse_scores(scores)
     taken = scores > 0.5
     hits = (taken & (relevance > 0)).sum(axis=1)
     return float((2 * hits / (taken.sum(axis=1) + (relevance > 0).sum(axis=1))).mean())
+
+
+def of_rounded_scores(scores: Array, relevance: Array) -> float:
+    """The lower bound of scores with one digit: only scores larger than usual have no ties."""
+    refuse_scores(scores)
+    return zoo.mean_average_precision(zoo.pessimistic(-np.round(scores, 1), relevance > 0))
 
 
 def of_digits(embeddings: Array, labels: Array) -> float:

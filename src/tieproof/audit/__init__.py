@@ -69,11 +69,14 @@ def audit(
     ----------
     evaluator : a function, "package.module:function", or `Command`
         It returns a number, or a dict of numbers by their names. It is a black box: it is only ever called.
-    takes : "embeddings", "gallery", "distances", "scores", "relevance", "run" or "files"
+    takes : "embeddings", "gallery", …, "distances", "scores", "relevance", "run" or "files"
         How it is called: (embeddings, labels), leave-one-out; (queries, query_labels, gallery, gallery_labels); a
         matrix (q, n) of distances or of scores with query_labels and gallery_labels; (scores, relevance) of shape
-        (q, n) each; (qrels, run) as dicts of dicts, or as paths of TREC files. Default: "embeddings" for a function
-        of two parameters, "gallery" for one of four, "files" for a `Command`.
+        (q, n) each; (qrels, run) as dicts of dicts, or as paths of TREC files. "embeddings and groups" and "gallery
+        and groups" add a column such as cameras: (embeddings, labels, groups); (queries, query_labels, query_groups,
+        gallery, gallery_labels, gallery_groups). Default: "embeddings" for a function of two parameters, "embeddings
+        and groups" for one of three of which the first is called embeddings, "gallery" for one of four, "gallery and
+        groups" for one of six, "files" for a `Command`.
     larger_is_better : bool
         False for error rates and the like.
     limits : (least, largest) or None

@@ -4,7 +4,7 @@ A record holds what a system hands in: rows of numbers, one for each item, drawn
 not all alike are dealt out at random, or the order of the items would tell the evaluator their classes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -29,24 +29,34 @@ FEW_DRAWS = 4
 
 
 def blind(
-    name: str, rows: Rows, does: str, why: str, source: str = "", fixed: bool = False, times: float = 1
+    name: str,
+    rows: Rows,
+    does: str,
+    why: str,
+    source: str = "",
+    fixed: bool = False,
+    times: float = 1,
+    beside: Rows | None = None,
 ) -> Attack:
     """Register a blind attack.
 
     fixed : where no random number goes into its rows
     times : how many times as many items and queries as usual it has
+    beside : what gains as much where nothing but the size of the numbers matters
     """
-    run = partial(attempt_blindly, name, rows, fixed, times)
+    run = partial(attempt_blindly, name, rows, fixed, times, beside)
     return register(Attack(name, "blind", does, why, source, run, rows=rows, fixed=fixed))
 
 
-def attempt_blindly(name: str, rows: Rows, fixed: bool, times: float, examination: Examination) -> Iterator[Finding]:
+def attempt_blindly(
+    name: str, rows: Rows, fixed: bool, times: float, beside: Rows | None, examination: Examination
+) -> Iterator[Finding]:
     """Hand the rows in on every layout; of much data on the two where order gains most."""
 
-    def case(board: Board) -> Case:
-        return examination.blind_case(board, rows, examination.random(name, *board.key))
+    def dealing(rows: Rows, *key: str) -> Callable[[Board], Case]:
+        return lambda board: examination.blind_case(board, rows, examination.random(name, *key, *board.key))
 
-    trial = Trial(name, case, examination.score, fixed)
+    trial = Trial(name, dealing(rows), examination.score, fixed, beside=beside and dealing(beside, "beside"))
     if times == 1:
         return examine(examination, trial, LAYOUTS.values())
     trial = trial._replace(times=times, draws=FEW_DRAWS, looks=LOOKS[:2])
@@ -61,6 +71,11 @@ def filled(value: float) -> Rows:
 def scaled(factor: float, dtype: type[np.floating] = np.float64) -> Rows:
     """Normal numbers times a factor."""
     return lambda dice, count, width: (dice.random.normal(size=(count, width)) * factor).astype(dtype)
+
+
+def larger(dice: Dice, count: int, width: int) -> Array:
+    """Random rows times a power of two, of which all types hold the squares; scores, which lie closer, times more."""
+    return dice.plain(count, width) * np.float32(1024 if dice.kind == "scores" else 16)
 
 
 def some(value: float) -> Rows:
@@ -146,9 +161,15 @@ blind(
 )
 blind("either infinity", either_infinity, "infinity of random sign", "Differences of infinities are NaN.")
 blind("some infinity", some(np.inf), "random vectors, a tenth of them infinite", "No direction follows from them.")
-blind("overflow", scaled(1e300), "random float64 numbers about 1e300, infinite in float32", RANDOM)
+blind("overflow", scaled(1e300), "random float64 numbers about 1e300, infinite in float32", RANDOM, beside=larger)
 blind("underflow", scaled(1e-200), "random float64 numbers about 1e-200, zero in float32", RANDOM)
-blind("huge norms", scaled(1e30, np.float32), "random float32 numbers about 1e30, whose squares are infinite", RANDOM)
+blind(
+    "huge norms",
+    scaled(1e30, np.float32),
+    "random float32 numbers about 1e30, whose squares are infinite",
+    RANDOM,
+    beside=larger,
+)
 blind("denormals", subnormal, "1 to 3 times the smallest float32, whose squares are zero", RANDOM)
 blind("one ulp", one_ulp, "0.3 or the next larger float32, at random", "Rounding alone makes or breaks its ties.")
 blind("two vectors", dealt(2), "two random vectors, dealt out at random", FEW)

@@ -30,6 +30,7 @@ class Convention:
     kind : whether it evaluates vectors, each against all others or queries against a gallery, or given scores
     arguments : from a case to the arguments
     parameters : how many a function of this convention has, if that tells it from others
+    first : what the first of them is called, where their number is that of others, too
     ascending : whether smaller is nearer, for given scores
     grouped : whether items have groups, such as cameras, whose items of the query's class are no candidates
     written : whether documents have names, and lines an order
@@ -41,6 +42,7 @@ class Convention:
     kind: Kind
     arguments: Callable[[Case], tuple[Any, ...]]
     parameters: int | None = None
+    first: str = ""
     ascending: bool = False
     grouped: bool = False
     written: bool = False
@@ -189,6 +191,8 @@ CONVENTIONS = {
             "(embeddings, labels, groups), leave-one-out, such as cameras",
             "leave-one-out",
             grouped_vectors,
+            parameters=3,
+            first="embeddings",
             grouped=True,
         ),
         Convention(
@@ -211,29 +215,32 @@ CONVENTIONS = {
 
 
 def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
-    """The convention of that name, or the one that the number of parameters without a default tells.
+    """The convention of that name, or the one that the parameters without a default tell.
 
     >>> convention_of(lambda embeddings, labels: 1.0, None).name
     'embeddings'
+    >>> convention_of(lambda embeddings, labels, cameras: 1.0, None).name
+    'embeddings and groups'
     """
     if takes is not None:
         check_choice("takes", takes, CONVENTIONS)
         return CONVENTIONS[takes]
-    try:
-        parameters = inspect.signature(evaluator).parameters.values()
-    except (TypeError, ValueError):
-        required = -1
-    else:
-        required = sum(
-            parameter.default is parameter.empty
-            and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-            for parameter in parameters
-        )
+    names = required(evaluator)
     for convention in CONVENTIONS.values():
-        if convention.parameters == required:
+        if convention.parameters == len(names) and convention.first in ("", *names[:1]):
             return convention
     ways = "; ".join(f"{convention.name}: {convention.takes}" for convention in CONVENTIONS.values())
     raise InputError(
         "How the evaluator is called cannot be told from its parameters. Pass takes= (--takes on the command line), "
         f"one of {ways}."
     )
+
+
+def required(evaluator: Evaluator) -> list[str]:
+    """The names of the parameters without a default, as far as they can be told."""
+    try:
+        parameters = inspect.signature(evaluator).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [each.name for each in parameters if each.default is each.empty and each.kind in positional]

@@ -32,6 +32,7 @@ class Trial(NamedTuple):
     looks : after how many further draws they are looked at
     own : whether its boards are its own, none of which the evaluator has seen, each beside a random embedding on a
         board with one item fewer, drawn before
+    beside : random rows of another size, where it is random rows of a still more different one
     """
 
     attack: str
@@ -42,6 +43,7 @@ class Trial(NamedTuple):
     draws: int = DRAWS
     looks: Sequence[int] = LOOKS
     own: bool = False
+    beside: Callable[[Board], Case] | None = None
 
 
 class Drawn(NamedTuple):
@@ -204,14 +206,33 @@ def difference(drawn: Drawn, measure: str, sign: int) -> float:
 
 
 def judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
-    """What a gain is: an exploit, or a small one, or one that comes from thresholds or the kind of average."""
+    """What a gain is: an exploit, or a small one, or one that comes from size, thresholds or the kind of average."""
     examination, score = contest.examination, contest.first.values[measure]
+    if contest.trial.beside is not None and not gains_more_than_size(contest, measure, contest.trial.beside):
+        return Verdict.HELD
     if may_be_a_threshold(examination, measure, score, contest.board(0)):
         return Verdict.HELD
     if may_be_the_average(examination, measure, contest.case, luck):
         return Verdict.GAINS_A_LITTLE if examination.options.average is None else Verdict.HELD
     small = gains.mean <= EXPLOIT * luck.std + rounding(luck.mean)
     return Verdict.GAINS_A_LITTLE if small else Verdict.EXPLOITABLE
+
+
+def gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board], Case]) -> bool:
+    """Whether a system also gains over random rows of another size, with which an evaluator may see fewer ties.
+
+    One that rounds, and scores the lower bound, gives large random embeddings more than usual ones.
+    """
+    looks = contest.trial.looks
+    count = max(look for look in looks if look <= max(len(contest.drawn), looks[0]))
+    gains = []
+    for number, drawn in enumerate(contest.draw(count), 1):
+        other = contest.trial.score(beside(contest.board(number)))
+        gain = difference(drawn._replace(random=other), measure, contest.examination.sign)
+        if math.isnan(gain):
+            return True
+        gains.append(gain)
+    return is_gain(Luck.of(gains), LEVEL)
 
 
 def gain_in_words(draws: Sequence[Drawn], gains: Luck) -> str:
