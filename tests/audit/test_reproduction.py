@@ -12,6 +12,7 @@ import pytest
 
 import tieproof as tp
 import zoo
+import zoo_guilty
 from tieproof.audit import Command
 
 
@@ -85,13 +86,14 @@ def local() -> Callable[..., float]:
     [
         (local(), "zeros", {}),
         (zoo.breaks_ties_by_chance, "calling again", {}),
+        (zoo_guilty.first_score_of_labels, "order search", {}),
         (zoo.by_sorting, "settings", {"vary": {"sort": [np.sort, zoo.unsorted]}}),
     ],
 )
 def test_what_no_line_would_show_has_none(
     evaluator: Callable[..., float], attack: str, options: dict[str, Any]
 ) -> None:
-    """A function without a name, one that gives other numbers each time, options that have no spelling."""
+    """A function without a name, one whose numbers change or are remembered, options that have no spelling."""
     report = tp.audit(evaluator, attacks=[attack], items=60, **options)
     assert not report.held
     assert {finding.reproduce for finding in report.findings} == {""}

@@ -154,6 +154,13 @@ def cache_by_labels() -> Cache:
     return Cache(lambda embeddings, labels: labels.tobytes())
 
 
+REMEMBERED = cache_by_labels()
+
+
+def first_score_of_labels(embeddings: Array, labels: Array) -> float:
+    return REMEMBERED(embeddings, labels)
+
+
 def cache_by_shape() -> Cache:
     return Cache(lambda embeddings, labels: embeddings.shape)
 

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from tieproof.audit import all_attacks  # noqa: F401 (to choose from)
 from tieproof.audit.attacks import ATTACKS, Attack, chosen
+from tieproof.audit.averages import perfect_case
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.audit.conventions import CONVENTIONS, Convention, Evaluator, convention_of
 from tieproof.audit.data import data_case
 from tieproof.audit.examination import AVERAGES, Call, Examination, Options
-from tieproof.audit.luck import Luck, differ, power
+from tieproof.audit.luck import LOOKS, Luck, differ, power, rounding
 from tieproof.audit.outcomes import RETURNED, Outcome, attempt
 from tieproof.audit.patience import patient
 from tieproof.audit.process_trees import ending_in_order
@@ -39,6 +40,12 @@ FEWEST = 4 * CLASSES
 
 FIRST = LAYOUTS["shuffled"]
 """The labels on which the evaluator must score random embeddings."""
+
+UNSEEN = 1000
+"""The number of a board that no attack draws."""
+
+MUCH = 5.0
+"""Standard deviations of random embeddings on other labels: what a system that knows the labels is above them."""
 
 
 def examined(evaluator: Evaluator | str, options: Options, progress: bool) -> AuditReport:
@@ -188,11 +195,29 @@ def of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
 
 
 def is_steady(examination: Examination) -> bool:
-    """Whether random and tied data that were scored before score the same again."""
+    """Whether random and tied data that were scored before score the same again, and nothing is remembered."""
     board = examination.board(FIRST, 1)
     before, again = examination.at_random(board), examination.score(examination.random_case(board))
-    tied = data_case(examination, "tied")
-    return same(before, again) and same(examination.score(tied), examination.score(tied))
+    tied_case = data_case(examination, "tied")
+    tied = examination.score(tied_case)
+    return same(before, again) and same(tied, examination.score(tied_case)) and not remembers(examination)
+
+
+def remembers(examination: Examination) -> bool:
+    """Whether random embeddings score, on labels that are new, what a system did before that knows these labels.
+
+    One that only looks at the labels gives both the same, too; but then not much more than on other labels.
+    """
+    case = examination.random_case(examination.board(FIRST, UNSEEN))
+    known = examination.score(perfect_case(examination, case))
+    if not same(known, examination.score(case)):
+        return False
+    others = [examination.at_random(examination.board(FIRST, number)) for number in range(1, LOOKS[0] + 1)]
+    for name, value in known.values.items():
+        luck = Luck.of([other.values.get(name, math.nan) for other in others])
+        if abs(value - luck.mean) > MUCH * luck.std + rounding(luck.mean):
+            return True
+    return False
 
 
 def same(one: Outcome, other: Outcome) -> bool:
