@@ -74,6 +74,12 @@ def test_no_seed_is_accused(evaluator: Callable[[int], Callable[..., float]]) ->
 
 GUILTY: dict[str, tuple[Callable[..., float], str, list[str], dict[str, Any]]] = {
     "argsort()[::-1][:k]": (zoo_guilty.last_first, "zeros", ["exploitable"], {"takes": "relevance"}),
+    "first of the nearest": (
+        zoo_guilty.first_of_nearest,
+        "zeros",
+        ["exploitable"],
+        {"takes": "relevance", "items": 240, "queries": 600},
+    ),
     "two looks": (zoo_guilty.two_looks, "zeros", ["exploitable"], {"takes": "relevance", "queries": 600}),
     "ties of three to ten": (zoo_guilty.ties_of_three_to_ten, "groups of eight", ["exploitable"], {}),
     "hit queries only": (zoo_guilty.hit_queries_only, "isolated pairs", ["exploitable"], {}),
