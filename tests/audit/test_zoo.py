@@ -152,6 +152,13 @@ def test_what_is_compiled_is_no_fault() -> None:
     assert report.held
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_size_alone_accuses_nobody(seed: int) -> None:
+    attacks = ["huge norms", "overflow"]
+    options: dict[str, Any] = {"takes": "relevance", "items": 80, "queries": 80, "seed": seed}
+    assert tp.audit(zoo_honest.of_rounded_scores, attacks=attacks, **options).held
+
+
 def test_order_search_alone_accuses_nobody() -> None:
     report = tp.audit(zoo.stable_sort, attacks=["order search"], items=60)
     assert not report.exploitable

@@ -17,6 +17,9 @@ from tieproof.audit.outcomes import Outcome
 from tieproof.audit.report import BASELINE
 from tieproof.audit.verdicts import Finding, Verdict
 
+SHARE = 0.5
+"""The part of a gain that must be left where the size of numbers is not what gains."""
+
 ENDLESS = (Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
 
 
@@ -225,14 +228,15 @@ def gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board
     """
     looks = contest.trial.looks
     count = max(look for look in looks if look <= max(len(contest.drawn), looks[0]))
-    gains = []
+    sign, gains, usual = contest.examination.sign, [], []
     for number, drawn in enumerate(contest.draw(count), 1):
         other = contest.trial.score(beside(contest.board(number)))
-        gain = difference(drawn._replace(random=other), measure, contest.examination.sign)
-        if math.isnan(gain):
-            return True
-        gains.append(gain)
-    return is_gain(Luck.of(gains), LEVEL)
+        gains.append(difference(drawn._replace(random=other), measure, sign))
+        usual.append(difference(drawn, measure, sign))
+    if any(map(math.isnan, gains)):
+        return True
+    found = Luck.of(gains)
+    return is_gain(found, LEVEL) and found.mean > SHARE * Luck.of(usual).mean
 
 
 def gain_in_words(draws: Sequence[Drawn], gains: Luck) -> str:
