@@ -34,11 +34,12 @@ QUICK_ENTRIES = ("whole", "projected-12", "signs-32", "zeros", "order", "names")
 COMPETITION = """title = "Sections of packages"
 measures = ["AP"]
 distance = "cosine"
-[data]
+[[phases]]
+name = "Final"
 items = "items.npy"
 labels = "labels.npy"
+[judge]
 seed = "seed.txt"
-[system]
 batch = 500
 repeats = 50
 """

@@ -15,6 +15,8 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
+    for module in ("checking", "judging"):  # each random system is a process, and they are not the matter here
+        monkeypatch.setattr(f"tieproof.competition.inspection.{module}.DRAWS", 3)
 
     def call(*args: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stopped:
@@ -51,7 +53,7 @@ def test_the_exit_status_tells_what_was_found(run: Run, tmp_path: Path) -> None:
 def test_one_line_for_what_is_wrong(run: Run, tmp_path: Path) -> None:
     competition(tmp_path)
     for arguments, says in (
-        (("new", "none.toml", "bundle"), "none.toml does not exist"),
+        (("new", "none.toml", "bundle"), "none.toml cannot be read"),
         (("new", "competition.toml", "bundle", "--platform", "x"), "'x' is not one of codabench, evalai, kaggle"),
         (("check", "nothing"), "nothing is no folder or .zip of a bundle"),
         (("check", ".", "-a", "zero"), "Unknown attack 'zero'"),

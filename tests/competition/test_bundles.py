@@ -190,6 +190,10 @@ def test_kaggle_metric_scores_both_parts(tmp_path: Path) -> None:
             metric["score"](part, handed[1:], "id")
 
 
+def relevant_in(cell: str) -> str:
+    return " ".join(pair.removesuffix("=1") for pair in cell.split() if pair.endswith("=1"))
+
+
 def test_kaggle_metric_of_lists(tmp_path: Path) -> None:
     import pandas as pd
 
@@ -197,7 +201,7 @@ def test_kaggle_metric_of_lists(tmp_path: Path) -> None:
     metric: dict[str, Any] = {}
     exec((bundle / "metric.py").read_text(), metric)
     solution = pd.read_csv(bundle / "solution.csv").drop(columns="Usage")
-    perfect = solution.rename(columns={"relevant": "documents"})
+    perfect = solution.assign(documents=[relevant_in(cell) for cell in solution["relevant"]]).drop(columns="relevant")
     assert metric["score"](solution, perfect, "id") == 1.0
     others = perfect.assign(documents=["d99"] * len(perfect))
     assert metric["score"](solution, others, "id") == 0.0

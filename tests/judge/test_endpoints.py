@@ -77,7 +77,7 @@ def test_distances_from_an_address(server: Server, tmp_path: Path) -> None:
         return "".join(f"{a},{b},{abs(words[a] - words[b])}\n" for a, b in asked["questions"]).encode()
 
     server.answer = answer
-    competition = organise(tmp_path, distance=None, system_kind="distance")
+    competition = organise(tmp_path, task="distances", distance=None)
     judgment = judge(competition, address(server), name="ours", out=tmp_path / "judged")
     lengths = EMBEDDINGS[:, 2]
     expected = tp.evaluate_distances(abs(lengths[:, None] - lengths), labels=LABELS, measures=["AP"])
@@ -88,8 +88,8 @@ def test_distances_from_an_address(server: Server, tmp_path: Path) -> None:
     ("answer", "limits", "reason"),
     [
         (lambda asked: b"", {}, "crashed"),
-        (lambda asked: b"x" * 3000, {"limits_output": "1KiB"}, "too much output"),
-        (slow, {"limits_seconds": 0.5}, "late"),
+        (lambda asked: b"x" * 3000, {"judge_output": "1KiB"}, "too much output"),
+        (slow, {"judge_seconds": 0.5}, "late"),
         (lambda asked: b"\xff\xfe,1\n", {}, "missing"),
     ],
 )
@@ -97,7 +97,7 @@ def test_addresses_that_do_not_answer(
     server: Server, tmp_path: Path, answer: Answer, limits: dict[str, Any], reason: str
 ) -> None:
     server.answer = answer
-    competition = organise(tmp_path, system_batch=100, system_repeats=0, **limits)
+    competition = organise(tmp_path, judge_batch=100, judge_repeats=0, **limits)
     judgment = judge(competition, address(server), name="ours", out=tmp_path / "judged")
     assert judgment.refused == ({reason: 12},)
 

@@ -10,8 +10,8 @@ import pytest
 
 import tieproof as tp
 from competitions import EMBEDDINGS, HEAD, HONEST, LABELS, PRINT, VECTOR, WORDS, edit_distance, organise, program
-from tieproof.judge import Judgment, judge
-from tieproof.judge.competition import Competition
+from tieproof.judge import Competition, Judgment, judge
+from tieproof.judge.contests import contest
 from tieproof.judge.dealing import Dealer
 from tieproof.judge.items import read_sequestered
 from tieproof.judge.judging import dealt
@@ -134,8 +134,8 @@ def test_whatever_a_system_does_it_scores_as_if_it_were_blind(
     tmp_path: Path, code: str, arguments: str, reason: str
 ) -> None:
     seconds = 1 if reason == "late" else 120
-    limits = {"limits_seconds": seconds, "limits_output": "1MB", "limits_memory": "512MiB", "system_batch": 100}
-    judgment = judged(tmp_path, code, arguments, system_repeats=0, **limits)
+    limits = {"judge_seconds": seconds, "judge_output": "1MB", "judge_memory": "512MiB", "judge_batch": 100}
+    judgment = judged(tmp_path, code, arguments, judge_repeats=0, **limits)
     assert judgment.refused == ({reason: len(WORDS)},)
     zeros = tp.evaluate(np.zeros((12, 2)), LABELS, distance="euclidean", measures=["AP", "P@1"])
     assert judgment["AP"].ties == zeros["AP"]
@@ -155,7 +155,7 @@ def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:
     labels.parent.mkdir()
     np.save(labels, np.arange(12)[:, None] % 3)
     code = f"{HEAD}os.symlink({str(labels)!r}, answers)"
-    judgment = judged(tmp_path, code, "{items} {answers}", system_batch=100, system_repeats=0)
+    judgment = judged(tmp_path, code, "{items} {answers}", judge_batch=100, judge_repeats=0)
     assert judgment.refused == ({"crashed": 12},)
 
 
@@ -173,18 +173,18 @@ def test_codes_under_hamming_distance(tmp_path: Path) -> None:
 
 
 def test_by_the_rules_a_refusal_can_cost_the_rank(tmp_path: Path) -> None:
-    assert judged(tmp_path, "pass", rules_refused="disqualified").disqualified
+    assert judged(tmp_path, "pass", judge_refused="disqualified").disqualified
     assert not judged(tmp_path / "b", "pass").disqualified
 
 
 def test_the_time_of_a_run_is_limited(tmp_path: Path) -> None:
     code = f"{HONEST}import time; time.sleep(0.7)"
-    judgment = judged(tmp_path, code, limits_total_seconds=1.0, system_batch=1, system_repeats=0)
+    judgment = judged(tmp_path, code, judge_total_seconds=1.0, judge_batch=1, judge_repeats=0)
     assert 10 <= judgment.refused[0]["late"] <= 11
 
 
 def test_names_that_nobody_asked_about_are_counted_and_ignored(tmp_path: Path) -> None:
-    judgment = judged(tmp_path, f"{HONEST}print('0123,1,2,3,4')", system_batch=100, system_repeats=0)
+    judgment = judged(tmp_path, f"{HONEST}print('0123,1,2,3,4')", judge_batch=100, judge_repeats=0)
     check_same(judgment.results[0], EXPECTED)
     assert log_of(tmp_path)["runs"][0]["unknown_names"] == 1
 
@@ -198,7 +198,7 @@ CHANGING = {
 
 @pytest.mark.parametrize("kind", CHANGING)
 def test_answers_that_depend_on_what_must_not_matter_are_reported(tmp_path: Path, kind: str) -> None:
-    judgment = judged(tmp_path, PRINT + CHANGING[kind], system_batch=6, system_repeats=6)
+    judgment = judged(tmp_path, PRINT + CHANGING[kind], judge_batch=6, judge_repeats=6)
     (repeats,) = judgment.repeats
     assert repeats.asked == 6
     assert repeats.differ >= 3
@@ -208,7 +208,7 @@ def test_answers_that_depend_on_what_must_not_matter_are_reported(tmp_path: Path
 
 def test_a_random_system_is_run_several_times(tmp_path: Path) -> None:
     code = f"{PRINT}{VECTOR}import random\nfor name, word in lines: print(name, random.random(), sep=',')\n"
-    judgment = judged(tmp_path, code, system_runs=3)
+    judgment = judged(tmp_path, code, judge_runs=3)
     lowers = [result["AP"].lower for result in judgment.results]
     score = judgment["AP"]
     assert len(set(lowers)) == 3
@@ -231,15 +231,16 @@ def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest
     sizes = [3, 3, 5, 8, 9, 1]
     for at, size in enumerate(sizes):
         (organiser / "images" / f"{at}.png").write_bytes(b"x" * size)
-    (organiser / "labels.tsv").write_text("".join(f"{at}.png\t{at // 2}\n" for at in range(6)))
-    competition = organise(organiser, data_items="images", data_labels="labels.tsv")
+    order = [4, 0, 3, 5, 1, 2]
+    (organiser / "labels.csv").write_text("id,label\n" + "".join(f"{at},{at // 2}\n" for at in order))
+    competition = organise(organiser, phases_items="images", phases_labels="labels.csv")
     judgment = judge(competition, "images:sizes", name="sizes", out=tmp_path / "judged")
-    labels = [str(at // 2) for at in range(6)]
-    expected = tp.evaluate(np.array(sizes)[:, None], labels, distance="euclidean", measures=["AP", "P@1"])
+    labels = [str(at // 2) for at in order]
+    expected = tp.evaluate(np.array(sizes)[order][:, None], labels, distance="euclidean", measures=["AP", "P@1"])
     check_same(judgment.results[0], expected)
     rows = np.random.default_rng(0).normal(size=(12, 2, 2)).astype(np.float32)
     np.save(organiser / "rows.npy", rows)
-    competition = organise(organiser, data_items="rows.npy")
+    competition = organise(organiser, phases_items="rows.npy")
     judgment = judge(competition, "images:rows", name="rows", out=tmp_path / "judged")
     flat = tp.evaluate(rows.reshape(12, 4).astype(float), LABELS, distance="euclidean", measures=["AP", "P@1"])
     check_same(judgment.results[0], flat)
@@ -253,10 +254,10 @@ def test_a_gallery(tmp_path: Path) -> None:
         (organiser / f"{name}.txt").write_text("".join(f"{word}\n" for word in WORDS[part]))
         (organiser / f"{name}-labels.txt").write_text("".join(f"{label}\n" for label in LABELS[part]))
     files = {
-        "data_items": str(organiser / "queries.txt"),
-        "data_labels": str(organiser / "queries-labels.txt"),
-        "data_gallery": str(organiser / "gallery.txt"),
-        "data_gallery_labels": str(organiser / "gallery-labels.txt"),
+        "phases_items": str(organiser / "queries.txt"),
+        "phases_labels": str(organiser / "queries-labels.txt"),
+        "phases_gallery": str(organiser / "gallery.txt"),
+        "phases_gallery_labels": str(organiser / "gallery-labels.txt"),
     }
     judgment = judged(tmp_path, HONEST, **files)
     expected = tp.evaluate(
@@ -270,7 +271,7 @@ def test_a_gallery(tmp_path: Path) -> None:
     check_same(judgment.results[0], expected)
     pairs = f"{PRINT}words = dict(lines)\nfor line in open(sys.argv[2]):\n    a, b = line.strip().split(',')\n"
     pairs += "    print(a, b, abs(len(words[a]) - len(words[b])), sep=',')\n"
-    judgment = judged(tmp_path / "b", pairs, "{lines} {pairs}", distance=None, system_kind="distance", **files)
+    judgment = judged(tmp_path / "b", pairs, "{lines} {pairs}", task="distances", distance=None, **files)
     lengths = np.array([len(word) for word in WORDS])
     matrix = abs(lengths[:4, None] - lengths[None, 4:])
     expected = tp.evaluate_distances(matrix, labels=LABELS[:4], gallery_labels=LABELS[4:], measures=["AP", "P@1"])
@@ -294,8 +295,8 @@ for line in open(sys.argv[2]):
 
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_systems_that_give_distances(tmp_path: Path, symmetric: bool) -> None:
-    kind = {"distance": None, "system_kind": "distance", "system_symmetric": symmetric}
-    judgment = judged(tmp_path, PRINT + EDITS, "{lines} {pairs}", system_batch=20, **kind)
+    kind = {"distance": None, "task": "distances", "judge_symmetric": symmetric}
+    judgment = judged(tmp_path, PRINT + EDITS, "{lines} {pairs}", judge_batch=20, **kind)
     matrix = np.array([[edit_distance(a, b) for b in WORDS] for a in WORDS], dtype=float)
     expected = tp.evaluate_distances(matrix, labels=LABELS, measures=["AP", "P@1"])
     check_same(judgment.results[0], expected)
@@ -308,7 +309,7 @@ def test_systems_that_give_distances(tmp_path: Path, symmetric: bool) -> None:
 
 def test_a_pair_without_an_answer_is_farthest(tmp_path: Path) -> None:
     code = PRINT + EDITS.replace("    print(a", "    if words[a] != 'kitten' != words[b]: print(a")
-    judgment = judged(tmp_path, code, "{lines} {pairs}", distance=None, system_kind="distance", system_batch=16)
+    judgment = judged(tmp_path, code, "{lines} {pairs}", task="distances", distance=None, judge_batch=16)
     matrix = np.array([[edit_distance(a, b) for b in WORDS] for a in WORDS], dtype=float)
     silent = WORDS.index("kitten")
     matrix[silent] = matrix[:, silent] = 1000.0
@@ -317,11 +318,11 @@ def test_a_pair_without_an_answer_is_farthest(tmp_path: Path) -> None:
 
 
 def test_names_and_order_are_drawn_from_the_seed(tmp_path: Path) -> None:
-    competition = Competition.read(organise(tmp_path))
-    items = read_sequestered(competition)
+    held = contest(Competition.read(organise(tmp_path)), None)
+    items = read_sequestered(held)
 
     def asked(seed: bytes, name: str, run: int) -> list[tuple[str, int]]:
-        return [pair for batch in dealt(competition, items, Dealer(seed, name, run)) for pair in batch.items.items()]
+        return [pair for batch in dealt(held, items, Dealer(seed, name, run)) for pair in batch.items.items()]
 
     one = asked(b"a seed", "ours", 1)
     assert asked(b"a seed", "ours", 1) == one

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    organise(tmp_path / "organiser", system_batch=100, system_repeats=0)
+    organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -10,7 +10,8 @@ import pytest
 
 from competitions import LABELS, SEED, WORDS
 from tieproof.cli import main
-from tieproof.judge.competition import ENTRIES, Competition
+from tieproof.competition.settings import JUDGE
+from tieproof.judge import Competition
 from tieproof.judge.protocol import FIELDS, REFUSALS
 
 PAGE = Path(__file__).parents[2] / "docs" / "judge.md"
@@ -62,16 +63,14 @@ def test_what_the_page_shows_are_the_defaults(folder: Path) -> None:
     place = folder / "short.toml"
     place.write_text(
         'title = "Animals"\nmeasures = ["AP", "P@1"]\n'
-        '[data]\nitems = "items.txt"\nlabels = "labels.txt"\nseed = "seed.txt"\n'
+        '[[phases]]\nname = "Final"\nitems = "items.txt"\nlabels = "labels.txt"\n[judge]\nseed = "seed.txt"\n'
     )
-    short = Competition.read(place)
-    for field in ("distance", "kind", "symmetric", "runs", "batch", "repeats", "limits", "refused"):
-        assert getattr(shown, field) == getattr(short, field)
+    assert Competition.read(place) == shown._replace(path=place)
 
 
 def test_the_page_names_all_there_is() -> None:
     text = PAGE.read_text(encoding="utf-8")
     (competition,) = blocks("toml")
-    assert [name for name in ENTRIES if name.rpartition(".")[2] not in competition] == []
+    assert [name for name in JUDGE if f"{name} =" not in competition] == []
     assert [name for name in FIELDS if f"| `{{{name}}}` |" not in text] == []
     assert [name for name in REFUSALS if f"| {name} |" not in text] == []

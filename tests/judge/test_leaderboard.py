@@ -79,7 +79,7 @@ def folder(tmp_path: Path) -> Path:
     """Records and logs of a random system, a silent one, and one that no judge has seen."""
     if not hasattr(os, "fork"):
         pytest.skip("needs processes as Unix has them")
-    competition = organise(tmp_path / "organiser", system_batch=100, rules_refused="disqualified")
+    competition = organise(tmp_path / "organiser", judge_batch=100, judge_refused="disqualified")
     out = tmp_path / "judged"
     judge(competition, program(tmp_path / "a", HONEST), name="honest", out=out)
     chance = f"{PRINT}import random\nfor name, word in lines: print(name, random.random())".replace(

@@ -46,7 +46,7 @@ def has_ended(number: int) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_judge_that_was_killed_gives_the_same_bytes(tmp_path: Path, number: signal.Signals) -> None:
-    competition = organise(tmp_path / "organiser", system_batch=2, system_runs=2)
+    competition = organise(tmp_path / "organiser", judge_batch=2, judge_runs=2)
     asked = tmp_path / "asked"
     asked.mkdir()
     code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")
@@ -71,7 +71,7 @@ def test_a_judge_that_was_killed_gives_the_same_bytes(tmp_path: Path, number: si
 
 
 def test_a_journal_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
-    competition = organise(tmp_path / "organiser", system_batch=2)
+    competition = organise(tmp_path / "organiser", judge_batch=2)
     asked = tmp_path / "asked"
     asked.mkdir()
     code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")

@@ -70,7 +70,7 @@ def accept(server: socket.socket) -> None:
 
 def spied(folder: Path, port: int, seal: seals.How) -> tuple[Judgment, list[bool]]:
     """The judgment of a spy, and what it found."""
-    competition = organise(folder / "organiser", system_batch=100, system_repeats=0)
+    competition = organise(folder / "organiser", judge_batch=100, judge_repeats=0)
     code = SPY
     for name, value in {"organiser!r": repr(str(folder / "organiser")), "port": port, "judge": os.getpid()}.items():
         code = code.replace(f"= {{{name}}}", f"= {value}").replace(f", {{{name}}}", f", {value}")
@@ -166,7 +166,7 @@ with open(answers, "w") as file:
 def test_a_system_cannot_fill_the_memory_with_files(tmp_path: Path, place: str) -> None:
     """Many files, each within the limit of one: they are counted together, or cannot be written at all."""
     code = f"import time\nfor at in range(40): open(f{place!r}, 'wb').write(b'x' * 100_000)\ntime.sleep(100)\n"
-    limits = {"limits_output": "1MB", "limits_seconds": 60, "system_batch": 100, "system_repeats": 0}
+    limits = {"judge_output": "1MB", "judge_seconds": 60, "judge_batch": 100, "judge_repeats": 0}
     competition = organise(tmp_path / "organiser", **limits)
     judgment = judge(competition, program(tmp_path / "team", code), name="full", out=tmp_path / "judged")
     reason = "crashed" if place in ("/{at}", "/dev/{at}") else "too much output"
@@ -218,7 +218,7 @@ def test_an_image_runs_without_network_and_is_removed(
     place.chmod(place.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{place.parent}:{os.environ['PATH']}")
     command = program(tmp_path / "team", HONEST)
-    competition = organise(tmp_path / "organiser", system_batch=100, system_repeats=0)
+    competition = organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
     judgment = judge(competition, f"{engine}:image {command}", name="ours", out=tmp_path / "judged")
     assert judgment.refused == ({},)
     assert judgment.seal == Seal(engine, ())
@@ -232,7 +232,7 @@ def test_a_judge_leaves_no_process(tmp_path: Path) -> None:
     """Neither where the system leaves the session, nor where its time is over."""
     mark = f"sleep 98765.{os.getpid()}"
     code = f"import subprocess\nfor _ in range(3): subprocess.Popen({mark.split()!r}, start_new_session=True)\n"
-    competition = organise(tmp_path / "organiser", system_batch=100, system_repeats=0)
+    competition = organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
     chosen: tuple[seals.How, ...] = ("none", "auto")
     for seal in chosen:
         judge(competition, program(tmp_path / "team", code), name=seal, out=tmp_path / "judged", seal=seal)

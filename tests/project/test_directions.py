@@ -38,11 +38,12 @@ MAY_IMPORT = {
     "audit": "later errors data ties inputs distances measures results calls",
     # Of calls, pages take the nearest items of the worst queries, which no result keeps.
     "views": "installed whole_files errors ties distances measures confidence statistics results calls audit",
-    # A judge runs programs as an audit does, and writes records and logs.
-    "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views",
+    "competition": "later installed errors data ties inputs measures distances results calls audit views",
+    # A judge runs programs as an audit does, writes records and logs, and reads the file of a competition.
+    "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views "
+    "competition",
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "whole_files errors ties inputs distances measures results calls views",
-    "competition": "later installed errors data ties inputs measures distances results calls audit views",
     "tieproof": "later installed errors ties inputs measures confidence results calls audit",
     "cli": "tieproof errors data inputs native distances measures results calls audit views judge integrations "
     "competition",

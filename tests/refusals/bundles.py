@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from refusals.case import Case
@@ -10,17 +11,25 @@ from tieproof.competition import check, new
 GOOD = {
     "title": '"Letters"',
     "task": '"embeddings"',
-    "image": '"docker.io/jane/scoring:1"',
-    "phases": '[{name = "Final", start = 2027-01-10, end = 2027-02-10, truth = "labels.csv"}]',
+    "platform.image": '"docker.io/jane/scoring:1"',
+    "phases": '[{name = "Final", start = 2027-01-10, end = 2027-02-10, labels = "labels.csv"}]',
 }
 LABELS = "id,label\na,1\nb,1\nc,2\n"
 
 
-def settings(labels: str = LABELS, platform: str = "codabench", **changed: str | None) -> Callable[[Path], object]:
+def settings(labels: Any = LABELS, platform: Any = "codabench", **changed: Any) -> Callable[[Path], object]:
     """Make a bundle from a file with other keys; None leaves one out."""
 
     def call(folder: Path) -> object:
         (folder / "labels.csv").write_text(labels)
+        (folder / "more.csv").write_text("id,label\nd,1\ne,2\n")
+        (folder / "grouped.csv").write_text("id,label,group\nd,1,x\ne,2,y\n")
+        for name in ("public", "linked"):
+            (folder / name).mkdir(exist_ok=True)
+        for place in ("public/x", "x"):
+            (folder / place).touch()
+        if not (folder / "linked" / "item").is_symlink():
+            (folder / "linked" / "item").symlink_to(folder / "labels.csv")
         keys = {name: value for name, value in {**GOOD, **changed}.items() if value is not None}
         (folder / "competition.toml").write_text("".join(f"{name} = {value}\n" for name, value in keys.items()))
         return new(folder / "competition.toml", folder / "bundle", platform=platform)
@@ -30,13 +39,14 @@ def settings(labels: str = LABELS, platform: str = "codabench", **changed: str |
 
 def phase(**changed: str) -> str:
     """A list with one phase."""
-    given = {"name": '"Final"', "start": "2027-01-10", "end": "2027-02-10", "truth": '"labels.csv"', **changed}
+    given = {"name": '"Final"', "start": "2027-01-10", "end": "2027-02-10", "labels": '"labels.csv"', **changed}
     return "[{" + ", ".join(f"{name} = {value}" for name, value in given.items()) + "}]"
 
 
 LATER = [
     phase(name='"B"', start="2027-03-01", end="2027-04-01"),
     phase(name='"C"', start="2027-05-01", end="2027-06-01"),
+    phase(name='"B"', start="2027-03-01", end="2027-04-01", gallery_labels='"more.csv"'),
 ]
 
 
@@ -87,12 +97,14 @@ CASES: dict[str, Case] = {
         settings(measure='["AP"]'), r"has the key measure, which is not known\. Did you mean measures\?", True
     ),
     "a competition without a title": Case(settings(title=None), r"lacks the key title\. Give a text", True),
-    "a competition with an empty title": Case(settings(title='""'), r"has nothing as title\. Give a text", True),
+    "a competition with an empty title": Case(settings(title='""'), r"has title = ''\. Give a text", True),
     "a title that no platform has room for": Case(
         settings(title=f'"{"a" * 101}"'), r"a title of 101 letters\. Give at most 100", True
     ),
     "a title that is a number": Case(settings(title="7"), r"has title = 7\. Give a text", True),
-    "an unknown task": Case(settings(task='"images"'), r"Unknown task='images'\. Known: embeddings, run", True),
+    "an unknown task": Case(
+        settings(task='"images"'), r"has task = 'images'\. Give one of embeddings, distances, run", True
+    ),
     "no measures of a competition": Case(
         settings(measures="[]"), r"has measures = \[\]\. Give a list such as \['AP', 'P@1'\]", True
     ),
@@ -100,15 +112,19 @@ CASES: dict[str, Case] = {
         settings(distance='"hamming"'), r"has the distance hamming, of packed bits\. Let participants", True
     ),
     "a competition that allows no submissions": Case(
-        settings(limits="{submissions = 0}"), r"has submissions = 0\. Give a whole number of at least 1", True
+        settings(**{"platform.submissions": "0"}),
+        r"has platform\.submissions = 0\. Give a whole number of at least 1",
+        True,
     ),
     "a logo that is no picture": Case(
-        settings(logo='"labels.csv"'), r"has the logo labels\.csv\. Give a picture: \.png, \.jpg, \.jpeg", True
+        settings(**{"platform.logo": '"labels.csv"'}),
+        r"has platform\.logo = 'labels\.csv'\. Give a picture: \.png, \.jpg, \.jpeg",
+        True,
     ),
-    "a phase that is no table": Case(settings(phases="[7]"), r"number 1 of .* is 7\. Give a table with name", True),
+    "a phase that is no table": Case(settings(phases="[7]"), r"has phases\[1\] = 7\. Give a table with name", True),
     "a phase without an end": Case(
-        settings(phases='[{name = "x", start = 2027-01-10, truth = "labels.csv"}]'),
-        r"lacks the key end\. Give a date or a time",
+        settings(phases='[{name = "x", start = 2027-01-10, labels = "labels.csv"}]'),
+        r"lacks the key phases\[1\]\.end\. Give a date or a time",
         True,
     ),
     "a phase that ends before it starts": Case(
@@ -128,10 +144,12 @@ CASES: dict[str, Case] = {
         settings(phases=phase(name='"最終"')), r"no letter or digit of ASCII in its name\. Give it one", True
     ),
     "a truth that is not there": Case(
-        settings(phases=phase(truth='"truth.csv"')), r"names truth\.csv, which is not beside it", True
+        settings(phases=phase(labels='"truth.csv"')), r"names .*truth\.csv, which is not there", True
     ),
     "a truth that would be handed out": Case(
-        settings(phases=phase(items='"."')), r"hands out \., and the truth lies in it\. Put them apart", True
+        settings(phases=phase(items='"public"', labels='"public/x"')),
+        r"hands out .*public, in which .*public/x tells what only the organiser knows\. Put them apart",
+        True,
     ),
     "a truth without labels": Case(settings(labels="id,class\na,1\n"), r"has the columns id, class; a table", True),
     "a truth with a ragged row": Case(
@@ -145,11 +163,45 @@ CASES: dict[str, Case] = {
         r"baseline of the phase Final would be refused: The submission has none of them at its top",
         True,
     ),
-    "a truth with an empty label": Case(settings(labels="id,label\na,\n"), r"a row without id or label", True),
+    "a competition of distances on a platform": Case(
+        settings(task='"distances"'), r"for which systems are run\. That is done by tieproof judge", True
+    ),
+    "a run with labels": Case(
+        settings(task='"run"'), r"has phases\[1\] without qrels\. Give the file of the truth, for the task run", True
+    ),
+    "labels beside judgments": Case(
+        settings(task='"run"', phases=phase(qrels='"labels.csv"')),
+        r"has phases\[1\]\.labels, and the task run has none\. Leave it out",
+        True,
+    ),
+    "a gallery that is handed out under the name of the items": Case(
+        settings(phases=phase(items='"public/x"', gallery='"x"', gallery_labels='"more.csv"')),
+        r"items and a gallery that are both called x\. Rename one",
+        True,
+    ),
+    "a gallery with an id of a query": Case(
+        settings(phases=phase(gallery_labels='"labels.csv"')), r"The phase Final has the id 'a' twice", True
+    ),
+    "groups of the queries alone": Case(
+        settings(phases=phase(gallery_labels='"grouped.csv"')),
+        r"has groups of the queries or of the gallery only\. Give both a column group",
+        True,
+    ),
+    "a gallery in one phase of two": Case(
+        settings(phases=f"{phase()[:-1]}, {LATER[2][1:]}"),
+        r"has a gallery in some phases only\. Let all be scored alike",
+        True,
+    ),
+    "a link to the labels among what is handed out": Case(
+        settings(phases=phase(items='"linked"')),
+        r"hands out .*linked, in which .* tells what only",
+        True,
+    ),
+    "a truth with an empty label": Case(settings(labels="id,label\na,\n"), r"a row without label", True),
     "a truth with an item twice": Case(settings(labels="id,label\na,1\na,2\n"), r"has the id 'a' twice", True),
     "a truth without items": Case(settings(labels="id,label\n"), r"has no items\. Give a row", True),
     "a competition on Codabench without an image": Case(
-        settings(image=None),
+        settings(**{"platform.image": None}),
         r"in a container image: build one of image/Dockerfile, push it, and name it as image",
         True,
     ),

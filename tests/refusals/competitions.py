@@ -46,8 +46,8 @@ def unlabelled_folder(folder: Path) -> object:
     (folder / "images").mkdir()
     for name in ("a.png", "b.png"):
         (folder / "images" / name).touch()
-    (folder / "images.txt").write_text("a.png cat\n")
-    return judged(data_items="images", data_labels="images.txt")(folder)
+    (folder / "images.csv").write_text("id,label\na,cat\n")
+    return judged(phases_items="images", phases_labels="images.csv")(folder)
 
 
 def two_boards(folder: Path) -> object:
@@ -58,39 +58,63 @@ def two_boards(folder: Path) -> object:
 
 CASES: dict[str, Case] = {
     "a competition that is no TOML": Case(
-        read(lambda text: "title = 'Words\n"), r"competition.toml is no TOML \(.*\); mend it", in_folder=True
+        read(lambda text: "title = 'Words\n"), r"competition.toml is no TOML: .*\. Correct it there", in_folder=True
     ),
     "a competition without labels": Case(
-        read(data_labels=None), r"lacks 'data.labels', which every competition has", in_folder=True
+        read(phases_labels=None), r"has phases\[1\] without labels\. Give the file of the truth", in_folder=True
     ),
     "an entry that is spelt otherwise": Case(
-        read(limits_second=5), r"unknown 'limits.second'. Did you mean limits.seconds\?", in_folder=True
+        read(judge_second=5),
+        r"has the key judge\.second, which is not known\. Did you mean judge\.seconds\?",
+        in_folder=True,
     ),
     "an entry of another type": Case(
-        read(system_batch="ten"), r"'system.batch' must be int, not str: 'ten'", in_folder=True
+        read(judge_batch="ten"), r"has judge\.batch = 'ten'\. Give a whole number of at least 1", in_folder=True
     ),
-    "true as a number": Case(read(system_batch=True), r"'system.batch' must be int, not bool", in_folder=True),
+    "true as a number": Case(
+        read(judge_batch=True), r"has judge\.batch = True\. Give a whole number of at least 1", in_folder=True
+    ),
     "a batch of nothing": Case(
-        read(system_batch=0), r"system.batch must be a whole number of at least 1, not 0", in_folder=True
+        read(judge_batch=0), r"has judge\.batch = 0\. Give a whole number of at least 1", in_folder=True
     ),
     "no time at all": Case(
-        read(limits_seconds=0), r"limits.seconds must be a number of seconds above 0, not 0", in_folder=True
+        read(judge_seconds=0), r"has judge\.seconds = 0\. Give a number of seconds above 0", in_folder=True
     ),
     "an unknown measure of a competition": Case(
-        read(measures=["APP"]), r"measures: unknown measure 'APP'", in_folder=True
+        read(measures=["APP"]), r"has measures = \['APP'\]: unknown measure 'APP'", in_folder=True
     ),
     "an unknown distance of a competition": Case(
-        read(distance="manhatan"), r"competition.toml: distance: ", in_folder=True
+        read(distance="manhatan"), r"competition\.toml has distance = 'manhatan': ", in_folder=True
     ),
     "distances with a distance": Case(
-        read(system_kind="distance"), r"has both system.kind = 'distance' and a distance of its own", in_folder=True
+        read(task="distances"),
+        r"has the task distances and a distance, which is one between embeddings",
+        in_folder=True,
     ),
     "embeddings that are symmetric": Case(
-        read(system_symmetric=True), r"system.symmetric belongs to system.kind = 'distance'", in_folder=True
+        read(judge_symmetric=True), r"has judge\.symmetric, which belongs to the task distances", in_folder=True
     ),
     "a competition whose gallery has no labels": Case(
-        read(data_gallery="gallery.txt"),
-        r"needs both data.gallery and data.gallery_labels, or neither",
+        read(phases_gallery="gallery.txt"),
+        r"has phases\[1\]\.gallery without gallery_labels\. Give both, or neither",
+        in_folder=True,
+    ),
+    "a competition of runs before a judge": Case(
+        judged(task="run", distance=None, phases_labels=None, phases_qrels="qrels.txt"),
+        r"a judge asks systems for embeddings or distances\. Runs are handed in on a platform",
+        in_folder=True,
+    ),
+    "a competition without a seed": Case(
+        judged(judge_seed=None), r"lacks the key judge\.seed\. Give the file of a secret", in_folder=True
+    ),
+    "a test set without items": Case(
+        judged(phases_items=None),
+        r"lacks the key phases\[1\]\.items\. Give the file of it, for the judge",
+        in_folder=True,
+    ),
+    "a phase that there is not": Case(
+        lambda folder: judge(organise(folder), "cat {lines}", name="ours", phase="First"),
+        r"has no phase 'First'\. Name the one that is judged: Final",
         in_folder=True,
     ),
     "a seed that anybody guesses": Case(
@@ -106,14 +130,16 @@ CASES: dict[str, Case] = {
     "items without a label": Case(
         judged(spoil=without_a_label), r"holds labels of shape \(11,\) for 12 items", in_folder=True
     ),
-    "a file without a label": Case(unlabelled_folder, r"b.png has no label in .*images.txt", in_folder=True),
+    "a file without a label": Case(
+        unlabelled_folder, r"'b' of .*images has no label in .*images\.csv", in_folder=True
+    ),
     "a test set of which nothing can be scored": Case(
         judged(spoil=lambda folder: (folder / "labels.txt").write_text("".join(f"{at}\n" for at in range(12)))),
         r"No query has anything relevant",
         in_folder=True,
     ),
     "items that are no items": Case(
-        judged(data_items="labels.csv"), r"must be a folder, or a file of lines \(.txt\) or of rows", in_folder=True
+        judged(phases_items="labels.json"), r"must be a folder, or a file of lines \(\.txt\), of rows", in_folder=True
     ),
     "a system without its items": Case(judged("cat"), r"The system must have \{items\} or \{lines\}", in_folder=True),
     "a system that wants the labels": Case(
@@ -123,7 +149,7 @@ CASES: dict[str, Case] = {
         judged("./absent {items}"), r"The program './absent' of the system is not there", in_folder=True
     ),
     "a system of distances without pairs": Case(
-        judged(distance=None, system_kind="distance"),
+        judged(task="distances", distance=None),
         r"asks for distances, and the system lacks \{pairs\}",
         in_folder=True,
     ),

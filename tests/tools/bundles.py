@@ -10,14 +10,14 @@ import numpy as np
 
 SETTINGS = """
 title = "Letters & <digits>"
-description = "Find items of the same class."
 task = "{task}"
 measures = ["AP", "P@1"]
+
+[platform]
+description = "Find items of the same class."
 organizer = "Jane Doe"
 contact = "jane@example.org"
 image = "docker.io/jane/scoring:1"
-
-[limits]
 submissions_per_day = 3
 megabytes = 1
 dimensions = 64
@@ -28,7 +28,7 @@ PHASE = """
 name = "{name}"
 start = {start}
 end = {end}
-truth = "{truth}"
+{truth}
 items = "{items}"
 """
 
@@ -48,7 +48,7 @@ def competition(folder: Path, phases: Sequence[str] = ("Final",), items: int = 4
         for each in ids:
             (folder / f"{name}_items" / f"{each}.txt").write_text("a text of the same length as the others")
         start, end = TIMES[name]
-        text += PHASE.format(name=name, start=start, end=end, truth=f"{name}.csv", items=f"{name}_items")
+        text += PHASE.format(name=name, start=start, end=end, truth=f'labels = "{name}.csv"', items=f"{name}_items")
     return written(folder, text)
 
 
@@ -61,7 +61,9 @@ def competition_of_runs(folder: Path) -> Path:
     return written(
         folder,
         text
-        + PHASE.format(name="Final", start="2027-01-01", end="2027-01-02", truth="qrels.txt", items="queries.txt"),
+        + PHASE.format(
+            name="Final", start="2027-01-01", end="2027-01-02", truth='qrels = "qrels.txt"', items="queries.txt"
+        ),
     )
 
 

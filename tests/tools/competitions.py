@@ -43,7 +43,7 @@ def edit_distance(a: str, b: str) -> int:
 
 
 def organise(folder: Path, **entries: Any) -> Path:
-    """Write the files of a competition; entries are of its tables, as `system_batch=5`. Returns its file."""
+    """Write the files of a competition; entries are of its tables, as `judge_batch=5`. Returns its file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.txt").write_text("".join(f"{word}\n" for word in WORDS))
     (folder / "labels.txt").write_text("".join(f"{label}\n" for label in LABELS))
@@ -52,19 +52,20 @@ def organise(folder: Path, **entries: Any) -> Path:
         "title": "Words",
         "distance": "euclidean",
         "measures": ["AP", "P@1"],
-        "data_items": "items.txt",
-        "data_labels": "labels.txt",
-        "data_seed": "seed.txt",
-        "system_batch": 5,
-        "system_repeats": 3,
-        "limits_seconds": 120,
+        "phases_name": "Final",
+        "phases_items": "items.txt",
+        "phases_labels": "labels.txt",
+        "judge_seed": "seed.txt",
+        "judge_batch": 5,
+        "judge_repeats": 3,
+        "judge_seconds": 120,
     } | entries
-    tables: dict[str, list[str]] = {"": [], "data": [], "system": [], "limits": [], "rules": []}
+    tables: dict[str, list[str]] = {"": [], "[phases]": [], "judge": []}
     for name, value in given.items():
         table, underline, key = name.partition("_")
         if value is not None:
             table, key = (table, key) if underline else ("", name)
-            tables[table].append(f"{key} = {as_toml(value)}")
+            tables[f"[{table}]" if table == "phases" else table].append(f"{key} = {as_toml(value)}")
     text = "\n".join(line for table, lines in tables.items() for line in ([f"[{table}]"] if table else []) + lines)
     place = folder / "competition.toml"
     place.write_text(f"{text}\n")
@@ -86,7 +87,7 @@ def program(folder: Path, code: str, arguments: str = "{lines}", name: str = "sy
 
 def write_examples() -> None:
     """The files of the help texts, in the current folder: a competition, three systems, and a board of two others."""
-    organise(Path(), system_batch=100, system_repeats=0)
+    organise(Path(), judge_batch=100, judge_repeats=0)
     head = HEAD.replace("items, answers = sys.argv[1:3]", "items = sys.argv[1]")
     code = f"{head}for name in names: print(name[:-4], os.path.getsize(os.path.join(items, name)), sep=',')\n"
     Path("system").write_text(f"#!{sys.executable} -IS\n{code}")

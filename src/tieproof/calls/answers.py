@@ -15,7 +15,7 @@ from tieproof.distances import Distance, reported
 from tieproof.engine import ties_of
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_embeddings
-from tieproof.inputs.labels import checked_labels
+from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
 from tieproof.problem import Problem, Watch
@@ -30,6 +30,8 @@ def evaluate_answers(
     *,
     gallery: Any = None,
     gallery_labels: Any = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
     distance: str = "cosine",
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     empty: Empty = "skip",
@@ -50,6 +52,8 @@ def evaluate_answers(
         Items with the query's label are relevant.
     gallery, gallery_labels :
         The retrieval database and its labels; without it every item queries all the others.
+    groups, gallery_groups : (n,)
+        An item with the query's label and group is excluded, as in `evaluate`.
     distance : one of those of `evaluate`, by its name
         For "hamming" the numbers of an answer are 0 and 1.
     measures, empty, memory, threads, progress :
@@ -85,18 +89,21 @@ def evaluate_answers(
             raise InputError(f"The {name} must have the shape (n,), and have {np.ndim(values)} axes.", name)
     of_queries, others = checked_labels(labels, gallery_labels, len(own), None if items is None else len(items))
     of_items = of_queries if others is None else others
+    grouped = checked_groups(groups, gallery_groups, len(own), None if items is None else len(items))
     setting = Setting(reported(distance), items is None, len(own), len(of_items), own.shape[1], empty)
     problem = None
     if answered.any() and item_answered.sum() > (items is None):
         problem = in_memory(
             make_problem(
-                Side(own[answered], of_queries[answered]),
-                Side(None) if items is None else Side(items[item_answered], of_items[item_answered]),
+                Side(own[answered], of_queries[answered], grouped and grouped[0][answered]),
+                Side(None)
+                if items is None
+                else Side(items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered]),
                 distance,
                 as_budget(memory, threads),
             )
         )
-    missing = Missing.of(of_queries, of_items, answered, item_answered, items is None)
+    missing = Missing.of((of_queries, of_items), grouped, answered, item_answered, items is None)
     rankings = RankingDigests(len(own))
     scores = score(rankings.noted(missing.completed(problem, watched(progress))), wanted, len(own))
     return make_result(scores, setting, rankings.origin("evaluate_answers"))
@@ -121,7 +128,7 @@ class Missing(NamedTuple):
     """The rankings of queries and items of which some have no answer.
 
     answered : (q,) whether each query has one
-    ranked : (q,) how many items each ranks; in leave-one-out all but itself
+    ranked : (q,) how many items each ranks: all but the excluded ones
     relevant : (q,) how many of them are relevant
     last : (q,) how many items without an answer it ranks, and `last_relevant`, how many of those are relevant
     """
@@ -134,20 +141,27 @@ class Missing(NamedTuple):
 
     @classmethod
     def of(
-        cls, queries: Array, items: Array, answered: BoolArray, item_answered: BoolArray, leave_one_out: bool
+        cls,
+        labels: tuple[Array, Array],
+        groups: tuple[Array, Array] | None,
+        answered: BoolArray,
+        item_answered: BoolArray,
+        leave_one_out: bool,
     ) -> "Missing":
-        """From the label and the answers of every query and item."""
-        _, codes = np.unique(np.concatenate([queries, items]), return_inverse=True)
-        own, others = codes[: len(queries)], codes[len(queries) :]
-        itself, unanswered_itself = np.int64(leave_one_out), np.int64(leave_one_out) * ~answered
-        count = int(codes.max()) + 1
-        return cls(
-            answered,
-            np.full(len(own), len(others) - itself),
-            np.bincount(others, minlength=count)[own] - itself,
-            int((~item_answered).sum()) - unanswered_itself,
-            np.bincount(others[~item_answered], minlength=count)[own] - unanswered_itself,
-        )
+        """From the label, the group and the answer of every query and item."""
+        own, others = coded(*labels)
+        excluding, excluded = (own, others) if groups is None else coded(*paired((own, others), coded(*groups)))
+        of_item = 1 if leave_one_out or groups is not None else 0
+        if groups is None and leave_one_out:
+            excluding, excluded = np.arange(len(own)), np.arange(len(others))
+
+        def ranked(items: BoolArray) -> tuple[IntArray, IntArray]:
+            """How many of these items each query ranks, and how many of them are relevant."""
+            left_out = of_item * among(excluding, excluded[items])
+            return int(items.sum()) - left_out, among(own, others[items]) - left_out
+
+        everything = np.ones(len(others), dtype=np.bool_)
+        return cls(answered, *ranked(everything), *ranked(~item_answered))
 
     def completed(self, problem: Problem | None, watch: Watch) -> Parts:
         """The ties of all queries: those of the answered ones, each with what has no answer behind it."""
@@ -190,3 +204,22 @@ class Missing(NamedTuple):
         none = Ties(nothing, nothing, nothing, nothing, nothing, count, count)
         tied = self._replace(last=ranked, last_relevant=relevant)
         return tied.with_last(queries, none)
+
+
+def coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
+    """A number for each value, the same on both sides."""
+    _, codes = np.unique(np.concatenate([of_queries, of_items]), return_inverse=True)
+    return codes[: len(of_queries)], codes[len(of_queries) :]
+
+
+def paired(ones: tuple[IntArray, IntArray], others: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
+    """A number for each pair of numbers, on both sides."""
+    count = 1 + max(int(side.max(initial=0)) for side in others)
+    return ones[0] * count + others[0], ones[1] * count + others[1]
+
+
+def among(wanted: IntArray, found: IntArray) -> IntArray:
+    """How often each wanted number is found."""
+    count = 1 + max(int(wanted.max(initial=0)), int(found.max(initial=0)))
+    times: IntArray = np.bincount(found, minlength=count)[wanted]
+    return times

@@ -28,9 +28,10 @@ HELP = (
 
 NEW = (
     "Make a bundle for a platform from one small file.\n\n"
-    "SETTINGS is a file in TOML with title, task (embeddings or run), measures, distance, limits and phases, each "
-    "with start, end, truth and items. BUNDLE is the folder to make, or a .zip to upload: pages, scoring program, "
-    "truth, baseline, starting kit. The lower bound of the first measure ranks."
+    "COMPETITION is the file of a competition (docs/competition_file.md), the one that tieproof judge reads, too: "
+    "title, task, measures, distance, phases with their data, and what the platform shows and allows. BUNDLE is the "
+    "folder to make, or a .zip to upload: pages, scoring program, truth, baseline, starting kit. The lower bound of "
+    "the first measure ranks."
 )
 
 CHECK = (
@@ -44,7 +45,7 @@ CHECK = (
 )
 
 EXAMPLES = (
-    "tieproof competition new digits.toml bundle/ --platform codabench",
+    "tieproof competition new competition.toml bundle/ --platform codabench",
     "tieproof competition check bundle/",
 )
 CHECK_EXAMPLES = (
@@ -63,12 +64,12 @@ def command() -> None:
 
 
 @command.command("new", cls=Command, help=NEW, examples=EXAMPLES[:1])
-@file_argument("settings", meaning="The file of the competition (.toml).")
+@file_argument("competition", meaning="The file of the competition (.toml).")
 @file_argument("bundle", meaning="The folder to make, or a .zip; nothing may be there yet.")
 @choice_option("--platform", default="codabench", text="Where the competition is to run.", choices=BUNDLES)
-def make(settings: str, bundle: str, platform: str) -> None:
+def make(competition: str, bundle: str, platform: str) -> None:
     """Make the bundle, and say what comes next."""
-    made = new(settings, bundle, platform=platform)
+    made = new(competition, bundle, platform=platform)
     what = count(sum(path.is_file() for path in made.rglob("*")), "file") if made.is_dir() else "an archive"
     say(f"Wrote {in_one_line(made)} for {platform}: {what}. Before it opens: tieproof competition check {bundle}")
 

@@ -12,6 +12,7 @@ from tieproof.cli.output import STANDARD_OUTPUT, answer, written
 from tieproof.cli.streams import is_terminal, say
 from tieproof.errors import InputError
 from tieproof.judge import Competition, judge
+from tieproof.judge.contests import contest
 from tieproof.judge.sealing import HOW
 from tieproof.results.judgments import Judgment
 from tieproof.views.text.files import MEANS
@@ -20,7 +21,8 @@ from tieproof.views.text.judgment import render
 HELP = (
     "Run a system that nobody trusts on data that it does not have, and score it. "
     "Its creator hands over a program, and never sees the test set.\n\n"
-    "COMPETITION is a file that says what is measured, where the items and labels are, and what a system may take. "
+    "COMPETITION is the file of a competition (docs/competition_file.md): what is measured, where items and labels "
+    "are, and what a system may take. "
     "The system is given items under names that say nothing, batch by batch, each in a process and a folder of its "
     "own, and without network where bubblewrap is installed; the labels stay here. It is a command with {items} (the "
     "path of a folder with a file for each item) or {lines} (of a file with a line for each), which prints a line of "
@@ -41,6 +43,7 @@ EXAMPLES = (
 @option("--system", metavar="SYSTEM", required=True, text="What is judged.")
 @option("--name", metavar="NAME", default="system", text="Of the system, by which its files are called.")
 @file_option("--out", default="judged", text="The folder for records, answers and the log.")
+@option("--phase", metavar="NAME", text="Whose test set it is judged on. Default: the only one.")
 @count_option("--runs", text="How often it is run. Default: what the competition says.")
 @choice_option("--seal", default="auto", text="What keeps the system from all but its items.", choices=HOW)
 @file_option("--show", multiple=True, text="A file or folder that the system may read; repeat it for more.")
@@ -51,6 +54,7 @@ def command(
     system: str,
     name: str,
     out: str,
+    phase: str | None,
     runs: int | None,
     seal: str,
     show: Sequence[str],
@@ -67,12 +71,13 @@ def command(
             system,
             name=name,
             out=out,
+            phase=phase,
             runs=runs,
             seal=seal,  # type: ignore[arg-type]
             show=show,
             progress=is_terminal(sys.stderr),
         ),
-        [*found.secrets],
+        [*contest(found, phase).secrets],
         [(json, MEANS)],
     )
     if quiet:

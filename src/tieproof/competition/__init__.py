@@ -1,7 +1,8 @@
 """Competitions that cannot be hacked: bundles for the platforms, and attacks on a bundle before it opens.
 
-competition.toml ──► settings.py ──► bundles/: a file for each platform ──► a folder or .zip to upload
-                     scoring.py, programs.py: what the scoring program in it calls
+competition.toml ──► settings.py: the one file of a competition, which the judge reads, too
+settings ──► hosting.py ──► bundles/: a file for each platform ──► a folder or .zip to upload
+                            scoring.py, programs.py: what the scoring program in it calls
 a bundle ──► inspection/: runs it as its platform does, and attacks it ──► CheckReport
 
 >>> from tieproof.competition import Scoring
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tieproof.competition.making import new
     from tieproof.competition.programs import on_codabench, on_evalai, on_grand_challenge, on_kaggle
     from tieproof.competition.scoring import Scoring
+    from tieproof.competition.settings import Competition
     from tieproof.competition.submissions import SubmissionError
 else:
     __getattr__, __dir__ = handed_on(
@@ -29,6 +31,7 @@ else:
             "ATTACKS": "tieproof.competition.inspection.all_attacks",
             "CheckReport": "tieproof.competition.inspection.report",
             "FileAttack": "tieproof.competition.inspection.attacks",
+            "Competition": "tieproof.competition.settings",
             "Scoring": "tieproof.competition.scoring",
             "SubmissionError": "tieproof.competition.submissions",
             "check": "tieproof.competition.inspection.checking",
@@ -43,6 +46,7 @@ else:
 __all__ = [
     "ATTACKS",
     "CheckReport",
+    "Competition",
     "FileAttack",
     "Scoring",
     "SubmissionError",

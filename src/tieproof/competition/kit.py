@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.competition import texts
+from tieproof.competition.hosting import Hosted, HostedPhase
 from tieproof.competition.scoring import Scoring
-from tieproof.competition.settings import Phase, Settings, slug
-from tieproof.competition.truth import Labels, read_judgments, read_labels, table
+from tieproof.competition.truth import Truth, read_judgments, table
 from tieproof.competition.words import fillings, program_values
 from tieproof.data import load_digits
 from tieproof.ties import Array
@@ -26,7 +26,7 @@ LISTED = 100
 """Documents that a random run lists for each query."""
 
 
-def kit_files(settings: Settings, folder: str, platform: str) -> Files:
+def kit_files(settings: Hosted, folder: str, platform: str) -> Files:
     """The starting kit, at a place in the bundle for a platform."""
     values = fillings(settings, platform)
     files: Files = {
@@ -37,13 +37,18 @@ def kit_files(settings: Settings, folder: str, platform: str) -> Files:
     sample = sample_of(settings.scoring)
     files |= {f"{folder}/sample/{name}": content for name, content in sample.items()}
     if settings.scoring.task == "embeddings":
-        files |= {f"{folder}/ids_{slug(phase.name)}.txt": ids_of(phase) for phase in settings.phases}
+        files |= {f"{folder}/ids_{phase.codename}.txt": ids_of(phase) for phase in settings.phases}
     return files
 
 
-def ids_of(phase: Phase) -> bytes:
+def handed_out(phase: HostedPhase, folder: str) -> Files:
+    """What participants get of a phase, at a place in the bundle."""
+    return {f"{folder}/{place.name}": place for place in phase.public}
+
+
+def ids_of(phase: HostedPhase) -> bytes:
     """The ids of a phase, one a line, in the order of the rows of an .npy."""
-    return "".join(f"{each}\n" for each in read_labels(phase.truth).ids).encode()
+    return "".join(f"{each}\n" for each in phase.ids).encode()
 
 
 def sample_of(scoring: Scoring) -> Mapping[str, bytes]:
@@ -57,7 +62,7 @@ def sample_of(scoring: Scoring) -> Mapping[str, bytes]:
     pixels, digits = load_digits()
     pixels = pixels[:SAMPLE_ITEMS]
     names = [sha256(f"sample {at}".encode()).hexdigest()[:12] for at in range(SAMPLE_ITEMS)]
-    labels = Labels.of(zip(names, map(str, digits[:SAMPLE_ITEMS].tolist()), strict=True))
+    labels = Truth(tuple(names), tuple(map(str, digits[:SAMPLE_ITEMS].tolist()))).in_order()
     bright = (pixels > pixels.mean(axis=1, keepdims=True)).astype(np.float32)
     rows = [(name, *map(int, row)) for name, row in zip(names, pixels, strict=True)]
     return {
@@ -75,15 +80,15 @@ def archive(ids: Sequence[str], vectors: Array) -> bytes:
     return written.getvalue()
 
 
-def baseline_of(scoring: Scoring, phase: Phase) -> tuple[str, bytes]:
+def baseline_of(scoring: Scoring, phase: HostedPhase) -> tuple[str, bytes]:
     """The name and the content of a submission to a phase: the organiser's, or random numbers."""
     if phase.baseline is not None:
         name = "run.txt" if scoring.task == "run" else f"embeddings{phase.baseline.suffix.lower()}"
         return name, phase.baseline.read_bytes()
     random = np.random.default_rng(0)
     if scoring.task == "run":
-        return "run.txt", random_run(phase.truth, random)
-    ids = read_labels(phase.truth).ids
+        return "run.txt", random_run(phase.judged, random)
+    ids = phase.ids
     return "embeddings.npz", archive(ids, random.normal(size=(len(ids), WIDTH)).astype(np.float32))
 
 

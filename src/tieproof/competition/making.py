@@ -7,9 +7,11 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from tieproof.competition.bundles import BUNDLES
+from tieproof.competition.hosting import Hosted, HostedPhase, hosted
 from tieproof.competition.kit import Files, baseline_of
+from tieproof.competition.programs import TRUTH
 from tieproof.competition.scoring import scored
-from tieproof.competition.settings import Phase, Settings, read_settings
+from tieproof.competition.settings import Competition
 from tieproof.competition.submissions import SubmissionError
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
@@ -20,13 +22,15 @@ DATE = 315_532_800
 """The date of all files, in seconds since 1970: the first of 1980, as in archives of ours."""
 
 
-def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, platform: str = "codabench") -> Path:
+def new(
+    competition: Competition | str | os.PathLike[str], bundle: str | os.PathLike[str], *, platform: str = "codabench"
+) -> Path:
     r"""Make all that a competition needs on a platform, from one small file.
 
     Parameters
     ----------
-    settings : path of the competition's file, in TOML
-        `docs/competitions.md` has its keys.
+    competition : a `Competition`, or the path of its file, in TOML
+        `docs/competition_file.md` has its keys.
     bundle : path of the folder to make, or of a .zip to upload; nothing may be there yet
     platform : "codabench", "evalai", "kaggle" or "grand-challenge"
 
@@ -51,7 +55,7 @@ def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, pla
     ...     _ = Path(folder, "competition.toml").write_text('''
     ...         title = "Letters"
     ...         task = "embeddings"
-    ...         phases = [{name = "Final", start = 2027-01-10, end = 2027-02-10, truth = "labels.csv"}]
+    ...         phases = [{name = "Final", start = 2027-01-10, end = 2027-02-10, labels = "labels.csv"}]
     ...     ''')
     ...     made = new(f"{folder}/competition.toml", f"{folder}/bundle", platform="kaggle")
     ...     sorted(path.name for path in made.iterdir())
@@ -64,7 +68,9 @@ def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, pla
         raise InputError(f"{target} is there already. Give a folder or .zip that is not, or remove it.", "bundle")
     if not target.absolute().parent.is_dir():
         raise InputError(f"{target} cannot be made: there is no folder {target.parent}. Create it first.", "bundle")
-    found = read_settings(Path(settings))
+    if not isinstance(competition, Competition):
+        competition = Competition.read(competition)
+    found = hosted(competition)
     for phase in found.phases:
         check_baseline(found, phase)
     files = BUNDLES[platform](found)
@@ -82,13 +88,15 @@ def new(settings: str | os.PathLike[str], bundle: str | os.PathLike[str], *, pla
     return target
 
 
-def check_baseline(settings: Settings, phase: Phase) -> None:
+def check_baseline(settings: Hosted, phase: HostedPhase) -> None:
     """Score the baseline of a phase: neither it nor the truth is to be refused when the competition is open."""
     name, content = baseline_of(settings.scoring, phase)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, name).write_bytes(content)
+        truth = Path(folder, TRUTH[settings.scoring.task])
+        truth.write_bytes(phase.content)
         try:
-            scored(settings.scoring, phase.truth, Path(folder))
+            scored(settings.scoring, truth, Path(folder))
         except SubmissionError as error:
             raise InputError(
                 f"The baseline of the phase {phase.name} would be refused: {error}", "baseline"

@@ -19,7 +19,7 @@ from tieproof.competition.scoring import (
     scored,
 )
 from tieproof.competition.submissions import Limits, SubmissionError, check_file, check_vectors, rows_of
-from tieproof.competition.truth import Labels, read_labels
+from tieproof.competition.truth import COLUMNS, ID, Truth, read_truth
 from tieproof.errors import InputError, TieproofError
 from tieproof.inputs.readers.damage import reading
 from tieproof.results.results import Result
@@ -65,7 +65,8 @@ def on_evalai(scoring: Scoring, truth: str, submission: str, split: str) -> dict
 def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> float:
     """The score of a submission to Kaggle: the lower bound of the first measure.
 
-    solution : a data frame with the ids and the column `label`; of runs `relevant`, documents and blanks between them
+    solution : a data frame with the ids and the columns of a table of the truth; of runs `relevant`, documents with
+        their grades (`d1=2 d2=0`)
     submission : a data frame with the ids and a column for each dimension; of runs `documents`, the best first
 
     Raises SubmissionError where the submission is not what was asked for.
@@ -76,10 +77,11 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     given = [str(each) for each in submission[row_id]]
     if scoring.task == "run":
         return first_of(of_lists(scoring, dict(zip(ids, solution["relevant"], strict=True)), given, submission))
-    labels = Labels.of(zip(ids, (str(each) for each in solution["label"]), strict=True), "The solution")
+    known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
+    truth = Truth.of(known | {ID: ids}, "The solution").in_order()
     vectors = submission.drop(columns=row_id).to_numpy()
     check_vectors(vectors, given, "The submission", scoring.limits)
-    return first_of(of_vectors(scoring, labels, vectors[rows_of(given, labels.ids, "The submission")]))
+    return first_of(of_vectors(scoring, truth, vectors[rows_of(given, truth.ids, "The submission")]))
 
 
 def of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], submission: Any) -> Result:
@@ -91,12 +93,22 @@ def of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], 
     for query, documents in zip(queries, lists, strict=True):
         if len(set(documents)) < len(documents):
             raise SubmissionError(f"The submission lists a document twice for query '{query}'. List each one once.")
-    qrels = {query: dict.fromkeys(str(documents).split(), 1) for query, documents in relevant.items()}
+    qrels = {query: grades_of(documents) for query, documents in relevant.items()}
     run = {
         query: {document: float(-rank) for rank, document in enumerate(documents)}
         for query, documents in zip(queries, lists, strict=True)
     }
     return of_rankings(scoring, qrels, run)
+
+
+def grades_of(cell: str) -> dict[str, int]:
+    """The grades of documents in a cell of the solution.
+
+    >>> grades_of("d1=2 d=2=0")
+    {'d1': 2, 'd=2': 0}
+    """
+    pairs = (each.rpartition("=") for each in cell.split())
+    return {document: int(grade) for document, _, grade in pairs}
 
 
 def on_grand_challenge(
@@ -114,11 +126,11 @@ def on_grand_challenge(
         if scoring.task == "run":
             result = of_rankings(scoring, known, {name: check_run(value, name) for name, value in jobs})
         else:
-            labels = read_labels(known)
+            truth_table = read_truth(known)
             names = [name for name, _ in jobs]
             vectors = as_matrix(jobs)
             check_vectors(vectors, names, "The submission", scoring.limits)
-            result = of_vectors(scoring, labels, vectors[rows_of(names, labels.ids, "The submission")])
+            result = of_vectors(scoring, truth_table, vectors[rows_of(names, truth_table.ids, "The submission")])
         metrics = {"aggregates": numbers(result), "fingerprint": fingerprint(result)}
         Path(made, "metrics.json").write_text(json.dumps(metrics, indent=4), encoding="utf-8")
 

@@ -12,17 +12,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.runs import evaluate_run
 from tieproof.competition.submissions import Limits, SubmissionError, check_file, file_in, named_few, read_vectors
-from tieproof.competition.truth import Labels, read_labels
+from tieproof.competition.truth import QUERY, Truth, read_truth
 from tieproof.errors import InputError, InputWarning
 from tieproof.results.evaluated import NOT_JUDGED
 from tieproof.results.results import Result
+from tieproof.ties import Array
 from tieproof.views.printable import in_one_line
 
 Task = Literal["embeddings", "run"]
-TASKS = ("embeddings", "run")
 
 SHOWN = ("lower", "expected", "upper")
 """What a leaderboard shows of a measure; the first ranks."""
@@ -31,7 +33,7 @@ SHOWN = ("lower", "expected", "upper")
 class Scoring(NamedTuple):
     """How the submissions to a competition are scored: all that a scoring program needs to know.
 
-    task : "embeddings": a vector for each test item, leave-one-out; "run": documents with scores for each query
+    task : "embeddings": a vector for each test item; "run": documents with scores for each query
     measures : names such as "AP"; the first one ranks, by its lower bound
     distance : that of vectors, as in `tieproof.evaluate`
     megabytes : what the file of a submission may hold at most
@@ -62,18 +64,26 @@ def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
         run = file_in(submission, "run", (".txt",))
         check_file(run, scoring.limits)
         return of_rankings(scoring, truth, run)
-    labels = read_labels(truth)
+    known = read_truth(truth)
     file = file_in(submission, "embeddings", (".npz", ".npy", ".csv"))
-    return of_vectors(scoring, labels, read_vectors(file, labels.ids, scoring.limits))
+    return of_vectors(scoring, known, read_vectors(file, known.ids, scoring.limits))
 
 
-def of_vectors(scoring: Scoring, labels: Labels, vectors: object) -> Result:
-    """The result of a vector for each labelled item, in their order."""
+def of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
+    """The result of a vector for each item, in their order; queries search the gallery, or all each other."""
+    labels, groups = np.array(truth.labels), np.array(truth.groups) if truth.groups else None
+    queries: Any = np.array(truth.roles) == QUERY if truth.roles else slice(None)
+    options: dict[str, Any] = {"distance": scoring.distance, "measures": scoring.measures}
+    if groups is not None:
+        options["groups"] = groups[queries]
+    if truth.roles:
+        options |= {"gallery": vectors[~queries], "gallery_labels": labels[~queries]}
+        options |= {} if groups is None else {"gallery_groups": groups[~queries]}
     try:
         with silent():
-            return evaluate(vectors, list(labels.labels), distance=scoring.distance, measures=scoring.measures)
+            return evaluate(vectors[queries], labels[queries], **options)
     except InputError as error:
-        if error.argument == "embeddings":
+        if error.argument in ("embeddings", "gallery"):
             raise SubmissionError(str(error)) from error
         raise
 

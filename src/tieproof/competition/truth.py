@@ -1,7 +1,7 @@
 """The truth, which only the organiser has: a table of ids and labels, or judgments of documents."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -13,52 +13,100 @@ from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.location import check
 
 KIND = "a table of ids and labels in UTF-8 text (.csv)"
-HEADER = ("id", "label")
 ENCODING = "utf-8-sig"
 
+ID, LABEL, GROUP, ROLE = COLUMNS = ("id", "label", "group", "role")
+"""The columns of a table. Items of the query's label and group, as of its camera, are excluded; the role says which
+items are queries and which are the gallery. A table without groups, or without roles, lacks the column."""
 
-class Labels(NamedTuple):
-    """Test items, sorted by id, and the label of each."""
+QUERY, GALLERY = ROLES = ("query", "gallery")
+
+Columns = Mapping[str, Sequence[str]]
+
+
+class Truth(NamedTuple):
+    """Test items, and what is true of each.
+
+    groups : () where nothing is excluded but the query itself
+    roles : "query" or "gallery"; () where all items query each other
+    """
 
     ids: tuple[str, ...]
     labels: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[str, str]], name: str = "The truth") -> "Labels":
-        """Those of pairs in any order; InputError where an item comes twice or has neither id nor label."""
-        rows = sorted(pairs)
-        ids, labels = [id_ for id_, _ in rows], [label for _, label in rows]
-        if not rows:
+    def of(cls, columns: Columns, name: str = "The truth") -> "Truth":
+        """The items of a table; InputError where one comes twice, or a cell is empty."""
+        ids = columns[ID]
+        if not ids:
             raise InputError(f"{name} has no items. Give a row with id and label for each.")
-        if "" in ids or "" in labels:
-            raise InputError(f"{name} has a row without id or label. Give every item both.")
+        for column in COLUMNS:
+            if "" in columns.get(column, ()):
+                raise InputError(f"{name} has a row without {column}. Give every item one.")
         if twice := repeated(ids):
             raise InputError(f"{name} has the id '{twice[0]}' twice. Give every item one row.")
-        return cls(tuple(ids), tuple(labels))
+        roles = columns.get(ROLE, ())
+        if roles and set(roles) != set(ROLES):
+            raise InputError(
+                f"{name} has the roles {', '.join(sorted(set(roles)))}. There are {' and '.join(ROLES)}."
+            )
+        return cls(*(tuple(columns.get(column, ())) for column in COLUMNS))
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """Those that there are, by their names."""
+        return {name: values for name, values in zip(COLUMNS, self, strict=True) if values}
+
+    def in_order(self) -> "Truth":
+        """The items sorted by id, so that their order tells nothing that the ids do not."""
+        order = sorted(range(len(self.ids)), key=self.ids.__getitem__)
+        return Truth(*(tuple(values[at] for at in order) if values else () for values in self))
 
     def to_csv(self) -> str:
-        """The table as text, sorted by id: the order tells nothing that the ids do not."""
-        return table([HEADER, *zip(self.ids, self.labels, strict=True)])
+        """The table as text."""
+        return table([tuple(self.columns), *zip(*self.columns.values(), strict=True)])
 
 
-def read_labels(path: Path) -> Labels:
-    r"""Read a table with the columns `id` and `label`; others are left alone.
+def read_labels(path: Path) -> Truth:
+    r"""Read a table with the columns `id` and `label`, and perhaps `group`, in its order; others are left alone.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "labels.csv").write_text("id,label\nb,7\na,2\n")
     ...     read_labels(Path(folder, "labels.csv"))
-    Labels(ids=('a', 'b'), labels=('2', '7'))
+    Truth(ids=('b', 'a'), labels=('7', '2'), groups=(), roles=())
     """
+    return Truth.of(columns_in(path, (ID, LABEL, GROUP)), str(path))
+
+
+def read_truth(path: Path) -> Truth:
+    """Read what `Truth.to_csv` wrote, sorted by id."""
+    return Truth.of(columns_in(path, COLUMNS), str(path)).in_order()
+
+
+def with_gallery(queries: Truth, gallery: Truth, name: str) -> Truth:
+    """The truth of queries and of the gallery that they search, in one table."""
+    if bool(queries.groups) != bool(gallery.groups):
+        raise InputError(f"{name} has groups of the queries or of the gallery only. Give both a column {GROUP}.")
+    roles = (QUERY,) * len(queries.ids) + (GALLERY,) * len(gallery.ids)
+    both = queries._replace(
+        ids=queries.ids + gallery.ids, labels=queries.labels + gallery.labels, groups=queries.groups + gallery.groups
+    )
+    return Truth.of(both.columns | {ROLE: roles}, name)
+
+
+def columns_in(path: Path, names: Sequence[str]) -> Columns:
+    """The columns of these names that a table has; ids and labels it must have."""
     check(path)
     with reading(path, KIND), path.open(encoding=ENCODING, newline="") as file:
-        header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
-    if not set(HEADER) <= set(header):
+        header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row] or [[]]
+    if not {ID, LABEL} <= set(header):
         raise InputError(f"{path} has the columns {', '.join(header)}; a table of the truth has id and label.")
-    at = [header.index(name) for name in HEADER]
     if any(len(row) != len(header) for row in rows):
         raise InputError(f"{path} has a row of another length than its first one. Give every row as many cells.")
-    return Labels.of(((row[at[0]], row[at[1]]) for row in rows), str(path))
+    return {name: [row[header.index(name)] for row in rows] for name in names if name in header}
 
 
 def read_judgments(path: Path) -> dict[str, dict[str, int]]:

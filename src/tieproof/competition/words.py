@@ -2,22 +2,30 @@
 
 import re
 
+from tieproof.competition.hosting import Hosted
 from tieproof.competition.scoring import Scoring
-from tieproof.competition.settings import Settings
 from tieproof.installed import __version__
 
 ASKED = {
     "embeddings": "You hand in a vector of numbers for each test item. Every item queries all the others, ranked by "
     "their distance to it; relevant are those with the same label. Nobody sees the labels but the organiser.",
+    "gallery": "You hand in a vector of numbers for each query and each item of the gallery. Every query ranks the "
+    "gallery by its distance; relevant are items with the query's label. Nobody sees the labels but the organiser.",
     "run": "You hand in documents with scores for each query: larger is better. Nobody sees the judgments but the "
     "organiser.",
 }
 HOW = {
     "embeddings": "Each item of a phase queries all the others of that phase (leave-one-out), under {distance} "
     "distance. A measure is the mean over all items that share their label with another one.",
+    "gallery": "Each query of a phase ranks the whole gallery of that phase, under {distance} distance, and no other "
+    "query. A measure is the mean over all queries whose label is that of an item in the gallery.",
     "run": "A measure is the mean over all judged queries. A query without any document in the run scores 0; neither "
     "the order of the lines nor the column of ranks counts, only the scores.",
 }
+GROUPS = (
+    " Each item belongs to a group, such as a camera: items with the query's label and group are neither relevant "
+    "nor counted."
+)
 FILES = {
     "embeddings": "embeddings.npz with the arrays ids (strings) and embeddings (a row for each id); embeddings.npy, "
     "whose rows are in the order of the list of ids; or embeddings.csv, which begins with the line id,0,1,2,… Every "
@@ -56,32 +64,35 @@ KIT = {
 }
 
 
-def fillings(settings: Settings, platform: str) -> dict[str, str]:
+def fillings(settings: Hosted, platform: str) -> dict[str, str]:
     """What the names in pages for a platform stand for."""
     scoring, names = settings.scoring, settings.scoring._asdict()
+    truth = settings.phases[0].truth
+    kind = "gallery" if truth and truth.roles else scoring.task
+    groups = GROUPS if truth and truth.groups else ""
     return {
         "title": settings.title,
-        "description": settings.description or settings.title,
-        "organizer": settings.organizer or "the organiser of this page",
-        "contact": settings.contact or "the forum of the competition",
+        "description": settings.platform.description or settings.title,
+        "organizer": settings.platform.organizer or "the organiser of this page",
+        "contact": settings.platform.contact or "the forum of the competition",
         "phases": "; ".join(
             f"{phase.name}, {phase.start:%Y-%m-%d %H:%M} to {phase.end:%Y-%m-%d %H:%M}" for phase in settings.phases
         ),
         "measures": ", ".join(scoring.measures),
         "first": scoring.measures[0],
-        "submissions": f"{settings.submissions:,}",
-        "per_day": f"{settings.submissions_per_day:,}",
-        "seconds": f"{settings.seconds:,}",
+        "submissions": f"{settings.platform.submissions:,}",
+        "per_day": f"{settings.platform.submissions_per_day:,}",
+        "seconds": f"{settings.platform.seconds:,}",
         "requirement": requirement(),
-        "asked": ASKED[scoring.task],
-        "how": HOW[scoring.task].format(**names),
+        "asked": ASKED[kind],
+        "how": HOW[kind].format(**names) + groups,
         "hand_in": HAND_IN[platform][scoring.task].format(**names),
         "refused": REFUSED[scoring.task],
         "kit": KIT[scoring.task],
     }
 
 
-def program_values(settings: Settings) -> dict[str, str]:
+def program_values(settings: Hosted) -> dict[str, str]:
     """What the names in programs stand for."""
     scoring = settings.scoring
     return {

@@ -7,7 +7,7 @@
 'Competition'
 """
 
-from tieproof.judge.competition import Competition
+from tieproof.competition.settings import Competition
 from tieproof.judge.judging import judge
 from tieproof.judge.standings import leaderboard
 from tieproof.results.judgments import Judgment, Repeats, Score, Seal

@@ -1,21 +1,25 @@
 """The test set: items as a system is given them, byte by byte, and their labels."""
 
+import csv
 import hashlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.competition.truth import Truth
+from tieproof.competition.truth import read_labels as read_table
 from tieproof.errors import InputError
-from tieproof.inputs.readers import entries_of, named_lines, read_labels
+from tieproof.inputs.readers import entries_of, read_labels
+from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.location import split
-from tieproof.judge.competition import Competition
+from tieproof.judge.contests import Contest
 from tieproof.ties import Array
 
-TEXTS, ROWS = ".txt", ".npy"
-"""Files that hold all items: one a line, or one a row. Else a folder has a file for each."""
+TEXTS, ROWS, TABLE = ".txt", ".npy", ".csv"
+"""Files that hold all items: one a line, one a row, or one a row behind its id. Else a folder has a file for each."""
 
 
 class Items(NamedTuple):
@@ -23,31 +27,49 @@ class Items(NamedTuple):
 
     suffixes : what the names of their files end in
     content : the bytes of the item at a place
-    labels : (n,)
+    labels, groups : (n,) each; no groups where nothing is excluded but the query itself
     """
 
     suffixes: tuple[str, ...]
     content: Callable[[int], bytes]
     labels: Array
+    groups: Array | None = None
 
 
 class Sequestered(NamedTuple):
     """All items that a system is asked about, the queries first.
 
     suffixes, content : of all of them, as in `Items`
-    labels : of the queries
-    gallery_labels : of the items behind them; None: all query each other
+    queries, gallery : the two sides; gallery None: all query each other
     """
 
     suffixes: tuple[str, ...]
     content: Callable[[int], bytes]
-    labels: Array
-    gallery_labels: Array | None
+    queries: Items
+    gallery: Items | None
 
     @property
     def size(self) -> int:
         """How many items there are."""
         return len(self.suffixes)
+
+    @property
+    def labels(self) -> Array:
+        """Those of the queries."""
+        return self.queries.labels
+
+    @property
+    def gallery_labels(self) -> Array | None:
+        """Those of the items behind the queries."""
+        return None if self.gallery is None else self.gallery.labels
+
+    @property
+    def groups(self) -> dict[str, Any]:
+        """The groups, as `evaluate` takes them; empty where there are none."""
+        if self.queries.groups is None:
+            return {}
+        own = {"groups": self.queries.groups}
+        return own if self.gallery is None else own | {"gallery_groups": self.gallery.groups}
 
     @property
     def digest(self) -> str:
@@ -58,26 +80,35 @@ class Sequestered(NamedTuple):
         return found.hexdigest()
 
 
-def read_sequestered(competition: Competition) -> Sequestered:
-    """The items and labels of a competition; InputError where they do not belong together."""
-    queries = read_items(competition.items, competition.labels)
-    if competition.gallery is None or competition.gallery_labels is None:
-        return Sequestered(*queries, None)
-    gallery, count = read_items(competition.gallery, competition.gallery_labels), len(queries.suffixes)
+def read_sequestered(held: Contest) -> Sequestered:
+    """The items and labels of a phase; InputError where they do not belong together."""
+    queries, gallery = read_items(held.items, held.labels), None
+    suffixes, content, count = queries.suffixes, queries.content, len(queries.suffixes)
+    if held.phase.gallery is not None and held.phase.gallery_labels is not None:
+        others = gallery = read_items(held.phase.gallery, held.phase.gallery_labels)
+        suffixes += gallery.suffixes
 
-    def content(at: int) -> bytes:
-        return queries.content(at) if at < count else gallery.content(at - count)
+        def content(at: int) -> bytes:
+            return queries.content(at) if at < count else others.content(at - count)
 
-    return Sequestered(queries.suffixes + gallery.suffixes, content, queries.labels, gallery.labels)
+        if (queries.groups is None) != (gallery.groups is None):
+            raise InputError(f"{held.labels} or {held.phase.gallery_labels} has groups; give both a column group.")
+    if held.gives_distances and queries.groups is not None:
+        raise InputError(f"{held.labels} has a column group, and groups are for embeddings. Leave it out.", "labels")
+    return Sequestered(suffixes, content, queries, gallery)
 
 
 def read_items(place: Path, labels: Path) -> Items:
-    """The items of a folder, of the lines of a text, or of the rows of an array."""
+    """The items of a folder, of a table, of the lines of a text, or of the rows of an array."""
     if place.is_dir():
         return items_of_folder(place, labels)
+    if place.suffix.lower() == TABLE and place.is_file():
+        return items_of_table(place, labels)
     reader = READERS.get(place.suffix.lower())
     if reader is None or not place.is_file():
-        raise InputError(f"The items {place} must be a folder, or a file of lines (.txt) or of rows (.npy).")
+        raise InputError(
+            f"The items {place} must be a folder, or a file of lines (.txt), of rows (.npy), or a table (.csv)."
+        )
     suffix, contents, count = reader(place)
     found = read_labels(labels)
     if found.shape != (count,):
@@ -86,21 +117,63 @@ def read_items(place: Path, labels: Path) -> Items:
 
 
 def items_of_folder(place: Path, labels: Path) -> Items:
-    """Every file of a folder, sorted by name; the labels are lines of name and label."""
-    files = sorted(file for file in place.iterdir() if not file.name.startswith("."))
-    known = named_lines.read(labels, "file", "label")
-    for file in files:
-        if not file.is_file() or file.name not in known:
-            what = "is no file" if not file.is_file() else f"has no label in {labels}"
-            raise InputError(f"{file} {what}; each item is a file of its own, with a line of its name and its label.")
-    absent = known.keys() - {file.name for file in files}
-    if absent:
-        raise InputError(f"{labels} has a label for '{min(absent)}', which is no file in {place}.")
-    return Items(
-        tuple(file.suffix.lower() for file in files),
-        lambda at: files[at].read_bytes(),
-        np.array([known[file.name] for file in files]),
-    )
+    """A file for each item, whose name without the extension is its id; in the order of the labels."""
+    files: dict[str, Path] = {}
+    for file in sorted(file for file in place.iterdir() if not file.name.startswith(".")):
+        if not file.is_file() or file.stem in files:
+            what = "is no file" if not file.is_file() else f"has the id of {files[file.stem].name}"
+            raise InputError(
+                f"{file} {what}; each item is a file of its own, whose name without extension is its id."
+            )
+        files[file.stem] = file
+    truth = of_the_same_items(place, list(files), labels)
+    chosen = [files[name] for name in truth.ids]
+    return labelled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth)
+
+
+def items_of_table(place: Path, labels: Path) -> Items:
+    """A row for each item, with its id first: numbers, which become an array of their own, or one text."""
+    with reading(place, "a table in UTF-8 text (.csv)"), place.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = [row for row in csv.reader(file) if row] or [[]]
+    if header[:1] != ["id"] or len(header) < 2 or any(len(row) != len(header) for row in rows):
+        raise InputError(
+            f"{place} must begin with the line id,… and have a cell in every row for each of its columns."
+        )
+    if len({row[0] for row in rows}) < len(rows):
+        raise InputError(f"{place} has an id twice. Give every item one row.")
+    truth = of_the_same_items(place, [row[0] for row in rows], labels)
+    cells = {row[0]: row[1:] for row in rows}
+    chosen = [cells[name] for name in truth.ids]
+    try:
+        numbers = np.array(chosen, dtype=np.float64)
+    except ValueError:
+        if len(header) > 2:
+            raise InputError(
+                f"{place} has cells that are no numbers. Give numbers, or one column of texts."
+            ) from None
+        return labelled((TEXTS,) * len(chosen), lambda at: chosen[at][0].encode(), truth)
+    return labelled((ROWS,) * len(chosen), lambda at: as_array(numbers[at]), truth)
+
+
+def of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
+    """The table of labels, whose items are those of a place."""
+    truth = read_table(labels)
+    for known, others, what in (
+        (set(truth.ids), ids, f"has no label in {labels}"),
+        (set(ids), truth.ids, f"has a label in {labels}, and is not there"),
+    ):
+        absent = sorted(set(others) - known)
+        if absent:
+            raise InputError(
+                f"'{absent[0]}' of {place} {what}. Give every item one row; a file is known by its name without "
+                "extension."
+            )
+    return truth
+
+
+def labelled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth) -> Items:
+    """Items in the order of a table of the truth."""
+    return Items(suffixes, content, np.array(truth.labels), np.array(truth.groups) if truth.groups else None)
 
 
 def read_lines(place: Path) -> tuple[str, Callable[[int], bytes], int]:
@@ -119,12 +192,14 @@ def read_rows(place: Path) -> tuple[str, Callable[[int], bytes], int]:
     if array.ndim < 2 or array.dtype.kind not in "fiub":
         raise InputError(f"{place} must hold numbers, one row for each item, and holds {entry.holds}.")
 
-    def content(at: int) -> bytes:
-        packed = BytesIO()
-        np.save(packed, np.ascontiguousarray(array[at]), allow_pickle=False)
-        return packed.getvalue()
+    return ROWS, lambda at: as_array(array[at]), len(array)
 
-    return ROWS, content, len(array)
+
+def as_array(row: Array) -> bytes:
+    """A row as a file of its own."""
+    packed = BytesIO()
+    np.save(packed, np.ascontiguousarray(row), allow_pickle=False)
+    return packed.getvalue()
 
 
 READERS = {TEXTS: read_lines, ROWS: read_rows}

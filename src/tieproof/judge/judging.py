@@ -18,10 +18,11 @@ from tieproof.calls.answers import evaluate_answers
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.lists import evaluate_distances
 from tieproof.calls.progress import progress_bar
+from tieproof.competition.settings import Competition
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice, check_whole
 from tieproof.judge.assembly import Assembled, assembled, distances_of, embeddings_of
-from tieproof.judge.competition import DISTANCE, Competition
+from tieproof.judge.contests import Contest, contest
 from tieproof.judge.dealing import Batch, Dealer, Sides, deal_items, deal_pairs
 from tieproof.judge.items import Sequestered, read_sequestered
 from tieproof.judge.journal import ENDING, Journal, opened
@@ -44,6 +45,7 @@ def judge(
     *,
     name: str,
     out: str | os.PathLike[str] = "judged",
+    phase: str | None = None,
     runs: int | None = None,
     seal: How = "auto",
     show: Sequence[str | os.PathLike[str]] = (),
@@ -62,6 +64,7 @@ def judge(
         it writes a file; else it prints its answers. No shell reads it.
     name : of the system, by which its files are called and the leaderboard knows it
     out : the folder for its records and its log
+    phase : the name of the phase whose test set it is; default: the only one
     runs : how often it is run; default: what the competition says
     seal : "auto" takes bubblewrap where it works, and else says what was not sealed; "bubblewrap" insists; "none"
     show : further files and folders that the system may read
@@ -95,8 +98,8 @@ def judge(
     ...     _ = (here / "labels.txt").write_text("1\n2\n3\n1\n2\n3\n")
     ...     _ = (here / "seed.txt").write_text("what the organiser keeps")
     ...     _ = (here / "competition.toml").write_text(
-    ...         'title = "Lengths"\ndistance = "euclidean"\n'
-    ...         '[data]\nitems = "items.txt"\nlabels = "labels.txt"\nseed = "seed.txt"\n'
+    ...         'title = "Lengths"\ndistance = "euclidean"\njudge.seed = "seed.txt"\n'
+    ...         '[[phases]]\nname = "Final"\nitems = "items.txt"\nlabels = "labels.txt"\n'
     ...     )
     ...     _ = (here / "system.awk").write_text('{print $1 "," length($2)}')
     ...     system = f"awk -f {here}/system.awk {{lines}}"
@@ -109,25 +112,26 @@ def judge(
         raise InputError("A judge needs Linux, macOS or the like, where processes can be limited and ended.")
     if not isinstance(competition, Competition):
         competition = Competition.read(competition)
+    held = contest(competition, phase)
     check_choice("seal", seal, HOW)
     check_name(name)
     if runs is not None:
         check_whole("runs", runs)
     found = as_system(system)
-    check_asks_pairs(found, competition.kind == DISTANCE)
+    check_asks_pairs(found, held.gives_distances)
     chosen = choose_seal(found, seal)
     shown = shown_to(found, show)
     folder = Path(out)
     log = folder / f"{name}{LOG_ENDING}"
     if log.exists():
         raise InputError(f"{log} is there: the system was judged. Take another name, or remove its files.", "name")
-    check_hidden((*competition.secrets, folder.resolve()), shown)
-    test_set, seed = read_sequestered(competition), competition.read_seed()
+    check_hidden((*held.secrets, folder.resolve()), shown)
+    test_set, seed = read_sequestered(held), held.read_seed()
     check_labels(competition, test_set)
-    runner = Runner(found, chosen, shown, competition.limits, test_set)
-    wanted = runs or competition.runs
+    runner = Runner(found, chosen, shown, held.limits, test_set)
+    wanted = runs or competition.judge.runs
     plan = {
-        "competition": competition.digest,
+        "competition": held.digest,
         "test set": test_set.digest,
         "seed": hashlib.sha256(seed).hexdigest(),
         "system": found.spelled,
@@ -138,11 +142,11 @@ def judge(
     with opened(folder / f"{name}{ENDING}", plan) as journal:
         done = []
         for run in range(1, wanted + 1):
-            batches = dealt(competition, test_set, Dealer(seed, name, run))
-            flow = Flow(competition, test_set, batches, run, journal)
+            batches = dealt(held, test_set, Dealer(seed, held.phase.name, name, run))
+            flow = Flow(held, test_set, batches, run, journal)
             answered(flow, runner, progress)
             done.append(flow.evaluated())
-        judgment = write_judgment(competition, name, found.spelled, chosen, done, plan, folder)
+        judgment = write_judgment(held, name, found.spelled, chosen, done, plan, folder)
         journal.remove()
     return judgment
 
@@ -158,6 +162,7 @@ def check_labels(competition: Competition, test_set: Sequestered) -> None:
         gallery=gallery,
         gallery_labels=gallery_labels,
         measures=competition.measures,
+        **test_set.groups,
     )
 
 
@@ -179,20 +184,20 @@ def shown_to(system: System, show: Sequence[str | os.PathLike[str]]) -> tuple[Pa
     return tuple(dict.fromkeys([*python_folders(), *system.shows, *named]))
 
 
-def dealt(competition: Competition, test_set: Sequestered, dealer: Dealer) -> Sequence[Batch]:
+def dealt(held: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[Batch]:
     """All that a system is asked in a run, the same each time."""
-    count, queries = test_set.size, len(test_set.labels)
-    if competition.kind == DISTANCE:
+    count, queries, judging = test_set.size, len(test_set.labels), held.competition.judge
+    if held.gives_distances:
         gallery = range(count) if test_set.gallery_labels is None else range(queries, count)
-        sides = Sides(range(queries), gallery, competition.symmetric)
-        return list(deal_pairs(dealer, sides, competition.batch, competition.repeats))
-    return deal_items(dealer, count, competition.batch, competition.repeats)
+        sides = Sides(range(queries), gallery, judging.symmetric)
+        return list(deal_pairs(dealer, sides, judging.batch, judging.repeats))
+    return deal_items(dealer, count, judging.batch, judging.repeats)
 
 
 class Flow(NamedTuple):
     """One run of a system: what it is asked, and what is done with its answers."""
 
-    competition: Competition
+    held: Contest
     test_set: Sequestered
     batches: Sequence[Batch]
     run: int
@@ -201,22 +206,23 @@ class Flow(NamedTuple):
     @property
     def in_bits(self) -> bool:
         """Whether answers are compared bit by bit."""
-        return self.competition.distance == "hamming"
+        return self.held.competition.distance == "hamming"
 
     def evaluated(self) -> Run:
         """The result of the answers in the journal."""
         ran = [self.journal.read(self.run, at) for at in range(len(self.batches))]
         given = [only_bits(each.answers) if self.in_bits else each.answers for each in ran]
-        found = assembled(zip(self.batches, given, strict=True), self.competition.symmetric)
+        symmetric = self.held.competition.judge.symmetric
+        found = assembled(zip(self.batches, given, strict=True), symmetric)
         queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
-        if self.competition.kind == DISTANCE:
+        if self.held.gives_distances:
             gallery = None if gallery_labels is None else len(gallery_labels)
-            answers = distances_of(found.answers, queries, gallery, self.competition.symmetric)
+            answers = distances_of(found.answers, queries, gallery, symmetric)
             result = evaluate_distances(
                 answers,
                 labels=self.test_set.labels,
                 gallery_labels=gallery_labels,
-                measures=self.competition.measures,
+                measures=self.held.competition.measures,
             )
         else:
             answers = embeddings_of(found.answers, self.test_set.size)
@@ -228,7 +234,8 @@ class Flow(NamedTuple):
     def evaluated_embeddings(self, found: Assembled, answers: Array) -> Result:
         """By `evaluate` where every item has an answer, so that anybody's tieproof can verify it."""
         queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
-        options: dict[str, Any] = {"distance": self.competition.distance, "measures": self.competition.measures}
+        rules = self.held.competition
+        options: dict[str, Any] = {"distance": rules.distance, "measures": rules.measures, **self.test_set.groups}
         if gallery_labels is not None:
             options |= {"gallery": answers[queries:], "gallery_labels": gallery_labels}
         call = evaluate_answers if found.refused else evaluate
@@ -237,7 +244,7 @@ class Flow(NamedTuple):
 
 def answered(flow: Flow, runner: Runner, progress: bool) -> None:
     """Ask for what has no answers yet, and write down what comes."""
-    limits, total = flow.competition.limits, len(flow.batches)
+    limits, total = flow.held.limits, len(flow.batches)
     watch = progress_bar(total, f"batches of run {flow.run}", 1.0) if progress else unwatched(total)
     with watch as advance:
         used = 0.0

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.competition.settings import DISQUALIFIED
 from tieproof.errors import InputError
 from tieproof.installed import __version__
 from tieproof.judge.assembly import Assembled
-from tieproof.judge.competition import DISQUALIFIED, Competition
+from tieproof.judge.contests import Contest
 from tieproof.results.judgments import Judgment, Repeats, Seal
 from tieproof.results.records import EXTENSION, load
 from tieproof.results.results import Result
@@ -40,7 +41,7 @@ class Run(NamedTuple):
 
 
 def write_judgment(
-    competition: Competition,
+    held: Contest,
     name: str,
     spelled: str,
     seal: Seal,
@@ -57,13 +58,13 @@ def write_judgment(
     refused = tuple({reason: len(items) for reason, items in run.found.refused.items()} for run in runs)
     judgment = Judgment(
         name=name,
-        title=competition.title,
+        title=held.competition.title,
         results=tuple(run.result for run in runs),
         refused=refused,
         repeats=tuple(run.found.repeats for run in runs),
         questions=len(runs[0].found.answers) + sum(refused[0].values()),
         said=next((run.said for run in runs if run.said), ""),
-        disqualified=competition.refused == DISQUALIFIED and any(refused),
+        disqualified=held.competition.judge.refused == DISQUALIFIED and any(refused),
         seal=seal,
         records=tuple(f"{stem}{EXTENSION}" for stem in names),
         log=f"{name}{LOG_ENDING}",
@@ -73,7 +74,7 @@ def write_judgment(
         "version": VERSION,
         "tieproof": __version__,
         "system": spelled,
-        "rules": rules_of(competition),
+        "rules": rules_of(held),
         "digests": dict(plan),
         **judgment.to_dict(),
     }
@@ -88,17 +89,19 @@ def write_judgment(
     return judgment
 
 
-def rules_of(competition: Competition) -> dict[str, Any]:
+def rules_of(held: Contest) -> dict[str, Any]:
     """What the competition asked of every system."""
+    found, judging = held.competition, held.competition.judge
     return {
-        "measures": list(competition.measures),
-        "distance": competition.distance,
-        "kind": competition.kind,
-        "symmetric": competition.symmetric,
-        "batch": competition.batch,
-        "repeats": competition.repeats,
-        "limits": competition.limits._asdict(),
-        "refused": competition.refused,
+        "phase": held.phase.name,
+        "task": found.task,
+        "measures": list(found.measures),
+        "distance": found.distance,
+        "symmetric": judging.symmetric,
+        "batch": judging.batch,
+        "repeats": judging.repeats,
+        "limits": held.limits._asdict(),
+        "refused": judging.refused,
     }
 
 

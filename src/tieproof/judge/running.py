@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tieproof.audit.process_trees import MARK, ProcessTree, undisturbed
-from tieproof.judge.competition import Limits
+from tieproof.judge.contests import Limits
 from tieproof.judge.dealing import Batch
 from tieproof.judge.items import Sequestered
 from tieproof.judge.protocol import (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.judge.competition import Limits
+from tieproof.judge.contests import Limits
 from tieproof.judge.systems import System
 from tieproof.results.judgments import Seal
 

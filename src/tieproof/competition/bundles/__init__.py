@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from tieproof.competition.bundles import codabench, evalai, grand_challenge, kaggle
+from tieproof.competition.hosting import Hosted
 from tieproof.competition.kit import Files
-from tieproof.competition.settings import Settings
 
-BUNDLES: dict[str, Callable[[Settings], Files]] = {
+BUNDLES: dict[str, Callable[[Hosted], Files]] = {
     "codabench": codabench.files,
     "evalai": evalai.files,
     "kaggle": kaggle.files,

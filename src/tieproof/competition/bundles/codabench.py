@@ -9,11 +9,10 @@ from typing import Any
 from tieproof.competition import texts
 from tieproof.competition.bundles.columns import columns_of
 from tieproof.competition.bundles.yaml_text import as_yaml
-from tieproof.competition.kit import Files, baseline_of, kit_files
+from tieproof.competition.hosting import Hosted, HostedPhase
+from tieproof.competition.kit import Files, baseline_of, handed_out, kit_files
 from tieproof.competition.logo import logo, logo_name
 from tieproof.competition.programs import TRUTH
-from tieproof.competition.settings import Phase, Settings, slug
-from tieproof.competition.truth import read_labels
 from tieproof.competition.words import fillings, program_values
 from tieproof.errors import InputError
 
@@ -21,9 +20,9 @@ PAGES = ("overview", "evaluation", "data")
 COMMAND = "python3 /app/program/score.py /app/input /app/output"
 
 
-def files(settings: Settings) -> Files:
+def files(settings: Hosted) -> Files:
     """All files of the bundle, by their places in it."""
-    if not settings.image:
+    if not settings.platform.image:
         raise InputError(
             "Codabench runs the scoring program in a container image: build one of image/Dockerfile, push it, and "
             "name it as image, such as image = 'docker.io/you/scoring:1'.",
@@ -32,8 +31,8 @@ def files(settings: Settings) -> Files:
     values = fillings(settings, "codabench")
     found: Files = {
         "competition.yaml": as_yaml(competition(settings)),
-        logo_name(settings.logo): settings.logo or logo(),
-        "pages/terms.html": settings.terms or texts.page("terms", values),
+        logo_name(settings.platform.logo): settings.platform.logo or logo(),
+        "pages/terms.html": settings.platform.terms or texts.page("terms", values),
         "scoring_program/score.py": texts.filled("codabench.py.txt", program_values(settings)),
         "scoring_program/metadata.yaml": as_yaml({"command": COMMAND}),
         "image/Dockerfile": texts.filled("Dockerfile.txt", program_values(settings)),
@@ -42,47 +41,39 @@ def files(settings: Settings) -> Files:
     found |= kit_files(settings, "starting_kit", "codabench")
     for phase in settings.phases:
         name, content = baseline_of(settings.scoring, phase)
-        found[f"baseline_{slug(phase.name)}/{name}"] = content
-        found[f"reference_data_{slug(phase.name)}/{TRUTH[settings.scoring.task]}"] = truth_of(settings, phase)
-        if phase.items is not None:
-            found[f"public_data_{slug(phase.name)}/{phase.items.name}"] = phase.items
+        found[f"baseline_{phase.codename}/{name}"] = content
+        found[f"reference_data_{phase.codename}/{TRUTH[settings.scoring.task]}"] = phase.content
+        found |= handed_out(phase, f"public_data_{phase.codename}")
     return found
 
 
-def truth_of(settings: Settings, phase: Phase) -> bytes:
-    """The truth of a phase; labels are sorted by id, so that their order tells nothing."""
-    if settings.scoring.task == "run":
-        return phase.truth.read_bytes()
-    return read_labels(phase.truth).to_csv().encode()
-
-
-def competition(settings: Settings) -> dict[str, Any]:
+def competition(settings: Hosted) -> dict[str, Any]:
     """What competition.yaml says."""
     places = list(enumerate(settings.phases))
     return {
         "version": 2,
         "title": settings.title,
-        "description": settings.description,
-        "image": logo_name(settings.logo),
+        "description": settings.platform.description,
+        "image": logo_name(settings.platform.logo),
         "terms": "pages/terms.html",
-        "docker_image": settings.image,
+        "docker_image": settings.platform.image,
         "registration_auto_approve": False,
         "enable_detailed_results": True,
         "make_programs_available": False,
         "make_input_data_available": False,
-        "contact_email": settings.contact or None,
+        "contact_email": settings.platform.contact or None,
         "pages": [{"title": name.title(), "file": f"pages/{name}.html"} for name in PAGES],
         "tasks": [
             {
                 "index": at,
                 "name": phase.name,
                 "scoring_program": "scoring_program/",
-                "reference_data": f"reference_data_{slug(phase.name)}/",
+                "reference_data": f"reference_data_{phase.codename}/",
             }
             for at, phase in places
         ],
         "solutions": [
-            {"index": at, "name": f"Baseline, {phase.name}", "path": f"baseline_{slug(phase.name)}/", "tasks": [at]}
+            {"index": at, "name": f"Baseline, {phase.name}", "path": f"baseline_{phase.codename}/", "tasks": [at]}
             for at, phase in places
         ],
         "phases": [phase_of(settings, at, phase) for at, phase in places],
@@ -100,20 +91,20 @@ def competition(settings: Settings) -> dict[str, Any]:
     }
 
 
-def phase_of(settings: Settings, at: int, phase: Phase) -> dict[str, Any]:
+def phase_of(settings: Hosted, at: int, phase: HostedPhase) -> dict[str, Any]:
     """A phase, with its task, its times as texts (a time that YAML knows as such loses its hours there)."""
     found = {
         "index": at,
         "name": phase.name,
         "start": moment(phase.start),
         "end": moment(phase.end),
-        "max_submissions": settings.submissions,
-        "max_submissions_per_day": settings.submissions_per_day,
-        "execution_time_limit": settings.seconds,
+        "max_submissions": settings.platform.submissions,
+        "max_submissions_per_day": settings.platform.submissions_per_day,
+        "execution_time_limit": settings.platform.seconds,
         "starting_kit": "starting_kit/",
         "tasks": [at],
     }
-    return found if phase.items is None else found | {"public_data": f"public_data_{slug(phase.name)}/"}
+    return found | ({"public_data": f"public_data_{phase.codename}/"} if phase.public else {})
 
 
 def moment(when: datetime) -> str:

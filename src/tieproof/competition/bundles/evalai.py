@@ -12,13 +12,12 @@ from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 from tieproof.competition import texts
-from tieproof.competition.bundles.codabench import truth_of
 from tieproof.competition.bundles.columns import columns_of
 from tieproof.competition.bundles.yaml_text import as_yaml
-from tieproof.competition.kit import Files, baseline_of, kit_files
+from tieproof.competition.hosting import Hosted, HostedPhase
+from tieproof.competition.kit import Files, baseline_of, handed_out, kit_files
 from tieproof.competition.logo import logo, logo_name
 from tieproof.competition.programs import TRUTH
-from tieproof.competition.settings import Phase, Settings, slug
 from tieproof.competition.words import fillings, program_values, requirement
 
 PAGES = {
@@ -34,45 +33,43 @@ PUBLIC = 3
 """The visibility of a leaderboard that everybody sees."""
 
 
-def files(settings: Settings) -> Files:
+def files(settings: Hosted) -> Files:
     """All files of the bundle, by their places in it."""
     values, task = fillings(settings, "evalai"), settings.scoring.task
     extension = PurePath(TRUTH[task]).suffix
     script = texts.filled("evalai.py.txt", program_values(settings))
     found: Files = {
         "challenge_config.yaml": as_yaml(challenge(settings)),
-        logo_name(settings.logo): settings.logo or logo(),
+        logo_name(settings.platform.logo): settings.platform.logo or logo(),
         "evaluation_script.zip": zipped({"__init__.py": script, "requirements.txt": f"{requirement()}\n".encode()}),
         "remote/evaluate.py": texts.filled("evalai_remote.py.txt", {"extension": extension}),
         "remote/evaluation_script.py": script,
     }
     found |= {f"pages/{page}.html": texts.page(page, values) for page in PAGES.values()}
-    if settings.terms is not None:
-        found["pages/terms.html"] = settings.terms
+    if settings.platform.terms is not None:
+        found["pages/terms.html"] = settings.platform.terms
     found |= kit_files(settings, "starting_kit", "evalai")
     for phase in settings.phases:
-        codename = slug(phase.name)
+        codename = phase.codename
         name, content = baseline_of(settings.scoring, phase)
-        truth = truth_of(settings, phase)
         found |= {
-            f"annotations/{codename}{extension}": truth,
-            f"remote/annotations/{codename}{extension}": truth,
+            f"annotations/{codename}{extension}": phase.content,
+            f"remote/annotations/{codename}{extension}": phase.content,
             f"baseline_{codename}/{name}": content,
         }
-        if phase.items is not None:
-            found[f"public_data_{codename}/{phase.items.name}"] = phase.items
+        found |= handed_out(phase, f"public_data_{codename}")
     return found
 
 
-def challenge(settings: Settings) -> dict[str, Any]:
+def challenge(settings: Hosted) -> dict[str, Any]:
     """What challenge_config.yaml says."""
     labels = [key for _, key in columns_of(settings.scoring)]
     places = list(enumerate(settings.phases, 1))
     extension = PurePath(TRUTH[settings.scoring.task]).suffix
     return {
         "title": settings.title,
-        "short_description": settings.description or settings.title,
-        "image": logo_name(settings.logo),
+        "short_description": settings.platform.description or settings.title,
+        "image": logo_name(settings.platform.logo),
         **{key: f"pages/{page}.html" for key, page in PAGES.items()},
         "evaluation_script": "evaluation_script.zip",
         "remote_evaluation": True,
@@ -81,11 +78,10 @@ def challenge(settings: Settings) -> dict[str, Any]:
         "published": False,
         "leaderboard": [{"id": 1, "schema": {"labels": labels, "default_order_by": labels[0]}}],
         "challenge_phases": [
-            phase_of(settings, number, phase, f"annotations/{slug(phase.name)}{extension}")
-            for number, phase in places
+            phase_of(settings, number, phase, f"annotations/{phase.codename}{extension}") for number, phase in places
         ],
         "dataset_splits": [
-            {"id": number, "name": phase.name, "codename": slug(phase.name)} for number, phase in places
+            {"id": number, "name": phase.name, "codename": phase.codename} for number, phase in places
         ],
         "challenge_phase_splits": [
             {
@@ -101,7 +97,7 @@ def challenge(settings: Settings) -> dict[str, Any]:
     }
 
 
-def phase_of(settings: Settings, number: int, phase: Phase, truth: str) -> dict[str, Any]:
+def phase_of(settings: Hosted, number: int, phase: HostedPhase, truth: str) -> dict[str, Any]:
     """A phase."""
     return {
         "id": number,
@@ -113,10 +109,10 @@ def phase_of(settings: Settings, number: int, phase: Phase, truth: str) -> dict[
         "start_date": naive(phase.start),
         "end_date": naive(phase.end),
         "test_annotation_file": truth,
-        "codename": slug(phase.name),
-        "max_submissions_per_day": settings.submissions_per_day,
-        "max_submissions_per_month": settings.submissions,
-        "max_submissions": settings.submissions,
+        "codename": phase.codename,
+        "max_submissions_per_day": settings.platform.submissions_per_day,
+        "max_submissions_per_month": settings.platform.submissions,
+        "max_submissions": settings.platform.submissions,
         "allowed_submission_file_types": TAKEN[settings.scoring.task],
     }
 

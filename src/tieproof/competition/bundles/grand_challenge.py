@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from tieproof.competition import texts
-from tieproof.competition.bundles.codabench import truth_of
 from tieproof.competition.bundles.columns import columns_of
-from tieproof.competition.kit import WIDTH, Files, kit_files
+from tieproof.competition.hosting import Hosted, HostedPhase
+from tieproof.competition.kit import WIDTH, Files, handed_out, kit_files
 from tieproof.competition.programs import TRUTH
-from tieproof.competition.settings import Phase, Settings, slug
-from tieproof.competition.truth import read_judgments, read_labels
+from tieproof.competition.truth import read_judgments
 from tieproof.competition.words import fillings, program_values
 
 PAGES = ("overview", "evaluation", "data", "terms")
@@ -26,7 +25,7 @@ OUTPUT = {"embeddings": "embedding", "run": "ranking"}
 """What the output socket of an algorithm is called."""
 
 
-def files(settings: Settings) -> Files:
+def files(settings: Hosted) -> Files:
     """All files of the bundle, by their places in it."""
     values, task = fillings(settings, "grand-challenge"), settings.scoring.task
     found: Files = {
@@ -35,20 +34,19 @@ def files(settings: Settings) -> Files:
         "phase_settings.json": json.dumps(phase_settings(settings), indent=4).encode(),
     }
     found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
-    if settings.terms is not None:
-        found["pages/terms.html"] = settings.terms
+    if settings.platform.terms is not None:
+        found["pages/terms.html"] = settings.platform.terms
     found |= kit_files(settings, "starting_kit", "grand-challenge")
     for phase in settings.phases:
-        codename, truth = slug(phase.name), truth_of(settings, phase)
+        codename, truth = phase.codename, phase.content
         found[f"ground_truth_{codename}/{TRUTH[task]}"] = truth
         found[f"ground_truth_{codename}.tar.gz"] = packed(TRUTH[task], truth)
         found |= {f"test/{codename}/input/{name}": content for name, content in jobs_of(settings, phase).items()}
-        if phase.items is not None:
-            found[f"archive_{codename}/{phase.items.name}"] = phase.items
+        found |= handed_out(phase, f"archive_{codename}")
     return found
 
 
-def phase_settings(settings: Settings) -> dict[str, Any]:
+def phase_settings(settings: Hosted) -> dict[str, Any]:
     """What to enter in the settings of each phase, under the names that they have there."""
     first, *others = columns_of(settings.scoring)
     return {
@@ -64,19 +62,19 @@ def phase_settings(settings: Settings) -> dict[str, Any]:
     }
 
 
-def jobs_of(settings: Settings, phase: Phase) -> dict[str, bytes]:
+def jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
     """What the container is given where an algorithm answers at random: to try it, and for `check`."""
     random, output = np.random.default_rng(0), OUTPUT[settings.scoring.task]
     answers: dict[str, Any]
     if settings.scoring.task == "run":
-        judged = read_judgments(phase.truth)
+        judged = read_judgments(phase.judged)
         documents = sorted({document for grades in judged.values() for document in grades})
         answers = {
             query: dict(zip(documents, random.random(len(documents)).tolist(), strict=True)) for query in judged
         }
     else:
-        ids = read_labels(phase.truth).ids
-        answers = dict(zip(ids, random.normal(size=(len(ids), WIDTH)).tolist(), strict=True))
+        rows = random.normal(size=(len(phase.ids), WIDTH)).tolist()
+        answers = dict(zip(phase.ids, rows, strict=True))
     found, jobs = {}, []
     for number, (name, answer) in enumerate(answers.items()):
         pk = f"job-{number:05}"

@@ -3,14 +3,14 @@
 Kaggle calls the metric once for the rows of each part. Its notebooks lack tieproof: attach its wheel to the metric.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
 from tieproof.competition import texts
-from tieproof.competition.kit import LISTED, WIDTH, Files, kit_files
-from tieproof.competition.settings import Phase, Settings, slug
-from tieproof.competition.truth import read_judgments, read_labels, table
+from tieproof.competition.hosting import Hosted, HostedPhase
+from tieproof.competition.kit import LISTED, WIDTH, Files, handed_out, kit_files
+from tieproof.competition.truth import GROUP, ID, LABEL, read_judgments, table
 from tieproof.competition.words import fillings, program_values
 from tieproof.errors import InputError
 
@@ -18,10 +18,9 @@ USAGES = ("Public", "Private")
 """What Kaggle calls the part that the leaderboard shows during the competition, and the one that decides."""
 
 PAGES = ("overview", "evaluation", "data", "terms")
-COLUMNS = {"embeddings": "label", "run": "relevant"}
 
 
-def files(settings: Settings) -> Files:
+def files(settings: Hosted) -> Files:
     """All files of the bundle, by their places in it."""
     if len(settings.phases) > len(USAGES):
         raise InputError(
@@ -36,43 +35,53 @@ def files(settings: Settings) -> Files:
     }
     found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
     found |= kit_files(settings, "data/starting_kit", "kaggle")
-    if settings.terms is not None:
-        found["pages/terms.html"] = settings.terms
-    found |= {f"data/{slug(phase.name)}/{phase.items.name}": phase.items for phase in settings.phases if phase.items}
+    if settings.platform.terms is not None:
+        found["pages/terms.html"] = settings.platform.terms
+    for phase in settings.phases:
+        found |= handed_out(phase, f"data/{phase.codename}")
     return found
 
 
-def rows_of(settings: Settings, phase: Phase) -> Iterator[tuple[str, str]]:
-    """The ids of a phase, and what is true of each."""
-    if settings.scoring.task == "run":
-        for query, grades in sorted(read_judgments(phase.truth).items()):
-            yield query, " ".join(document for document, grade in grades.items() if grade > 0)
-    else:
-        labels = read_labels(phase.truth)
-        yield from zip(labels.ids, labels.labels, strict=True)
-
-
-def solution(settings: Settings) -> str:
+def solution(settings: Hosted) -> str:
     """The table that Kaggle keeps: ids, what is true, and the part that they belong to."""
     usages = USAGES[-len(settings.phases) :]
-    rows = [
-        (*row, usage)
-        for usage, phase in zip(usages, settings.phases, strict=True)
-        for row in rows_of(settings, phase)
-    ]
+    header: Sequence[str] = ()
+    rows: list[Sequence[object]] = []
+    for usage, phase in zip(usages, settings.phases, strict=True):
+        columns = true_columns(phase)
+        header = (*columns, "Usage")
+        rows += [(*row, usage) for row in zip(*columns.values(), strict=True)]
     if len({row[0] for row in rows}) < len(rows):
         raise InputError(
             "An id is in two phases, and Kaggle has one table of all. Give every item an id of its own.", "truth"
         )
-    return table([("id", COLUMNS[settings.scoring.task], "Usage"), *sorted(rows)])
+    return table([header, *sorted(rows, key=lambda row: str(row[0]))])
 
 
-def sample(settings: Settings) -> str:
+def true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
+    """The ids of a phase, and what is true of each.
+
+    Labels and groups are numbered, since pandas takes 1 and 01 for the same, and NA for nothing.
+    """
+    if phase.truth is None:
+        judged = read_judgments(phase.judged)
+        relevant = [
+            " ".join(f"{document}={grade}" for document, grade in judged[query].items()) for query in phase.ids
+        ]
+        return {ID: phase.ids, "relevant": relevant}
+    columns: dict[str, Sequence[object]] = {**phase.truth.columns}
+    for name in (LABEL, GROUP):
+        if name in columns:
+            columns[name] = np.unique(np.array(columns[name]), return_inverse=True)[1].tolist()
+    return columns
+
+
+def sample(settings: Hosted) -> str:
     """A valid submission: random numbers, or documents in a random order."""
-    ids = sorted(row[0] for phase in settings.phases for row in rows_of(settings, phase))
+    ids = sorted(each for phase in settings.phases for each in phase.ids)
     random = np.random.default_rng(0)
     if settings.scoring.task == "run":
-        grades = [query for phase in settings.phases for query in read_judgments(phase.truth).values()]
+        grades = [query for phase in settings.phases for query in read_judgments(phase.judged).values()]
         documents = np.array(sorted({document for query in grades for document in query}))
         return table(
             [("id", "documents"), *((each, " ".join(random.permutation(documents)[:LISTED])) for each in ids)]
