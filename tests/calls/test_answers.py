@@ -13,7 +13,9 @@ NAN = float("nan")
 ANSWERS, LABELS = [[1.0, 0.0], [2.0, 0.1], [NAN, NAN], [0.0, 1.0], [0.1, 2.0]], ["cat", "cat", "cat", "dog", "dog"]
 
 
-def by_matrix(queries: Any, labels: Any, gallery: Any, gallery_labels: Any) -> tp.Result:
+def by_matrix(
+    queries: Any, labels: Any, gallery: Any, gallery_labels: Any, groups: Any = None, gallery_groups: Any = None
+) -> tp.Result:
     """The definition: squared distances in a matrix, and one that is larger than all where either has no answer."""
     leave_one_out = gallery is None
     items, item_labels = (queries, labels) if leave_one_out else (gallery, gallery_labels)
@@ -22,6 +24,9 @@ def by_matrix(queries: Any, labels: Any, gallery: Any, gallery_labels: Any) -> t
     finite = np.isfinite(distances)
     distances = np.where(finite, distances, distances.max(initial=0.0, where=finite) + 1)
     relevance = (labels[:, None] == item_labels[None]).astype(int)
+    if groups is not None:
+        item_groups = groups if leave_one_out else gallery_groups
+        relevance[(relevance == 1) & (groups[:, None] == item_groups[None])] = -1
     if leave_one_out:
         np.fill_diagonal(relevance, -1)
     return tp.evaluate_distances(distances, relevance, measures=["AP", "P@3", "RR"], empty="zero")
@@ -29,7 +34,8 @@ def by_matrix(queries: Any, labels: Any, gallery: Any, gallery_labels: Any) -> t
 
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("with_gallery", [False, True])
-def test_as_by_a_matrix(seed: int, with_gallery: bool) -> None:
+@pytest.mark.parametrize("with_groups", [False, True])
+def test_as_by_a_matrix(seed: int, with_gallery: bool, with_groups: bool) -> None:
     random = np.random.default_rng(seed)
     sides: list[Any] = []
     for count in random.integers(2, 9, 2):
@@ -39,16 +45,20 @@ def test_as_by_a_matrix(seed: int, with_gallery: bool) -> None:
     if not with_gallery:
         sides[2:] = [None, None]
     queries, labels, gallery, gallery_labels = sides
+    groups = random.integers(0, 2, len(queries)) if with_groups else None
+    gallery_groups = random.integers(0, 2, len(gallery)) if with_groups and with_gallery else None
     found = tp.evaluate_answers(
         queries,
         labels,
         gallery=gallery,
         gallery_labels=gallery_labels,
+        groups=groups,
+        gallery_groups=gallery_groups,
         distance="euclidean",
         measures=["AP", "P@3", "RR"],
         empty="zero",
     )
-    expected = by_matrix(queries, labels, gallery, gallery_labels)
+    expected = by_matrix(queries, labels, gallery, gallery_labels, groups, gallery_groups)
     for measure in expected:
         mine, theirs = found.per_query(measure), expected.per_query(measure)
         for bound in ("lower", "expected", "upper", "std"):

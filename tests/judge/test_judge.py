@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from command_line import exit_status
 from competitions import EMBEDDINGS, HEAD, HONEST, LABELS, PRINT, VECTOR, WORDS, edit_distance, organise, program
 from tieproof.judge import Competition, Judgment, judge
 from tieproof.judge.contests import contest
@@ -276,6 +277,57 @@ def test_a_gallery(tmp_path: Path) -> None:
     matrix = abs(lengths[:4, None] - lengths[None, 4:])
     expected = tp.evaluate_distances(matrix, labels=LABELS[:4], gallery_labels=LABELS[4:], measures=["AP", "P@1"])
     check_same(judgment.results[0], expected)
+
+
+def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Items and labels in other orders, of two cameras; and one item without an answer."""
+    organiser, team = tmp_path / "organiser", tmp_path / "team"
+    for folder in (organiser, team):
+        folder.mkdir()
+    order, cameras = [7, 3, 11, 0, 5, 9, 1, 10, 2, 8, 4, 6], ["a", "b"] * 6
+    (organiser / "items.csv").write_text("id,word\n" + "".join(f"i{at},{WORDS[at]}\n" for at in sorted(order)))
+    rows = "".join(f"i{at},{LABELS[at]},{cameras[at]}\n" for at in order)
+    (organiser / "labels.csv").write_text(f"id,label,group\n{rows}")
+    files = {"phases_items": "items.csv", "phases_labels": "labels.csv"}
+    embeddings = EMBEDDINGS[order].copy()
+    labels, groups = ([values[at] for at in order] for values in (LABELS, cameras))
+    for name, code in (
+        ("all", HONEST),
+        ("some", HONEST.replace("in lines: print", "in lines:\n if word != 'dog': print")),
+    ):
+        if name == "some":
+            embeddings[order.index(WORDS.index("dog"))] = np.nan
+        judgment = judge(organise(organiser, **files), program(team, code), name=name, out=tmp_path / "judged")
+        distances = ((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
+        distances = np.where(np.isnan(distances), np.nanmax(distances) + 1, distances)
+        relevance = (np.array(labels)[:, None] == np.array(labels)).astype(int)
+        relevance[(relevance == 1) & (np.array(groups)[:, None] == np.array(groups))] = -1
+        expected = tp.evaluate_distances(distances, relevance, measures=["AP", "P@1"])
+        for measure in expected:
+            assert judgment.results[0].per_query(measure).lower.tolist() == expected.per_query(measure).lower.tolist()
+        record, answers = (tmp_path / "judged" / f"{name}.run-1.{ending}" for ending in ("tieproof", "npy"))
+        table = organiser / "labels.csv"
+        columns = [f"{table}:label", "--groups", f"{table}:group"]
+        assert exit_status("verify", str(record), str(answers), *columns) == 0
+
+
+def test_rows_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    organiser, team = tmp_path / "organiser", tmp_path / "team"
+    for folder in (organiser, team):
+        folder.mkdir()
+    (team / "tables.py").write_text("def rows(items): return items")
+    monkeypatch.chdir(team)
+    (organiser / "items.csv").write_text(
+        "id,a,b\n" + "".join(f"i{at},{row[0]},{row[3]}\n" for at, row in enumerate(EMBEDDINGS))
+    )
+    rows = "".join(f"i{at},{LABELS[at]}\n" for at in range(12))
+    (organiser / "labels.csv").write_text(f"id,label\n{rows}")
+    competition = organise(organiser, phases_items="items.csv", phases_labels="labels.csv")
+    judgment = judge(competition, "tables:rows", name="rows", out=tmp_path / "judged")
+    check_same(
+        judgment.results[0],
+        tp.evaluate(EMBEDDINGS[:, [0, 3]], LABELS, distance="euclidean", measures=["AP", "P@1"]),
+    )
 
 
 EDITS = """

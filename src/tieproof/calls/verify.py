@@ -18,7 +18,7 @@ NEIGHBORS = (
     *("scores", "counts", "labels", "gallery_labels", "relevance", "n_items"),
     *("groups", "gallery_groups", "exclude", "categories"),
 )
-ANSWERS = ("gallery", "gallery_labels", "labels", "memory", "threads", "progress")
+ANSWERS = ("gallery", "gallery_labels", "groups", "gallery_groups", "labels", "memory", "threads", "progress")
 SIDES = ("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence")
 
 CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {

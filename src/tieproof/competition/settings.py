@@ -188,7 +188,7 @@ class Competition(NamedTuple):
     measures : their names; the first one ranks, by its lower bound
     distance : between embeddings; None where nobody hands in embeddings
     phases : one after the other
-    platform, judge : what only `new` reads, and only `tieproof.judge.judge`
+    platform, judge : what only `new` reads, and what only a judge does
     path : of the file
     """
 

@@ -12,7 +12,7 @@ LEAST_SEED = 16
 
 
 class Limits(NamedTuple):
-    """What a system may take; what each is stands at `tieproof.competition.settings.Judging`."""
+    """What a system may take; what each is stands at `Judging` in competition/settings.py."""
 
     seconds: float
     total_seconds: float | None
