@@ -12,6 +12,7 @@ SETTINGS = """
 title = "Letters & <digits>"
 task = "{task}"
 measures = ["AP", "P@1"]
+dimensions = 64
 
 [platform]
 description = "Find items of the same class."
@@ -20,7 +21,6 @@ contact = "jane@example.org"
 image = "docker.io/jane/scoring:1"
 submissions_per_day = 3
 megabytes = 1
-dimensions = 64
 """
 
 PHASE = """

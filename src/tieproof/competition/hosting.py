@@ -91,7 +91,7 @@ def hosted(found: Competition) -> Hosted:
         found.measures,
         found.distance or "cosine",
         platform.megabytes,
-        platform.dimensions,
+        found.dimensions,
     )
     return Hosted(found.title, platform, scoring, phases)
 

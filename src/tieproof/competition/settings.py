@@ -59,6 +59,7 @@ COMPETITION: dict[str, Key] = {
     "task": choice(TASKS, EMBEDDINGS),
     "measures": Key("a list such as ['AP', 'P@1']", (list,), ("AP",), as_measures),
     "distance": Key("the name of a distance, such as 'cosine'", (str,), None, our_name),
+    "dimensions": whole(4096),
     "phases": Key("a table [[phases]] for each", (list,), ...),
     "platform": Key("a table", (dict,), {}),
     "judge": Key("a table", (dict,), {}),
@@ -85,7 +86,6 @@ PLATFORM: dict[str, Key] = {
     "submissions_per_day": whole(5),
     "seconds": whole(600),
     "megabytes": whole(100),
-    "dimensions": whole(4096),
 }
 JUDGE: dict[str, Key] = {
     "seed": text(),
@@ -138,7 +138,7 @@ class Platform(NamedTuple):
 
     submissions, submissions_per_day : of a participant
     seconds : of scoring
-    megabytes, dimensions : of a submission, and of a vector in it
+    megabytes : of a submission
     """
 
     description: str
@@ -151,7 +151,6 @@ class Platform(NamedTuple):
     submissions_per_day: int
     seconds: int
     megabytes: int
-    dimensions: int
 
 
 class Judging(NamedTuple):
@@ -187,6 +186,7 @@ class Competition(NamedTuple):
     task : "embeddings", "distances" or "run"
     measures : their names; the first one ranks, by its lower bound
     distance : between embeddings; None where nobody hands in embeddings
+    dimensions : what an embedding may have at most
     phases : one after the other
     platform, judge : what only `new` reads, and what only a judge does
     path : of the file
@@ -196,6 +196,7 @@ class Competition(NamedTuple):
     task: str
     measures: tuple[str, ...]
     distance: str | None
+    dimensions: int
     phases: tuple[Phase, ...]
     platform: Platform
     judge: Judging

@@ -76,15 +76,21 @@ def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
 
 
 def apart(one: FloatArray, other: FloatArray) -> float:
-    """The length of the difference by the length of the first; 1 where their numbers of numbers differ.
+    """The length of the difference by the length of the first, as far as there are floats for it.
+
+    1 where their numbers of numbers differ, or the first has no length.
 
     >>> apart(np.array([3.0, 4.0]), np.array([3.0, 4.0, 0.0])), apart(np.zeros(2), np.ones(2))
     (1.0, 1.0)
+    >>> apart(np.array([5e-324]), np.array([1e308])) == FARTHEST
+    True
     """
-    scale = max(float(np.abs(one).max()), float(np.abs(other).max()))
     if len(one) != len(other) or not one.any():
         return 1.0
-    return float(np.linalg.norm((one / scale) - (other / scale)) / np.linalg.norm(one / scale))
+    own, scale = float(np.abs(one).max()), max(float(np.abs(one).max()), float(np.abs(other).max()))
+    difference = float(np.linalg.norm(one / scale - other / scale)) / float(np.linalg.norm(one / own))
+    with np.errstate(over="ignore"):
+        return min(float(np.float64(difference) * (np.float64(scale) / own)), FARTHEST)
 
 
 def embeddings_of(answers: dict[Asked, FloatArray], count: int) -> FloatArray:

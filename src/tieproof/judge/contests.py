@@ -18,6 +18,7 @@ class Limits(NamedTuple):
     total_seconds: float | None
     memory: int
     output: int
+    dimensions: int
 
 
 class Contest(NamedTuple):
@@ -32,7 +33,9 @@ class Contest(NamedTuple):
     @property
     def limits(self) -> Limits:
         """What a system may take."""
-        return Limits(*(getattr(self.competition.judge, field) for field in Limits._fields))
+        given = self.competition.judge
+        dimensions = 1 if self.gives_distances else self.competition.dimensions
+        return Limits(given.seconds, given.total_seconds, given.memory, given.output, dimensions)
 
     @property
     def gives_distances(self) -> bool:
@@ -50,8 +53,8 @@ class Contest(NamedTuple):
         """Of all that decides what is asked and how it is scored, but for the data."""
         found = self.competition
         rules = found.judge._replace(seed=None, runs=0)
-        decided = (found.title, found.task, found.measures, found.distance, self.phase.name, *rules)
-        return hashlib.sha256(repr(decided).encode()).hexdigest()
+        decided = (found.title, found.task, found.measures, found.distance, found.dimensions, self.phase.name)
+        return hashlib.sha256(repr((*decided, *rules)).encode()).hexdigest()
 
     def read_seed(self) -> bytes:
         """The organiser's secret."""

@@ -5,8 +5,10 @@ becomes numbers or refusals, and nothing of it is ever run.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Mapping
 from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,68 +87,72 @@ def write_batch(folder: Path, batch: Batch, test_set: Sequestered) -> None:
         os.utime(place, (0, 0))
 
 
-def read_answers(content: bytes, batch: Batch) -> Answers:
-    """The answers in an array (.npy), in the order of the questions, or in lines of names and numbers."""
-    return array_answers(content, batch) if content.startswith(NPY) else text_answers(content, batch)
+def read_answers(content: bytes, batch: Batch, most: int) -> Answers:
+    """The answers in an array (.npy), in the order of the questions, or in lines of names and numbers.
+
+    most : numbers that an answer may have; more are not even kept, for they could fill the judge's memory
+    """
+    read = array_answers if content.startswith(NPY) else text_answers
+    return read(content, batch, most)
 
 
-def array_answers(content: bytes, batch: Batch) -> Answers:
+def array_answers(content: bytes, batch: Batch, most: int) -> Answers:
     """A row for each question, in their order."""
     stream = BytesIO(content)
     try:
-        read_header(stream, len(content), Location(Path(ANSWERS)))
-        stream.seek(0)
-        array = np.lib.format.read_array(stream, allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError, TypeError, MemoryError):
+        with warnings.catch_warnings(action="ignore"):
+            read_header(stream, len(content), Location(Path(ANSWERS)))
+            stream.seek(0)
+            array = np.lib.format.read_array(stream, allow_pickle=False)
+    except Exception:  # a header is parsed as Python, whose parser raises of everything; no answer may stop the judge
         return all_refused(batch, CRASHED)
     if array.dtype.kind not in "fiub" or array.ndim == 0 or len(array) != len(batch.questions):
         return all_refused(batch, CRASHED)
-    rows = array.reshape(len(array), -1).astype(np.float64)
-    return Answers(list(rows), [reason_against(row, batch) for row in rows])
+    numbers_of_each = prod(array.shape[1:])
+    if not 0 < numbers_of_each <= most:
+        return all_refused(batch, WRONG_SHAPE)
+    with np.errstate(over="ignore"):
+        numbers = array.reshape(len(array), numbers_of_each).astype(np.float64)
+    return Answers(list(numbers), [reason_against(row) for row in numbers])
 
 
-def text_answers(content: bytes, batch: Batch) -> Answers:
+def text_answers(content: bytes, batch: Batch, most: int) -> Answers:
     """Lines of one name, or two, and numbers, with commas between them."""
     width = len(batch.questions[0])
-    found: dict[tuple[str, ...], list[FloatArray | None]] = {names: [] for names in batch.questions}
+    found: dict[tuple[str, ...], tuple[FloatArray, str]] = dict.fromkeys(batch.questions, (NOTHING, MISSING))
     unknown = 0
     for line in content.decode("utf-8", "replace").split("\n"):
-        if line.strip():
-            parts = [part.strip() for part in line.split(",")]
-            names = tuple(parts[:width])
-            if names in found:
-                found[names].append(as_numbers(parts[width:]))
-            else:
-                unknown += 1
-    vectors, refused = [], []
-    for given in found.values():
-        vector = given[0] if len(given) == 1 else None
-        reason = NOT_NUMBERS if given else MISSING
-        if len(given) > 1:
-            reason = DUPLICATE
-        elif vector is not None:
-            reason = reason_against(vector, batch)
-        vectors.append(NOTHING if vector is None else vector)
-        refused.append(reason)
+        if not line.strip():
+            continue
+        parts = [part.strip() for part in line.split(",", width)]
+        names, rest = tuple(parts[:width]), "".join(parts[width:])
+        if names not in found:
+            unknown += 1
+        elif found[names][1] != MISSING:
+            found[names] = NOTHING, DUPLICATE
+        else:
+            found[names] = as_numbers(rest, most)
+    vectors, refused = (list(column) for column in zip(*found.values(), strict=True))
     return Answers(vectors, refused, unknown)
 
 
-def as_numbers(parts: Sequence[str]) -> FloatArray | None:
-    """Numbers as written; None where something else stands among them.
+def as_numbers(text: str, most: int) -> tuple[FloatArray, str]:
+    """Numbers as written, with commas between them, and why they are no answer.
 
-    >>> as_numbers(["0.5", "1"]), as_numbers(["0.5", "one"])
-    (array([0.5, 1. ]), None)
+    >>> as_numbers("0.5, 1", 2), as_numbers("0.5, one", 2)[1], as_numbers("1, 2, 3", 2)[1]
+    ((array([0.5, 1. ]), ''), 'no numbers', 'wrong shape')
     """
+    if not text or text.count(",") >= most:
+        return NOTHING, WRONG_SHAPE
     try:
-        return np.array([float(part) for part in parts])
+        vector = np.array([float(part) for part in text.split(",")])
     except ValueError:
-        return None
+        return NOTHING, NOT_NUMBERS
+    return vector, reason_against(vector)
 
 
-def reason_against(vector: FloatArray, batch: Batch) -> str:
+def reason_against(vector: FloatArray) -> str:
     """Why numbers are no answer, as far as they alone say it."""
-    if not vector.size or (len(batch.questions[0]) == 2 and vector.size > 1):
-        return WRONG_SHAPE
     return "" if np.isfinite(vector).all() else NOT_FINITE
 
 

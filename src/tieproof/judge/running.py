@@ -130,7 +130,7 @@ class Runner(NamedTuple):
             answer = read_file(folder / ANSWERS if self.reads_file else around / "out", self.limits.output)
             if answer is None:
                 return all_refused(batch, CRASHED), ""
-            return read_answers(answer, batch), ""
+            return read_answers(answer, batch, self.limits.dimensions), ""
 
     @property
     def reads_file(self) -> bool:
@@ -161,7 +161,9 @@ class Runner(NamedTuple):
             return all_refused(batch, LATE)
         if came[0] is None:
             return all_refused(batch, CRASHED)
-        return all_refused(batch, TOO_MUCH) if len(came[0]) > self.limits.output else read_answers(came[0], batch)
+        if len(came[0]) > self.limits.output:
+            return all_refused(batch, TOO_MUCH)
+        return read_answers(came[0], batch, self.limits.dimensions)
 
 
 def posted(address: str, body: bytes, seconds: float, most: int) -> bytes | None:
