@@ -236,7 +236,7 @@ def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest
     (organiser / "labels.csv").write_text("id,label\n" + "".join(f"{at},{at // 2}\n" for at in order))
     competition = organise(organiser, phases_items="images", phases_labels="labels.csv")
     judgment = judge(competition, "images:sizes", name="sizes", out=tmp_path / "judged")
-    labels = [str(at // 2) for at in order]
+    labels = [at // 2 for at in order]
     expected = tp.evaluate(np.array(sizes)[order][:, None], labels, distance="euclidean", measures=["AP", "P@1"])
     check_same(judgment.results[0], expected)
     rows = np.random.default_rng(0).normal(size=(12, 2, 2)).astype(np.float32)

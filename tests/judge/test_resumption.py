@@ -45,12 +45,17 @@ def has_ended(number: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_judge_that_was_killed_gives_the_same_bytes(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_judge_that_was_killed_gives_the_same_bytes(
+    tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
     competition = organise(tmp_path / "organiser", judge_batch=2, judge_runs=2)
     asked = tmp_path / "asked"
     asked.mkdir()
     code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")
     system = program(tmp_path / "team", code, f"{{lines}} {asked}")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
     process = started(competition, system, tmp_path / "judged")
     wait_for(process, asked, 3)
     process.send_signal(number)
@@ -61,8 +66,10 @@ def test_a_judge_that_was_killed_gives_the_same_bytes(tmp_path: Path, number: si
             assert time.monotonic() < deadline
             time.sleep(0.01)
     assert [place.name for place in (tmp_path / "judged").iterdir()] == ["ours.judging"]
+    assert len(list(scratch.glob("judge-*"))) == 1  # the items of the batch that was under way
     (asked / "go").touch()
     assert started(competition, system, tmp_path / "judged").wait(MUCH_LATER) == 0
+    assert not list(scratch.glob("judge-*"))
     batches = 2 * (6 + 2)
     assert len(list(asked.glob("asked-*"))) == batches + 1  # the one that was under way, once more
     assert started(competition, system, tmp_path / "again").wait(MUCH_LATER) == 0

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.competition.truth import Truth
+from tieproof.competition.truth import GROUP, LABEL, Truth
 from tieproof.competition.truth import read_labels as read_table
 from tieproof.errors import InputError
 from tieproof.inputs.readers import entries_of, read_labels
@@ -128,7 +128,7 @@ def items_of_folder(place: Path, labels: Path) -> Items:
         files[file.stem] = file
     truth = of_the_same_items(place, list(files), labels)
     chosen = [files[name] for name in truth.ids]
-    return labelled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth)
+    return labelled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth, labels)
 
 
 def items_of_table(place: Path, labels: Path) -> Items:
@@ -151,8 +151,8 @@ def items_of_table(place: Path, labels: Path) -> Items:
             raise InputError(
                 f"{place} has cells that are no numbers. Give numbers, or one column of texts."
             ) from None
-        return labelled((TEXTS,) * len(chosen), lambda at: chosen[at][0].encode(), truth)
-    return labelled((ROWS,) * len(chosen), lambda at: as_array(numbers[at]), truth)
+        return labelled((TEXTS,) * len(chosen), lambda at: chosen[at][0].encode(), truth, labels)
+    return labelled((ROWS,) * len(chosen), lambda at: as_array(numbers[at]), truth, labels)
 
 
 def of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
@@ -171,9 +171,10 @@ def of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
     return truth
 
 
-def labelled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth) -> Items:
-    """Items in the order of a table of the truth."""
-    return Items(suffixes, content, np.array(truth.labels), np.array(truth.groups) if truth.groups else None)
+def labelled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> Items:
+    """Items in the order of a table of the truth, whose labels are of the type that whoever verifies reads there."""
+    groups = read_labels(f"{labels}:{GROUP}") if truth.groups else None
+    return Items(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups)
 
 
 def read_lines(place: Path) -> tuple[str, Callable[[int], bytes], int]:

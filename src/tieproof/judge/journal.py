@@ -4,12 +4,14 @@ A judge that was killed finds its journal, deals the same batches from the same 
 has no answers yet. What is written down is whole or absent.
 """
 
+import hashlib
 import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,18 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @property
+    def scratch(self) -> str:
+        """How the folders in which its batches run are called, and those of no other journal."""
+        return f"judge-{hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:12]}-"
+
+    def clean(self) -> None:
+        """Remove what a judge left behind that was killed: halves of files, and items that a system was given."""
+        for left in self.folder.glob(".tieproof-*"):
+            os.unlink(left)
+        for left in Path(gettempdir()).glob(f"{self.scratch}*"):
+            shutil.rmtree(left, ignore_errors=True)
 
     def place(self, run: int, number: int) -> Path:
         """Where the answers to a batch are."""
@@ -89,6 +103,6 @@ def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
                 f"{folder} was begun with another '{other}'. Judge with the same again to go on, or remove that "
                 "folder to begin anew."
             )
-        for left in folder.glob(".tieproof-*"):
-            os.unlink(left)  # of a judge that was killed while it wrote
-        yield Journal(folder)
+        journal = Journal(folder)
+        journal.clean()
+        yield journal

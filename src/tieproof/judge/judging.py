@@ -128,7 +128,6 @@ def judge(
     check_hidden((*held.secrets, folder.resolve()), shown)
     test_set, seed = read_sequestered(held), held.read_seed()
     check_labels(competition, test_set)
-    runner = Runner(found, chosen, shown, held.limits, test_set)
     wanted = runs or competition.judge.runs
     plan = {
         "competition": held.digest,
@@ -140,6 +139,7 @@ def judge(
         "shown": [os.fspath(place) for place in show],
     }
     with opened(folder / f"{name}{ENDING}", plan) as journal:
+        runner = Runner(found, chosen, shown, held.limits, test_set, journal.scratch)
         done = []
         for run in range(1, wanted + 1):
             batches = dealt(held, test_set, Dealer(seed, held.phase.name, name, run))

@@ -78,6 +78,7 @@ class Runner(NamedTuple):
     """How batches are run.
 
     shown : what the system may read of the disk, under a seal
+    scratch : how the names of the folders begin in which batches run
     """
 
     system: System
@@ -85,6 +86,7 @@ class Runner(NamedTuple):
     shown: tuple[Path, ...]
     limits: Limits
     test_set: Sequestered
+    scratch: str
 
     def run(self, batch: Batch, seconds: float) -> Ran:
         """Ask the system about a batch, for at most so many seconds."""
@@ -92,7 +94,7 @@ class Runner(NamedTuple):
         if self.system.is_endpoint:
             answers, said = self.request(batch, seconds), ""
         else:
-            with TemporaryDirectory(prefix="judge-", ignore_cleanup_errors=True) as folder:
+            with TemporaryDirectory(prefix=self.scratch, ignore_cleanup_errors=True) as folder:
                 answers, said = self.process(batch, Path(folder).resolve(), seconds)
         return Ran(answers, time.monotonic() - started, said)
 
