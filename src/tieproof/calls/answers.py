@@ -150,14 +150,15 @@ class Missing(NamedTuple):
     ) -> "Missing":
         """From the label, the group and the answer of every query and item."""
         own, others = coded(*labels)
-        excluding, excluded = (own, others) if groups is None else coded(*paired((own, others), coded(*groups)))
-        of_item = 1 if leave_one_out or groups is not None else 0
-        if groups is None and leave_one_out:
-            excluding, excluded = np.arange(len(own)), np.arange(len(others))
+        excluding, excluded = np.zeros(len(own), dtype=np.int64), np.ones(len(others), dtype=np.int64)  # no item
+        if groups is not None:
+            excluding, excluded = coded(*paired((own, others), coded(*groups)))
+        elif leave_one_out:
+            excluding = excluded = np.arange(len(own))
 
         def ranked(items: BoolArray) -> tuple[IntArray, IntArray]:
             """How many of these items each query ranks, and how many of them are relevant."""
-            left_out = of_item * among(excluding, excluded[items])
+            left_out = among(excluding, excluded[items])
             return int(items.sum()) - left_out, among(own, others[items]) - left_out
 
         everything = np.ones(len(others), dtype=np.bool_)
