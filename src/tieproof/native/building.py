@@ -177,19 +177,23 @@ def compile_level(folder: str, target: Target, level: str, more: Sequence[str]) 
     """Make one library. One that processes run is not written to: a new file takes its place.
 
     It is linked apart: zig makes what it links to only once for all levels. On Linux that is the C library alone,
-    since the library of zig's own compiler takes longer to make than ours, and nothing of it is used.
+    since the library of zig's own compiler takes longer to make than ours, and nothing of it is used. A library knows
+    no folder that it was made in, so that it has the same bytes wherever that is: nothing for debuggers, which zig
+    would add with their paths, and on macOS a name of its own in place of its path.
     """
     import tempfile
 
     command, file = compiler(target), library_file(level, target.suffix, folder)
     zig = "ziglang" in command
-    flags = [*FLAGS, *march(level, zig), *more]
+    flags = [*FLAGS, *march(level, zig), *(["-g0"] if zig else []), *more]
     alone = ["-nostdlib", "-lc"] if zig and "linux" in (zig_of(target) or "") else []
+    bare = ["-s"] if zig else []
+    name = [f"-Wl,-install_name,@rpath/{os.path.basename(file)}"] if target.suffix == ".dylib" else []
     known = [f'-DMADE_OF="{sources_digest()}"', f'-DFLAGS="{" ".join(flags)}"']
     with tempfile.TemporaryDirectory(dir=folder, prefix="kernels-") as made:
         machine_code, new = f"{made}/kernels.o", f"{made}/{os.path.basename(file)}"
         run([*command, *flags, *known, "-c", f"{SOURCES}/kernels.c", "-o", machine_code])
-        run([*command, *FLAGS, "-shared", *more, machine_code, *alone, "-lm", "-o", new])
+        run([*command, *FLAGS, "-shared", *more, machine_code, *alone, *bare, *name, "-lm", "-o", new])
         os.replace(new, file)
     return file
 
