@@ -70,6 +70,8 @@ bench: $(VENV)/installed-bench  ## run the benchmarks, which print tables and wr
 
 # By zig, which compiles for all of them on any.
 PLATFORMS = linux-x86-64 linux-aarch64 macos-x86-64 macos-arm64 windows-x86-64
+# In other versions they make other bytes.
+BUILDERS = hatchling==1.33.0 ziglang==0.17.1
 
 wheels: $(VENV)/installed-wheels  ## build the sdist and a wheel for each platform, in dist/
 	$(BIN)/python -m hatchling build -t sdist -d dist
@@ -81,12 +83,17 @@ WHEEL = $(VENV)/of-wheel/bin/python
 OF_SOURCES = tests/native/test_native_library.py tests/native/test_native_calls.py \
 	tests/native/test_other_machines.py tests/project/test_building.py
 
+# A part of the tests, where all are too many.
+TESTS = tests
+
 test-wheel: wheels  ## install the wheel for this machine, and run the tests and examples on it
 	$(PYTHON) -m venv --clear $(VENV)/of-wheel
 	$(WHEEL) -m pip install --quiet --no-index --find-links dist --no-deps --only-binary tieproof tieproof
 	$(WHEEL) -m pip install --quiet 'tieproof[test]'
-	$(WHEEL) -m pytest -n auto -q tests $(addprefix --ignore=, $(OF_SOURCES))
+	$(WHEEL) -m pytest -n auto -q $(TESTS) $(addprefix --ignore=, $(OF_SOURCES))
 	$(WHEEL) -m pytest -n auto -q -p conftest --rootdir . --pyargs tieproof
+
+include release/release.mk
 
 # Each rewrites its report and its pictures.
 studies: $(VENV)/installed-studies  ## run the studies, which rewrite their reports and pictures
@@ -123,7 +130,7 @@ $(VENV)/installed-bench: $(VENV)/installed
 
 $(VENV)/installed-wheels: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet hatchling ziglang
+	$(BIN)/pip install --quiet $(BUILDERS)
 	touch $@
 
 $(VENV)/installed-studies: $(VENV)/installed

@@ -83,6 +83,35 @@ def test_libraries_take_the_place_of_old_ones(tmp_path: Path) -> None:
         assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_library_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
+    here = building.this_machine()
+    one, made = Target(here.levels[:1], here.suffix, None, here.tag), []
+    for name in ("here", "elsewhere/deeper"):
+        (tmp_path / name).mkdir(parents=True)
+        made += compile_kernels(str(tmp_path / name), one, ["-O0"])
+    assert Path(made[0]).read_bytes() == Path(made[1]).read_bytes()
+    assert str(tmp_path).encode() not in Path(made[0]).read_bytes()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_zig_writes_no_folder_into_a_library(monkeypatch: Patch, tmp_path: Path, name: str) -> None:
+    """What debuggers read has paths in it; so has a library of macOS that is not told its name."""
+    commands: list[list[str]] = []
+
+    def written(command: list[str]) -> None:
+        commands.append(command)
+        Path(command[-1]).touch()
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.setattr(building, "run", written)
+    files = compile_kernels(str(tmp_path), TARGETS[name])
+    for command in commands:
+        assert ("-s" if "-shared" in command else "-g0") in command
+    named = {part for command in commands for part in command if "install_name" in part}
+    dylibs = [Path(file).name for file in files if file.endswith(".dylib")]
+    assert named == {f"-Wl,-install_name,@rpath/{file}" for file in dylibs}
+
+
 def test_wheels_are_made_for_the_platforms_that_there_are() -> None:
     named = re.search(r"^PLATFORMS = (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert named is not None

@@ -1,0 +1,119 @@
+"""Looks into the files of a release: what they hold, how large they are, and what their libraries ask of a machine.
+
+`python release/check.py dist`
+"""
+
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PACKAGE, KERNELS = "src/tieproof/", "src/tieproof/native/kernels/"
+
+LIBRARIES = {
+    "manylinux_2_17_x86_64.manylinux2014_x86_64": 3,
+    "manylinux_2_17_aarch64.manylinux2014_aarch64": 1,
+    "macosx_11_0_x86_64": 3,
+    "macosx_11_0_arm64": 1,
+    "win_amd64": 3,
+}
+"""How many libraries the wheel of a platform holds: one for each level of processor."""
+
+SYSTEM = ("libc.so.6", "libm.so.6", "/usr/lib/libSystem.B.dylib", "KERNEL32.dll", "api-ms-win-crt-")
+"""How the names of libraries begin that every machine of a platform has."""
+
+OLDEST_GLIBC, OLDEST_MACOS = (2, 17), (11, 0, 0)
+LARGEST = 4 << 20
+"""Bytes of a file of a release."""
+
+
+def main(folder: str) -> int:
+    """Print what there is and what is wrong with it; the exit status is 1 where anything is."""
+    faults: list[str] = []
+    tracked = set(subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines())
+    sources = sorted(Path(folder).glob("*.tar.gz"))
+    wheels = sorted(Path(folder).glob("*.whl"))
+    faults += wrong_platforms([wheel.stem.split("-none-")[1] for wheel in wheels])
+    faults += [] if len(sources) == 1 else [f"{len(sources)} sdists, not one"]
+    for path in [*sources, *wheels]:
+        found = in_sdist(path, tracked) if path in sources else in_wheel(path, tracked)
+        found += [f"{path.stat().st_size} bytes, more than {LARGEST}"] if path.stat().st_size > LARGEST else []
+        print(f"{path.stat().st_size:>9}  {path.name}")
+        faults += [f"{path.name}: {fault}" for fault in found]
+    print(*(f"wrong: {fault}" for fault in faults), sep="\n", end="\n" if faults else "")
+    return int(bool(faults))
+
+
+def wrong_platforms(found: Sequence[str]) -> list[str]:
+    """Wheels that are missing, or that nobody asked for."""
+    return [] if sorted(found) == sorted(LIBRARIES) else [f"wheels for {', '.join(found)}, not for LIBRARIES"]
+
+
+def different(found: set[str], expected: set[str]) -> list[str]:
+    """Names that are missing, and strays."""
+    return [f"lacks {name}" for name in sorted(expected - found)] + [
+        f"holds {name}, which does not belong there" for name in sorted(found - expected)
+    ]
+
+
+def in_sdist(path: Path, tracked: set[str]) -> list[str]:
+    """What is wrong with an sdist: it holds what the repository holds, and its metadata."""
+    with tarfile.open(path) as archive:
+        names = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
+    return different(names, tracked | {"PKG-INFO"})
+
+
+def in_wheel(path: Path, tracked: set[str]) -> list[str]:
+    """What is wrong with a wheel: it holds the package without the sources of kernels, libraries and metadata."""
+    import lief
+
+    expected = {name.removeprefix("src/") for name in tracked if name.startswith(PACKAGE) and KERNELS not in name}
+    with zipfile.ZipFile(path) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        libraries = {name for name in names if name.startswith("tieproof/native/kernels-")}
+        parsed = {name: lief.parse(list(archive.read(name))) for name in sorted(libraries)}
+    faults = different(names - libraries, expected)
+    if len(libraries) != LIBRARIES.get(path.stem.split("-none-")[1]):
+        faults.append(f"{len(libraries)} libraries")
+    faults += [f"{name}: {fault}" for name, library in parsed.items() for fault in in_library(library)]
+    # Levels differ in what their instructions are, never in what can be called.
+    if len({frozenset(exported(library)) for library in parsed.values()}) != 1:
+        faults.append("its libraries do not export the same functions")
+    return faults
+
+
+def exported(library: Any) -> set[str]:
+    """The functions that a library offers."""
+    return {str(function.name).removeprefix("_") for function in library.exported_functions}
+
+
+def in_library(library: Any) -> list[str]:
+    """What a library asks of a machine that not every one has."""
+    import lief
+
+    needed = [entry if isinstance(entry, str) else entry.name for entry in library.libraries]
+    if isinstance(library, lief.MachO.Binary):
+        needed = needed[1:]  # the first is its own name
+    faults = [f"needs {name}" for name in needed if not name.startswith(SYSTEM)]
+    if isinstance(library, lief.ELF.Binary) and newest_glibc(library) > OLDEST_GLIBC:
+        faults.append(f"needs GLIBC {newest_glibc(library)}")
+    if isinstance(library, lief.MachO.Binary):
+        oldest = library.build_version.minos if library.has_build_version else library.version_min.version
+        faults += [f"needs macOS {oldest}"] if tuple(oldest) > OLDEST_MACOS else []
+        faults += [] if library.libraries[0].name.startswith("@rpath/") else [f"is {library.libraries[0].name}"]
+    return faults + ([] if "made_of" in exported(library) else ["exports no made_of"])
+
+
+def newest_glibc(library: Any) -> tuple[int, ...]:
+    """The newest version of the C library of which an ELF library uses a function."""
+    needs = library.symbols_version_requirement
+    names = [auxiliary.name for need in needs for auxiliary in need.get_auxiliary_symbols()]
+    return max(tuple(int(part) for part in name.removeprefix("GLIBC_").split(".")) for name in names)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

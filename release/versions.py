@@ -1,0 +1,96 @@
+"""Runs tests on versions of Python, each with the oldest and the newest versions of what tieproof needs.
+
+The environments are made by uv: `lowest-direct` is the oldest version that pyproject.toml allows and that has a wheel
+for this Python, `highest` the newest of today. What was run is written into versions.json, which docs/versions.md
+shows: `python release/versions.py --python python3.11 --python python3.13 tests/engine tests/measures`.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RUNS = Path(__file__).with_name("versions.json")
+RESOLUTIONS = ("lowest-direct", "highest")
+
+VERSIONS = """
+import json, platform, sysconfig
+from importlib.metadata import version
+free = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+print(json.dumps([platform.python_version() + free, {name: version(name) for name in NAMES}]))
+"""
+NAMES = ("numpy", "threadpoolctl", "click", "rich")
+
+
+def main() -> int:
+    """Run what the command line asks for; the exit status is 1 where a test failed."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--python", action="append", required=True, help="a Python, by its path or its version")
+    asked.add_argument("--resolution", action="append", choices=RESOLUTIONS, help="one of them alone")
+    asked.add_argument("tests", nargs="*", help="folders of tests; all where none is named")
+    given = asked.parse_args()
+    failed = False
+    for python in given.python:
+        for resolution in given.resolution or RESOLUTIONS:
+            with tempfile.TemporaryDirectory(prefix="versions-") as folder:
+                made = tested(Path(folder), python, resolution, given.tests)
+            print(f"{made['python']}, {resolution}, NumPy {made['versions']['numpy']}:", made["counts"], flush=True)
+            keep(made)
+            failed |= made["exit"] != 0
+    return int(failed)
+
+
+def tested(folder: Path, python: str, resolution: str, tests: list[str]) -> dict[str, Any]:
+    """Make an environment in a folder, run tests in it, and return what was run and what came of it."""
+    environment, report = folder / "environment", folder / "report.xml"
+    uv = [sys.executable, "-m", "uv", "--quiet"]
+    install = [*uv, "pip", "install", "--python", str(environment)]
+    subprocess.run([*uv, "venv", "--python", python, str(environment)], check=True)
+    needed = ["--requirement", "pyproject.toml", "--extra", "test", "--no-build", "--resolution", resolution]
+    subprocess.run([*install, *needed], cwd=ROOT, check=True)
+    subprocess.run([*install, "--no-deps", "--editable", "."], cwd=ROOT, check=True)
+    inside = str(environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    program = VERSIONS.replace("NAMES", repr(NAMES))
+    said = subprocess.run([inside, "-c", program], check=True, capture_output=True, text=True).stdout
+    version, versions = json.loads(said)
+    run = [inside, "-m", "pytest", "-q", "-n", os.environ.get("WORKERS", "auto"), f"--junit-xml={report}", *tests]
+    done = subprocess.run(run, cwd=ROOT, check=False)
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": version,
+        "resolution": resolution,
+        "versions": versions,
+        "tests": " ".join(tests) or "all",
+        "counts": counts(report),
+        "exit": done.returncode,
+    }
+
+
+def counts(report: Path) -> dict[str, int]:
+    """How many tests there were, by what came of them."""
+    suite = next(ET.parse(report).iter("testsuite"))
+    number = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
+    failed = number["failures"] + number["errors"]
+    return {"passed": number["tests"] - failed - number["skipped"], "failed": failed, "skipped": number["skipped"]}
+
+
+def keep(made: dict[str, Any]) -> None:
+    """Write a run in place of an earlier one of the same system, Python, versions and tests."""
+    same = ("system", "python", "resolution", "tests")
+    runs = json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else []
+    runs = [run for run in runs if any(run[name] != made[name] for name in same)]
+    runs = sorted([*runs, made], key=lambda run: [run[name] for name in same])
+    RUNS.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

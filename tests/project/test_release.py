@@ -1,0 +1,115 @@
+"""What is published beside the package says what pyproject.toml says."""
+
+import importlib.util
+import json
+import re
+import runpy
+import tarfile
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def parsed(path: str) -> Any:
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+def script(name: str) -> ModuleType:
+    """A file of `release/` as a module."""
+    spec = importlib.util.spec_from_file_location(f"release_{name}", ROOT / "release" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_citation_is_of_this_version() -> None:
+    cited = parsed("CITATION.cff")
+    assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert cited["keywords"] == PROJECT["keywords"]
+    heading = f"## {cited['version']}, {cited['date-released'].isoformat()}\n"
+    assert heading in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_version_in_the_changelog_has_a_date() -> None:
+    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+, \d{4}-\d{2}-\d{2}|Unreleased", heading) for heading in headings)
+
+
+def test_recipe_needs_what_the_project_needs() -> None:
+    recipe = parsed("release/recipe.yaml")
+    assert recipe["context"]["version"] == PROJECT["version"]
+    needs = [need.replace(" ", "") for need in recipe["requirements"]["run"] if need != "python"]
+    assert sorted(needs) == sorted(PROJECT["dependencies"])
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    assert recipe["build"]["skip"] == f'match(python, "<{oldest}")'
+    assert recipe["about"]["summary"] == PROJECT["description"]
+    assert (recipe["about"]["license"], recipe["about"]["license_file"]) == (
+        PROJECT["license"],
+        PROJECT["license-files"],
+    )
+
+
+def test_workflow_has_the_versions_that_the_project_names() -> None:
+    matrix = parsed(".github/workflows/tests.yml")["jobs"]["versions"]["strategy"]["matrix"]
+    pythons = {*matrix["python"], *(job["python"] for job in matrix["include"])}
+    assert matrix["python"][0] == PROJECT["requires-python"].removeprefix(">=")
+    named = {line.split(" :: ")[-1] for line in PROJECT["classifiers"] if re.search(r"Python :: 3\.", line)}
+    assert named <= pythons
+    assert matrix["resolution"] == list(script("versions").RESOLUTIONS)
+    assert [name.split("-")[0] for name in matrix["system"]] == ["ubuntu", "ubuntu", "macos", "macos", "windows"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_pin_what_they_use_and_say_that_they_never_ran(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "This file has never run" in text
+    used = re.findall(r"uses: (\S+)", text)
+    assert used
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) for action in used)
+
+
+def test_targets_that_workflows_call_are_there() -> None:
+    made = (ROOT / "Makefile").read_text(encoding="utf-8") + (ROOT / "release/release.mk").read_text(encoding="utf-8")
+    for path in WORKFLOWS:
+        for targets in re.findall(r"run: make (.*)", path.read_text(encoding="utf-8")):
+            assert all(re.search(rf"^{target}:", made, re.MULTILINE) for target in targets.split())
+
+
+def test_checked_wheels_are_those_that_are_made() -> None:
+    building = runpy.run_path(str(ROOT / "src/tieproof/native/building.py"))
+    made = {target.tag: len(target.levels) for target in building["TARGETS"].values()}
+    assert made == script("check").LIBRARIES
+
+
+def test_strays_in_an_sdist_are_found(tmp_path: Path) -> None:
+    for name in ("PKG-INFO", "README.md", "notes.txt"):
+        (tmp_path / name).touch()
+    with tarfile.open(tmp_path / "sdist.tar.gz", "w:gz") as archive:
+        for name in ("PKG-INFO", "README.md", "notes.txt"):
+            archive.add(tmp_path / name, f"tieproof-1.0.0/{name}")
+    found = script("check").in_sdist(tmp_path / "sdist.tar.gz", {"README.md", "LICENSE"})
+    assert found == ["lacks LICENSE", "holds notes.txt, which does not belong there"]
+
+
+def test_runs_are_counted_and_kept_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = script("versions")
+    report = tmp_path / "report.xml"
+    report.write_text('<testsuites><testsuite tests="9" failures="1" errors="2" skipped="3"/></testsuites>')
+    assert versions.counts(report) == {"passed": 3, "failed": 3, "skipped": 3}
+    monkeypatch.setattr(versions, "RUNS", tmp_path / "versions.json")
+    run = {"system": "Linux", "python": "3.12.1", "resolution": "highest", "tests": "all", "exit": 1}
+    for made in (run, run | {"exit": 0}, run | {"python": "3.11.7"}):
+        versions.keep(made)
+    kept = json.loads((tmp_path / "versions.json").read_text(encoding="utf-8"))
+    assert kept == [run | {"python": "3.11.7"}, run | {"exit": 0}]
