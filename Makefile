@@ -79,9 +79,6 @@ wheels: $(VENV)/installed-wheels  ## build the sdist and a wheel for each platfo
 
 # In an environment of its own, where no test can reach src; its examples are run as they are installed.
 WHEEL = $(VENV)/of-wheel/bin/python
-# These read and compile the sources of kernels, which no wheel holds.
-OF_SOURCES = tests/native/test_native_library.py tests/native/test_native_calls.py \
-	tests/native/test_other_machines.py tests/project/test_building.py
 
 # A part of the tests, where all are too many.
 TESTS = tests
@@ -90,7 +87,7 @@ test-wheel: wheels  ## install the wheel for this machine, and run the tests and
 	$(PYTHON) -m venv --clear $(VENV)/of-wheel
 	$(WHEEL) -m pip install --quiet --no-index --find-links dist --no-deps --only-binary tieproof tieproof
 	$(WHEEL) -m pip install --quiet 'tieproof[test]'
-	$(WHEEL) -m pytest -n auto -q $(TESTS) $(addprefix --ignore=, $(OF_SOURCES))
+	$(WHEEL) -m pytest -n auto -q $(TESTS)
 	$(WHEEL) -m pytest -n auto -q -p conftest --rootdir . --pyargs tieproof
 
 include release/release.mk

@@ -1,4 +1,6 @@
-"""Examples of modules that need heavy libraries are heavy tests, and not even imported where these are absent."""
+"""Which tests there are: examples of modules that need heavy libraries are heavy tests, and not even imported where
+these are absent; nor are tests of the sources of kernels where a wheel is installed.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +24,16 @@ NEEDED = {
     SOURCE / "integrations" / "ir_measures": "ir_measures",
 }
 
+OF_SOURCES = [
+    Path(__file__).parent / "tests" / "native" / "test_native_library.py",
+    Path(__file__).parent / "tests" / "native" / "test_native_calls.py",
+    Path(__file__).parent / "tests" / "native" / "test_other_machines.py",
+    Path(__file__).parent / "tests" / "project" / "test_building.py",
+]
+"""What reads and compiles the sources of kernels, which no wheel holds."""
+
 ABSENT = [path for path, library in NEEDED.items() if find_spec(library) is None]
+ABSENT += [] if (SOURCE / "native" / "kernels").is_dir() else OF_SOURCES
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

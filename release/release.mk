@@ -39,7 +39,7 @@ test-reproducible: $(VENV)/installed-wheels  ## build a release again, elsewhere
 PYTHONS = python3.11 python3.12 python3.13
 
 test-versions: $(VENV)/installed-release  ## run TESTS on all of PYTHONS, with the oldest and the newest dependencies
-	$(BIN)/python release/versions.py $(addprefix --python , $(PYTHONS)) $(filter-out tests, $(TESTS))
+	$(BIN)/python release/versions.py $(addprefix --python , $(PYTHONS)) $(TESTS)
 	$(BIN)/python docs/write_versions.py
 
 # actionlint is run by the workflow itself: its package fetches a program that not every network has.

@@ -1,8 +1,8 @@
 """Runs tests on versions of Python, each with the oldest and the newest versions of what tieproof needs.
 
-The environments are made by uv: `lowest-direct` is the oldest version that pyproject.toml allows and that has a wheel
-for this Python, `highest` the newest of today. What was run is written into versions.json, which docs/versions.md
-shows: `python release/versions.py --python python3.11 --python python3.13 tests/engine tests/measures`.
+One wheel serves all of them. The environments are made by uv: `lowest-direct` is the oldest version that
+pyproject.toml allows and that has a wheel for this Python, `highest` the newest of today. What was run is written into
+versions.json, which docs/versions.md shows: `python release/versions.py --python python3.13 tests/engine`.
 """
 
 import argparse
@@ -14,11 +14,13 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RUNS = Path(__file__).with_name("versions.json")
+UV = (sys.executable, "-m", "uv", "--quiet")
 RESOLUTIONS = ("lowest-direct", "highest")
 
 VERSIONS = """
@@ -34,42 +36,49 @@ def main() -> int:
     """Run what the command line asks for; the exit status is 1 where a test failed."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--python", action="append", required=True, help="a Python, by its path or its version")
+    asked.add_argument("--wheel", type=Path, help="of tieproof, for this machine; made where it is not named")
     asked.add_argument("--resolution", action="append", choices=RESOLUTIONS, help="one of them alone")
-    asked.add_argument("tests", nargs="*", help="folders of tests; all where none is named")
+    asked.add_argument("tests", nargs="*", help="folders of tests, all by default")
     given = asked.parse_args()
-    failed = False
-    for python in given.python:
-        for resolution in given.resolution or RESOLUTIONS:
-            with tempfile.TemporaryDirectory(prefix="versions-") as folder:
-                made = tested(Path(folder), python, resolution, given.tests)
+    tests, failed = given.tests or ["tests"], False
+    with tempfile.TemporaryDirectory(prefix="versions-") as folder:
+        wheel = given.wheel.resolve() if given.wheel else built(Path(folder))
+        for number, (python, resolution) in enumerate(product(given.python, given.resolution or RESOLUTIONS)):
+            made = tested(Path(folder, str(number)), wheel, python, resolution, tests)
             print(f"{made['python']}, {resolution}, NumPy {made['versions']['numpy']}:", made["counts"], flush=True)
             keep(made)
             failed |= made["exit"] != 0
     return int(failed)
 
 
-def tested(folder: Path, python: str, resolution: str, tests: list[str]) -> dict[str, Any]:
+def built(folder: Path) -> Path:
+    """A wheel for this machine, made in a folder."""
+    subprocess.run([*UV, "build", "--wheel", "--out-dir", str(folder), "."], cwd=ROOT, check=True)
+    return next(folder.glob("*.whl"))
+
+
+def tested(folder: Path, wheel: Path, python: str, resolution: str, tests: list[str]) -> dict[str, Any]:
     """Make an environment in a folder, run tests in it, and return what was run and what came of it."""
     environment, report = folder / "environment", folder / "report.xml"
-    uv = [sys.executable, "-m", "uv", "--quiet"]
-    install = [*uv, "pip", "install", "--python", str(environment)]
-    subprocess.run([*uv, "venv", "--python", python, str(environment)], check=True)
+    install = [*UV, "pip", "install", "--python", str(environment)]
+    subprocess.run([*UV, "venv", "--python", python, str(environment)], check=True)
     needed = ["--requirement", "pyproject.toml", "--extra", "test", "--no-build", "--resolution", resolution]
     subprocess.run([*install, *needed], cwd=ROOT, check=True)
-    subprocess.run([*install, "--no-deps", "--editable", "."], cwd=ROOT, check=True)
+    subprocess.run([*install, "--no-deps", str(wheel)], check=True)
     inside = str(environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
     program = VERSIONS.replace("NAMES", repr(NAMES))
     said = subprocess.run([inside, "-c", program], check=True, capture_output=True, text=True).stdout
     version, versions = json.loads(said)
-    run = [inside, "-m", "pytest", "-q", "-n", os.environ.get("WORKERS", "auto"), f"--junit-xml={report}", *tests]
-    done = subprocess.run(run, cwd=ROOT, check=False)
+    run = [inside, "-m", "pytest", "-q", "-n", "auto", f"--junit-xml={report}", *tests]
+    alone = os.environ | {"PYTHONPATH": ""}  # no test may find the sources in place of the wheel
+    done = subprocess.run(run, cwd=ROOT, env=alone, check=False)
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": version,
         "resolution": resolution,
         "versions": versions,
-        "tests": " ".join(tests) or "all",
+        "tests": " ".join(tests),
         "counts": counts(report),
         "exit": done.returncode,
     }
