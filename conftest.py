@@ -1,5 +1,7 @@
-"""Which tests there are: examples of modules that need heavy libraries are heavy tests, and not even imported where
-these are absent; nor are tests of the sources of kernels where a wheel is installed.
+"""Which tests there are.
+
+Examples of modules that need heavy libraries are heavy tests, and not even imported where these are absent. Tests of
+the sources of kernels are left out where a wheel is installed, which has none.
 """
 
 from importlib.util import find_spec

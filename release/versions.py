@@ -1,8 +1,8 @@
 """Runs tests on versions of Python, each with the oldest and the newest versions of what tieproof needs.
 
 One wheel serves all of them. The environments are made by uv: `lowest-direct` is the oldest version that
-pyproject.toml allows and that has a wheel for this Python, `highest` the newest of today. What was run is written into
-versions.json, which docs/versions.md shows: `python release/versions.py --python python3.13 tests/engine`.
+pyproject.toml allows and that has a wheel for this Python, `highest` the newest of today. What was run is written
+into versions.json, which docs/versions.md shows: `python release/versions.py --python python3.13 tests/engine`.
 """
 
 import argparse
