@@ -1,6 +1,6 @@
 # What is published, and what is run before. The Makefile beside README.md includes this.
 
-.PHONY: release test-sdist test-reproducible test-versions lint-release
+.PHONY: release clean-dist test-sdist test-same-bytes test-versions lint-release
 
 # The list of what tieproof needs is that of an environment in which nothing else is; a wheel is there for this machine.
 BARE = $(VENV)/of-release
@@ -31,7 +31,7 @@ test-sdist: wheels $(VENV)/installed-release
 # In another folder, with a cache of its own: nothing is taken from what was made before.
 AGAIN = $(VENV)/again
 
-test-reproducible: $(VENV)/installed-wheels  ## build a release again, elsewhere, and compare it byte by byte
+test-same-bytes: $(VENV)/installed-wheels  ## build a release again, elsewhere, and compare it byte by byte
 	rm -rf $(AGAIN) && git clone --quiet . $(AGAIN)
 	ZIG_GLOBAL_CACHE_DIR=$(abspath $(AGAIN))/cache $(MAKE) -C $(AGAIN) VENV=$(abspath $(VENV)) wheels
 	cd $(AGAIN)/dist && grep -E '(whl|gz)$$' $(abspath dist)/SHA256SUMS | sha256sum --check

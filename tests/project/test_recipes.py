@@ -269,6 +269,7 @@ def test_every_file_that_the_docstring_of_a_module_names_is_there(source: Path) 
 
 
 def test_every_command_that_contributing_names_is_there() -> None:
-    targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    made = (ROOT / "Makefile").read_text() + (ROOT / "release" / "release.mk").read_text()
+    targets = re.findall(r"^([a-z-]+):.*## ", made, re.MULTILINE)
     named = re.findall(r"`make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text())
     assert set(named) == set(targets)
