@@ -4,14 +4,15 @@ import ctypes
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import GenericAlias
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from tieproof.native.building import FLAGS, SOURCES, compiler, this_machine
-from tieproof.native.calls import Output, native, packed, resolved
+from tieproof.native.calls import Output, element_of, is_array, native, packed, paths_to_generic, resolved
 
 Longs = npt.NDArray[np.int64]
 Row = npt.NDArray[Any]
@@ -214,3 +215,24 @@ def test_wrong_arrays_are_refused_by_name(toys: Callable[[Any], Call], what: str
 def test_a_missing_argument_is_refused(toys: Callable[[Any], Call]) -> None:
     with pytest.raises(ValueError, match="shorter"):
         toys(sum_of_all)(False)
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class Alias:
+    """What `npt.NDArray` is from NumPy 2.5 on: a name for a type, which is not that type."""
+
+    __value__ = np.ndarray[tuple[Any, ...], np.dtype[Scalar]]
+
+
+@pytest.mark.parametrize("scalar", [np.int64, np.float32])
+def test_arrays_are_known_by_an_alias(scalar: type[np.generic]) -> None:
+    hint = GenericAlias(Alias, (scalar,))
+    assert is_array(hint)
+    assert element_of(hint) == np.dtype(scalar)
+    assert list(paths_to_generic((hint,))) == []
+
+
+def test_arrays_of_any_type_are_known_by_an_alias() -> None:
+    assert list(paths_to_generic((int, GenericAlias(Alias, (Any,))))) == [(1,)]

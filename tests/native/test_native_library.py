@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
-import numpy as np
 import pytest
 
 import tieproof
@@ -19,7 +18,7 @@ from kernel_levels import LEVELS
 from tieproof.errors import TieproofError
 from tieproof.native import loading
 from tieproof.native.building import FLAGS, SOURCES, compiler, library_file, this_machine
-from tieproof.native.calls import NAMES, element_of, is_named_tuple, paths_to_generic, without_none
+from tieproof.native.calls import NAMES, element_of, is_array, is_named_tuple, paths_to_generic, without_none
 
 Patch = pytest.MonkeyPatch
 ROOT = Path(tieproof.__file__).parent
@@ -217,7 +216,7 @@ def in_c(hint: Any, ending: str, argument: bool = False) -> str:
     hint, _ = without_none(hint)
     if hint in NUMBERS:
         return NUMBERS[hint]
-    if get_origin(hint) is np.ndarray:
+    if is_array(hint):
         element = element_of(hint)
         return f"{(NAMES[element] if element else ending[1:]).capitalize()}s"
     assert is_named_tuple(hint)

@@ -82,7 +82,7 @@ class Recorder:
 def arrays_of(hint: Any, value: Any) -> Iterator[npt.NDArray[Any] | None]:
     """The arrays of a value, in the order of the fields of its struct."""
     hint, _ = calls.without_none(hint)
-    if typing.get_origin(hint) is np.ndarray:
+    if calls.is_array(hint):
         yield value
     elif calls.is_named_tuple(hint):
         for part, each in zip(typing.get_type_hints(hint).values(), value, strict=True):
@@ -138,7 +138,7 @@ def in_c(hint: Any, element: Any) -> str:
     numbers = {int: "int64_t", float: "double", bool: "bool"}
     if hint in numbers:
         return numbers[hint]
-    if typing.get_origin(hint) is np.ndarray:
+    if calls.is_array(hint):
         return f"{calls.NAMES[calls.element_of(hint) or element].capitalize()}s"
     generic = any(calls.paths_to_generic(tuple(typing.get_type_hints(hint).values())))
     return f"{hint.__name__}_{calls.NAMES[element]}" if generic else str(hint.__name__)

@@ -154,7 +154,7 @@ def element_at(values: Any, path: tuple[int, ...]) -> Element:
 def paths_to_generic(hints: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
     """Where in arguments, and in the fields of named tuples, arrays of any type are."""
     for place, hint in enumerate(map(unmarked, hints)):
-        if typing.get_origin(hint) is np.ndarray and element_of(hint) is None:
+        if is_array(hint) and element_of(hint) is None:
             yield (place,)
         elif is_named_tuple(hint):
             for path in paths_to_generic(tuple(fields_of(hint).values())):
@@ -313,7 +313,7 @@ def without_none(hint: Any) -> tuple[Any, bool]:
     """A type without None and without NumPy's own numbers beside Python's, and whether there was None."""
     hint = unmarked(hint)
     parts = typing.get_args(hint)
-    if typing.get_origin(hint) is np.ndarray or (NoneType not in parts and int not in parts):
+    if is_array(hint) or (NoneType not in parts and int not in parts):
         return hint, False
     (only,) = (part for part in parts if part is not NoneType and part is not np.int64)
     return only, NoneType in parts
@@ -324,8 +324,19 @@ def is_named_tuple(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields")
 
 
+def is_array(hint: Any) -> bool:
+    """Whether a type is an array."""
+    return typing.get_origin(without_alias(hint)) is np.ndarray
+
+
+def without_alias(hint: Any) -> Any:
+    """A type in full: from NumPy 2.5 on, `NDArray[np.int64]` stands for `np.ndarray[…, np.dtype[np.int64]]`."""
+    alias = typing.get_origin(hint)
+    return alias.__value__[typing.get_args(hint)] if hasattr(alias, "__value__") else hint
+
+
 @cache
 def element_of(hint: Any) -> Element | None:
     """The type of the elements of an array; None where that is left open."""
-    (scalar,) = typing.get_args(typing.get_args(hint)[1])
+    (scalar,) = typing.get_args(typing.get_args(without_alias(hint))[1])
     return np.dtype(scalar) if isinstance(scalar, type) and issubclass(scalar, np.generic) else None
