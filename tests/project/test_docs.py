@@ -80,7 +80,13 @@ def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("page", "reason"), [("measures", "the registry"), ("refused", "a message or a case"), ("verdicts", "a rule")]
+    ("page", "reason"),
+    [
+        ("measures", "the registry"),
+        ("refused", "a message or a case"),
+        ("verdicts", "a rule"),
+        ("versions", "a run of release/versions.py"),
+    ],
 )
 def test_written_pages(page: str, reason: str) -> None:
     script = ROOT / "docs" / f"write_{page}.py"
