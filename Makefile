@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo help kernels wheels test test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint hooks bench studies \
-	clean
+.PHONY: demo help kernels wheels test test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
+	studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 	$(BIN)/tieproof demo
@@ -58,6 +58,16 @@ lint: $(VENV)/installed-lint  ## check style, types and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
+
+# The root of the repository is the folder of the sources (docs/conf.py). Commands in pages are those of $(VENV).
+SPHINX = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m sphinx -q -j auto -c docs
+
+docs: $(VENV)/installed-docs  ## build the site in $(VENV)/site: all code run, all links within it checked
+	$(SPHINX) -W --keep-going -b html . $(VENV)/site
+	@echo "The site is $(VENV)/site/docs/index.html"
+
+docs-links: $(VENV)/installed-docs  ## ask the network whether the links to other sites still lead somewhere
+	$(SPHINX) -D nb_execution_mode=off -b linkcheck . $(VENV)/links
 
 hooks: $(VENV)/installed-lint  ## check style and spelling at every commit from now on
 	$(BIN)/pre-commit install
@@ -118,6 +128,10 @@ $(VENV)/installed-heavy: $(VENV)/installed
 
 $(VENV)/installed-browser: $(VENV)/installed
 	$(BIN)/pip install --quiet --editable '.[browser]'
+	touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed

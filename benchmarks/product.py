@@ -164,7 +164,7 @@ def cases(count: int, dimensions: int) -> list[Case]:
 
 
 def render(measured: Measured) -> str:
-    """The table that the README shows."""
+    """The table that docs/costs.md shows."""
     title = f"leave-one-out, N = {measured['count']:,}, D = {measured['dimensions']}, all default measures"
     return render_ratios(title, measured["cases"]) + where(measured)
 

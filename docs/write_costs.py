@@ -1,6 +1,7 @@
 """The page on what an evaluation costs, from the figures of the benchmarks. Writes costs.md beside this script."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,18 @@ PAGE_TEXT = """<!-- Written by docs/write_costs.py from the figures beside the b
 
 All figures are of one machine with {cores} cores, measured by the scripts in `benchmarks/`. Time is proportional to
 pairs, so that other sizes follow from a few constants.
+
+## Beside the matrix product
+
+`python benchmarks/product.py` compares a whole evaluation, all default measures with their intervals, with the float32
+matrix product of the same size, which every evaluator pays before it starts to sort. These are medians of some runs;
+duplicates are compared with as many vectors without any:
+
+```text
+{table}```
+
+`make bench` runs the other scripts, too: other libraries side by side, city-block, Hamming, other number types,
+near-duplicates, growth, memory, run files, and the first evaluation of a process.
 
 ## What dominates when
 
@@ -126,6 +139,7 @@ def render() -> str:
     core_hours = halves * of_pair * 1e-9 * pairs / 3600
     machines = -(-core_hours // (CORES * HOURS))
     return PAGE_TEXT.format(
+        table=table(product),
         cores=cores,
         dimensions=product["dimensions"],
         product=of_pair,
@@ -165,6 +179,16 @@ def render() -> str:
         codes=codes[1] * 1e-9 * pairs / 3600,
         **of_parts(parts),
     )
+
+
+def table(measured: dict[str, Any]) -> str:
+    """The ratios, as the benchmark prints them."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        from product import render as printed
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+    return printed(measured)
 
 
 def of_parts(found: dict[str, Any]) -> dict[str, Any]:

@@ -1,43 +1,22 @@
 """What the documents show is what the programs print."""
 
-import json
 import re
 import runpy
-import sys
 from pathlib import Path
 
 import matplotlib
 import pytest
 
 import tieproof as tp
-from tieproof.cli import demo
+from pages import ROOT, run_page, text_of
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-ROOT = Path(__file__).parents[2]
 
-
-def blocks(kind: str) -> list[str]:
-    """The fenced blocks of the README of one kind."""
-    if not (ROOT / "README.md").exists():
-        pytest.skip("no README beside the tests")
-    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-
-
-def test_demo_output() -> None:
-    assert demo.render(demo.run()).rstrip() + "\n" in blocks("text")
-
-
-def test_python_example_runs(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (code,) = blocks("python")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    exec(code, names)
-    assert isinstance(names["result"], tp.Result)
-    assert "AP" in capsys.readouterr().out
+def test_readme_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    run_page("README.md")
+    assert re.findall(r"```text\n(.*?)```", text_of("README.md"), flags=re.DOTALL) == [capsys.readouterr().out]
 
 
 @pytest.mark.heavy
@@ -83,6 +62,7 @@ def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest
     ("page", "reason"),
     [
         ("measures", "the registry"),
+        ("files", "a table of the readers"),
         ("refused", "a message or a case"),
         ("verdicts", "a rule"),
         ("versions", "a run of release/versions.py"),
@@ -105,12 +85,14 @@ def test_page_of_measures_keeps_markdown_whole() -> None:
 
 
 def test_study_that_the_readme_opens_with() -> None:
-    report = (ROOT / "studies" / "quantization" / "report.md").read_text(encoding="utf-8")
-    table = re.findall(r"(?:^\|.*\n)+", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
-    assert table in report
-    for claim in (r"is (\d+ %) of the expect", r'("1~2%)'):
-        (said,) = re.findall(claim, (ROOT / "README.md").read_text(encoding="utf-8"))
-        assert said.strip('"') in report
+    (said,) = re.findall(r"is (\d+ %) of the expect", text_of("README.md"))
+    assert said in text_of("studies/quantization/report.md")
+
+
+def test_pages_that_the_readme_names_are_there() -> None:
+    named = re.findall(r"\]\(([^)#]+)\)?", text_of("README.md"))
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name.rstrip("#")).exists()] == []
 
 
 def test_pictures_are_there() -> None:
@@ -139,16 +121,6 @@ def test_page_of_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         exec(code, names)
     written = ["collisions.html", "comparison.html", "rates.html", "report.html", "run.html"]
     assert sorted(path.name for path in tmp_path.glob("*.html")) == written
-
-
-def test_benchmark_table() -> None:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        import product
-    finally:
-        sys.path.pop(0)
-    measured = json.loads((ROOT / "benchmarks" / "product.json").read_text())
-    assert product.render(measured) in blocks("text")
 
 
 def test_page_of_costs() -> None:

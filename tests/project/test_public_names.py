@@ -36,8 +36,8 @@ DOORS = [
     "tieproof.measures",
 ]
 
-INNER = {"tieproof.views.pictures.error_reject"}
-"""Modules within a package that a page names; a picture of what no result draws itself."""
+INNER = {"tieproof.audit.examples", "tieproof.views.pictures.error_reject"}
+"""Modules within a package that a page names: evaluators to try an audit on, and a picture that no result draws."""
 
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 """What has docstrings."""

@@ -31,6 +31,8 @@ class QueryGalleryLabeledDataset:
     images : n arrays (height, width) or (height, width, 3) to show
     texts : n strings to show, where there are no images
 
+    Notes
+    -----
     Any other object will do as well that has `len()`, `get_labels()`, `get_query_ids()`, `get_gallery_ids()`,
     `extra_data` and, for pictures, `visualize(item, color)` with an image or a text.
 

@@ -129,7 +129,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         write_csv: bool = True,
         truncate_dim: int | None = None,
         score_functions: Mapping[str, ScoreFunction] | None = None,
-        main_score_function: str | SimilarityFunction | None = None,
+        main_score_function: "str | SimilarityFunction | None" = None,
         query_prompt: str | None = None,
         query_prompt_name: str | None = None,
         corpus_prompt: str | None = None,

@@ -1,0 +1,94 @@
+"""How Sphinx makes the site of README.md, docs and the reports of the studies; `make docs` builds it.
+
+The root of the repository is the folder of the sources, so that links between pages work here as they do in a clone.
+"""
+
+import re
+from typing import Any
+
+from tieproof import __version__
+from tieproof.measures import Measure
+
+project = "tieproof"
+author = "the authors of tieproof"
+release = version = __version__
+language = "en"
+root_doc = "docs/index"
+
+include_patterns = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/**.md",
+    "studies/**.md",
+    "benchmarks/README.md",
+    "src/tieproof/engine/README.md",
+    "src/tieproof/exact/README.md",
+    "src/tieproof/data/NOTICE.md",
+]
+exclude_patterns = [".*", "build", "dist", "tests"]
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+
+# Pages: Markdown. Those that begin with `file_format: mystnb` are run, each in an empty folder; others show code.
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+nb_output_stderr = "show"
+
+# The reference: docstrings in the style of NumPy. Libraries that few readers of it have need not be there.
+autodoc_mock_imports = ["mteb", "sentence_transformers", "sklearn", "torch", "torchmetrics"]
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+default_role = "py:obj"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = "tieproof"
+html_extra_path = ["site"]
+html_copy_source = False
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+linkcheck_anchors = False
+
+
+CODE = re.compile(r"(`[^`]*`)")
+MEANING = re.compile(r"^([A-Za-z_][\w, ]*) : (.+)$")
+"""A line such as `k : items that are nearer` outside of a section of parameters."""
+
+
+def as_written(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    """Make plain text of what is markup to Sphinx and not in our docstrings, such as the norm |x|; examples stay."""
+    if isinstance(found, Measure):
+        lines[:] = [found.definition.meaning]
+    example = False
+    for place, line in enumerate(lines):
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        if not example:
+            parts = CODE.split(line)  # text and code take turns
+            parts[::2] = [re.sub(r"([*|])", r"\\\1", part) for part in parts[::2]]
+            parts[2::2] = [re.sub(r"^(?=\w)", r"\\ ", part) for part in parts[2::2]]
+            lines[place] = "".join(parts)
+
+
+def as_fields(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    """Show `k : …` as a field, as what Sphinx makes of a section of parameters."""
+    shown: list[str] = []
+    for line in lines:
+        meaning = MEANING.match(line)
+        if meaning and shown and shown[-1] and not shown[-1].startswith((":", " ")):
+            shown.append("")
+        shown.append(f":{meaning[1]}: {meaning[2]}" if meaning else line)
+    lines[:] = shown
+
+
+def setup(app: Any) -> None:
+    """Change docstrings before and after napoleon does."""
+    app.connect("autodoc-process-docstring", as_written, priority=400)
+    app.connect("autodoc-process-docstring", as_fields, priority=600)

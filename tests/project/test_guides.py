@@ -1,0 +1,157 @@
+"""Whoever follows a guide literally, from an empty folder, gets what it says."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import pytest
+
+import tieproof as tp
+from pages import ROOT, run_page, text_of
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+GUIDES = sorted(page.stem for page in (ROOT / "docs" / "guides").glob("*.md"))
+
+
+class Followed(NamedTuple):
+    """What a page that was run made and printed."""
+
+    names: Mapping[str, Any]
+    said: str
+
+
+@pytest.fixture
+def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs a page in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def followed(name: str) -> Followed:
+        try:
+            return Followed(run_page(f"docs/{name}.md"), capsys.readouterr().out)
+        finally:
+            plt.close("all")
+
+    return followed
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_begins_with_a_question_and_ends_with_what_to_report(guide: str) -> None:
+    text = text_of(f"docs/guides/{guide}.md")
+    asked = re.search(r"^# .+\n\n\*([^*]+)\*$", text, re.MULTILINE)
+    assert asked is not None
+    assert asked[1].endswith("?")
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[-1] == "What to report in a paper"
+
+
+def test_guides_stand_in_the_contents() -> None:
+    for guide in GUIDES:
+        assert text_of("docs/index.md").count(f"guides/{guide}") == 2
+
+
+def test_metric_learning(follow: Any) -> None:
+    names, said = follow("guides/metric_learning")
+    assert names["result"]["AP@R"].lower == names["result"]["AP@R"].upper
+    assert names["binary"]["AP@R"].lower < names["binary"]["AP@R"].upper
+    assert "\\begin{tabular}" in said
+
+
+def test_reidentification(follow: Any) -> None:
+    names, _ = follow("guides/reidentification")
+    result = names["result"]
+    for query in (0, 17):  # the definition, without us: no junk, no image of the person by the same camera
+        people, cameras, kept = names["people"], names["cameras"], names["kept"]
+        person, camera = names["query_people"][query], names["query_cameras"][query]
+        counted = kept & ~((people == person) & (cameras == camera))
+        distance = ((names["gallery"][counted] - names["queries"][query]) ** 2).sum(axis=1)
+        hits = (people[counted] == person)[distance.argsort()]
+        precision = hits.cumsum() / range(1, len(hits) + 1)
+        assert result.per_query("AP").lower[query] == pytest.approx(precision[hits].mean(), rel=1e-12)
+    assert names["both"]["AP(trapezoid)"].lower != names["both"]["AP"].lower
+
+
+def test_hashing(follow: Any) -> None:
+    names, said = follow("guides/hashing")
+    assert [names["results"][f"{bits} bits"]["AP"].lower for bits in (16, 32, 64)] == sorted(
+        found["AP"].lower for found in names["results"].values()
+    )
+    assert said.count(f"{names['results']['64 bits']['AP']:.4f}") == 2  # packed or not
+    assert names["verdict"].name == "better whatever the ties"
+
+
+def test_text_retrieval(follow: Any) -> None:
+    names, said = follow("guides/text_retrieval")
+    values = names["result"].per_query("AP")
+    assert values.lower.tolist() == pytest.approx([(1 / 2 + 2 / 3) / 2] * 2, rel=1e-12)
+    assert values.upper.tolist() == pytest.approx([(1 + 2 / 3) / 2, 1], rel=1e-12)
+    assert "Toy" in said
+    assert "Too few queries to tell" in said
+
+
+def test_training_loop(follow: Any) -> None:
+    names, said = follow("guides/training_loop")
+    tops = [float(text) for text in re.findall(r"P@1 [\d.]+ ≤ [\d.]+ ≤ ([\d.]+)", said)]
+    assert tops.index(max(tops)) == 0
+    assert names["best"] == names["whole"]["AP"].lower
+    assert said.endswith("True\n")
+
+
+def test_competitions(follow: Any) -> None:
+    _, said = follow("guides/competitions")
+    assert "Held: nothing was to be gained" in said
+    assert "codes and zeros: better in expectation" in said
+
+
+def test_benchmarks(follow: Any) -> None:
+    _, said = follow("guides/benchmarks")
+    assert "argsort can be fooled" in said
+    assert "lower_bound holds" in said
+    printed, lower, _, upper = map(float, re.search(r"printed (.+), possible (.+) ≤ (.+) ≤ (.+)", said).groups())  # type: ignore[union-attr]
+    assert lower <= printed <= upper
+    assert "Every bit agrees" in said
+
+
+def test_large_data(follow: Any, tmp_path: Path) -> None:
+    _, said = follow("guides/large_data")
+    assert "True\n" in said
+    assert said.count("Evaluated 3,000 queries") == 4
+    assert (tmp_path / "done").is_dir()
+
+
+def test_ties_explained(follow: Any) -> None:
+    names, _ = follow("ties")
+    assert names["result"]["AP"].lower == pytest.approx(5 / 6, rel=1e-15)
+    assert names["result"]["AP"].upper == 1
+
+
+def test_tour(follow: Any) -> None:
+    names, said = follow("tour")
+    assert isinstance(names["result"], tp.Result)
+    assert "Every bit agrees" in said
+
+
+def test_what_you_can_pass(follow: Any) -> None:
+    _, said = follow("inputs")
+    assert "zero 0.5\nskip 1.0" in said
+    packed = re.findall(r"^[\d.]+ ≤ .*$", said, re.MULTILINE)
+    assert len(packed) == 2
+    assert packed[0] == packed[1]
+    assert "whole number of at least 1" in said
+
+
+def test_exactness(follow: Any) -> None:
+    names, said = follow("exactness")
+    assert (names["found"]["RR"].lower, names["found"]["RR"].upper) == (0.5, 1)
+    assert said.endswith("True\n")
+
+
+def test_all_commands_are_shown() -> None:
+    from tieproof.cli.commands import COMMANDS
+
+    text = text_of("docs/command_line.md")
+    assert re.findall(r"^## `tieproof ([\w-]+)`$", text, re.MULTILINE) == ["demo", *COMMANDS[:-1]]
+    assert set(re.findall(r"^!tieproof ([\w-]+)", text, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^tieproof ([\w-]+)", text, re.MULTILINE)) == set(COMMANDS) - {"demo"}

@@ -1,0 +1,54 @@
+"""The reference names all that is public; that its docstrings can be shown is for `make docs` to say."""
+
+import ast
+import re
+from functools import cache
+
+import pytest
+from test_public_names import DOORS, door, statements
+
+from pages import ROOT
+
+pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
+
+DIRECTIVE = re.compile(r"^\.\. (currentmodule|auto\w+|py:data):: ([\w.]+)$", re.MULTILINE)
+
+
+@cache
+def documented() -> list[str]:
+    """The full names of all that the pages describe, in their order."""
+    found = []
+    for page in sorted((ROOT / "docs" / "reference").glob("*.md")):
+        module = ""
+        for kind, name in DIRECTIVE.findall(page.read_text(encoding="utf-8")):
+            if kind == "currentmodule":
+                module = name
+            else:
+                found.append(name if "." in name else f"{module}.{name}")
+    return found
+
+
+@cache
+def origin(full: str) -> str:
+    """What a door hands on, by its name where it is made: two doors may hand on the same."""
+    module, _, name = full.rpartition(".")
+    for node in (inner for statement in statements(module) for inner in ast.walk(statement)):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    source = f"{node.module}.{alias.name}"
+                    return origin(source) if node.module in DOORS else source
+    return full
+
+
+@pytest.mark.parametrize("module", DOORS)
+def test_every_public_name_is_described(module: str) -> None:
+    described = {origin(name) for name in documented()}
+    public = [name for name in door(module) if f"{module}.{name}" not in DOORS or name == "audit"]
+    assert [name for name in public if origin(f"{module}.{name}") not in described] == []
+
+
+def test_nothing_is_described_twice_or_is_not_public() -> None:
+    assert len(documented()) == len(set(documented()))
+    public = {f"{module}.{name}" for module in DOORS for name in door(module)}
+    assert set(documented()) - public == set()
