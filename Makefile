@@ -24,9 +24,10 @@ test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and the like
 	$(BIN)/python -m pytest -n auto -q -m heavy
 
-# The browser is Debian's package chromium; the tests say so where it is absent.
-test-browser: $(VENV)/installed-browser  ## look at pages of results in Chromium
-	$(BIN)/python -m pytest -n auto -q -rs tests/views/test_pages_browser.py
+# The browser is Debian's package chromium; the tests say so where it is absent. They open the site as docs builds it.
+test-browser: $(VENV)/installed-browser docs  ## look at pages of results and at the site in Chromium
+	TIEPROOF_SITE=$(abspath $(VENV)/site) $(BIN)/python -m pytest -n auto -q -rs tests/views/test_pages_browser.py \
+		tests/views/test_site_browser.py
 
 # The compiler's own library of checks has to be there before Python's: hence LD_PRELOAD. Leaks are Python's business.
 SANITIZED = $(VENV)/sanitized

@@ -50,8 +50,12 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = "tieproof"
-html_extra_path = ["site"]
+html_extra_path = ["site/index.html"]
 html_copy_source = False
+html_show_copyright = False
+html_static_path = ["site/static"]
+html_js_files = ["accessible.js"]
+smartquotes = False
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
@@ -64,7 +68,7 @@ MEANING = re.compile(r"^([A-Za-z_][\w, ]*) : (.+)$")
 
 
 def as_written(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
-    """Make plain text of what is markup to Sphinx and not in our docstrings, such as the norm |x|; examples stay."""
+    """Make plain text of what is markup to Sphinx and not in our docstrings, as |x| and P@10 are; examples stay."""
     if isinstance(found, Measure):
         lines[:] = [found.definition.meaning]
     example = False
@@ -72,7 +76,7 @@ def as_written(app: Any, what: str, name: str, found: Any, options: Any, lines: 
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
         if not example:
             parts = CODE.split(line)  # text and code take turns
-            parts[::2] = [re.sub(r"([*|])", r"\\\1", part) for part in parts[::2]]
+            parts[::2] = [re.sub(r"([*|@])", r"\\\1", part) for part in parts[::2]]
             parts[2::2] = [re.sub(r"^(?=\w)", r"\\ ", part) for part in parts[2::2]]
             lines[place] = "".join(parts)
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```", re.MULTILINE | re.DOTALL)
-OPTION = re.compile(r"^:[\w-]+:.*\n+", re.MULTILINE)
+OPTIONS = re.compile(r"(?:---\n.*?^---\n)?\n*", re.MULTILINE | re.DOTALL)
 """What a cell says of itself before its code, such as tags."""
 
 COMMAND = re.compile(r"^!(tieproof .*)$", re.MULTILINE)
@@ -34,9 +34,7 @@ def run_page(name: str) -> dict[str, object]:
 
 def as_python(code: str) -> str:
     """The code of a block without its options, and with its commands as calls."""
-    while OPTION.match(code):
-        code = OPTION.sub("", code, count=1)
-    return COMMAND.sub(lambda found: f"run_command({found[1]!r})", code)
+    return COMMAND.sub(lambda found: f"run_command({found[1]!r})", OPTIONS.sub("", code, count=1))
 
 
 def run_command(line: str) -> None:
