@@ -41,7 +41,7 @@ nb_merge_streams = True
 nb_output_stderr = "show"
 
 # The reference: docstrings in the style of NumPy. Libraries that few readers of it have need not be there.
-autodoc_mock_imports = ["mteb", "sentence_transformers", "sklearn", "torch", "torchmetrics"]
+autodoc_mock_imports = ["mteb", "sentence_transformers", "sklearn", "torch", "torchmetrics", "tqdm"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 default_role = "py:obj"
