@@ -278,6 +278,9 @@ def test_a_query_with_more_relevant_items_than_fit_is_refused(monkeypatch: pytes
     ) as caught:
         tp.evaluate(ArraySource.of(data), np.repeat([0, 1], [40, 20]))
     assert caught.value.argument == "memory"
+    small(monkeypatch, 39)
+    with pytest.raises(InputError, match=r"Let memory be 1\.1 times as large"):
+        tp.evaluate(ArraySource.of(data), np.repeat([0, 1], [40, 20]))
 
 
 def test_what_reads_all_rows_at_once_refuses_shards() -> None:

@@ -3,6 +3,7 @@
 In leave-one-out the queries are the items: blocks are counted against blocks, each pair of them once for both.
 """
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -154,9 +155,10 @@ def halved(relevance: Relevance, queries: IntArray, most: Sizes) -> Iterator[Int
         for half in np.array_split(queries, 2):
             yield from halved(relevance, half, most)
     else:
+        factor = math.ceil(10 * max(rows / most.rows, pairs / most.pairs)) / 10
         raise InputError(
             f"The memory holds {most.rows:,} rows and {most.pairs:,} relevant items beside what they are counted "
             f"against, and query {queries[0]} has {len(related):,} relevant items, which are ranked together. "
-            f"Let memory be {max(len(related) / most.rows, pairs / most.pairs):.1f} times as large.",
+            f"Let memory be {factor:.1f} times as large.",
             "memory",
         )
