@@ -174,7 +174,7 @@ def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -
     """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
 
     beyond, tied, total : relevant pairs strictly beyond the threshold, exactly at it, and in all
-    place, others : of how many other pairs at exactly the threshold it is the how-manieth, from 1 on
+    place, others : the pair that sets the threshold is this one, counted from 1, of so many other pairs at exactly it
 
     Where the tied pairs are in random order, each relevant one is behind the threshold with probability
     p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
