@@ -1,7 +1,5 @@
 """Pages of results in a real browser: Debian's Chromium, without a screen, driven by playwright."""
 
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,33 +9,16 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from browsers import NARROW, NEEDED, WIDE, axe, chromium
 from page_cases import CASES, SCRIPT, WITH_TABLE, codes
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: extra browser")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed: extra browser")
-
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium")
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+pytestmark = NEEDED
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A browser with a folder of its own, which is new."""
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

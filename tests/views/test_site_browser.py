@@ -9,14 +9,14 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from test_pages_browser import ARGUMENTS, CHROMIUM, NARROW, WIDE, axe, playwright
 
+from browsers import NARROW, NEEDED, WIDE, axe, chromium
 from pages import ROOT
 
 SITE = Path(os.environ.get("TIEPROOF_SITE", ROOT / ".venv" / "site"))
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"),
+    NEEDED,
     pytest.mark.skipif(not (SITE / "docs" / "index.html").exists(), reason="the site is not built: make docs"),
 ]
 
@@ -34,10 +34,8 @@ PAGES = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 class Quiet(SimpleHTTPRequestHandler):
