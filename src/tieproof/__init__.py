@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tieproof.audit import audit  # at once: whoever imports from its package would else find that in its place
+from tieproof.audit import audit  # not lazily: an import of the package `tieproof.audit` would take its place
 from tieproof.later import handed_on
 
 if TYPE_CHECKING:

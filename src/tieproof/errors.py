@@ -1,4 +1,4 @@
-"""The exceptions and the warning: each message says what arrived, what was expected and what to do."""
+"""The exceptions and the warning. Each message says what arrived, what was expected and what to do."""
 
 import sys
 import warnings
@@ -12,8 +12,8 @@ class TieproofError(Exception):
 class InputError(TieproofError, ValueError):
     """The data or an argument cannot be evaluated; the message names it and says what to do.
 
-    argument : the name of the argument that it is about; several where they do not fit each other; None where only
-        the message says it
+    argument : the name of the argument that the error is about; several names if arguments do not fit each other;
+        None if only the message tells
     """
 
     def __init__(self, message: str = "", argument: str | tuple[str, ...] | None = None) -> None:
@@ -22,13 +22,13 @@ class InputError(TieproofError, ValueError):
 
 
 class CountError(InputError):
-    """An argument has not one entry for each item of another one."""
+    """An argument does not have exactly one entry for each item of another argument."""
 
 
-class about:  # noqa: N801 (it is used as a function would be, and is entered in a tenth of the time of one)
-    """Let an `InputError` from within carry the argument that it is about, where it carries none.
+class about:  # noqa: N801 (it is used like a function, and a class is entered ten times as fast)
+    """Add the name of an argument to an `InputError` raised in the block, unless the error has one.
 
-    counted : the arguments whose items it must have one entry for
+    counted : the arguments for whose items the argument must have one entry each
 
     >>> with about("labels", "embeddings"):
     ...     raise CountError("There are 2 labels for 3 embeddings. Pass exactly one for each.")
@@ -40,10 +40,10 @@ class about:  # noqa: N801 (it is used as a function would be, and is entered in
         self.argument, self.counted = argument, counted
 
     def __enter__(self) -> None:
-        """Nothing is done before."""
+        """Do nothing."""
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        """Complete the error, and let it pass."""
+        """Add the name to the error, which goes on to the caller."""
         if isinstance(error, InputError) and error.argument is None:
             named = (self.argument,) if isinstance(self.argument, str) else self.argument
             several = named + self.counted if isinstance(error, CountError) else named
@@ -51,18 +51,18 @@ class about:  # noqa: N801 (it is used as a function would be, and is entered in
 
 
 class AbsentMeasureError(InputError, KeyError):
-    """A result has no measure of that name: of a mapping, a `KeyError`."""
+    """A result has no measure of that name; this is a `KeyError` because a result is a mapping."""
 
     def __str__(self) -> str:
-        """The message; `KeyError` alone would put it in quotes."""
+        """Return the message without the quotes that `KeyError` would add."""
         return Exception.__str__(self)
 
 
 class MissingExtraError(TieproofError, ImportError):
-    """An optional library is needed and not installed; the message has its `pip install` line.
+    """An optional library is needed but not installed; the message contains the `pip install` command.
 
-    what : what needs it
-    extra : the extra of tieproof that brings it
+    what : what needs the library
+    extra : the extra of tieproof that installs it
     """
 
     def __init__(self, what: str, extra: str) -> None:
@@ -70,24 +70,24 @@ class MissingExtraError(TieproofError, ImportError):
         self.what, self.extra = what, extra
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Made again from what it was made of; exceptions are made again from their message, which is not enough."""
+        """Pickle the arguments; by default an exception is restored from its message, which is not enough here."""
         return type(self), (self.what, self.extra), self.__dict__
 
 
 class ClusterError(TieproofError, RuntimeError):
-    """A cluster failed to do a part of an evaluation, again and again; the data may be right."""
+    """A cluster repeatedly failed to compute a part of an evaluation; the data may be correct."""
 
 
 class UnsafeProductError(TieproofError, RuntimeError):
-    """The matrix product of this machine is less exact than its type promises."""
+    """The matrix product of this machine is less exact than its number type promises."""
 
 
 class InputWarning(UserWarning):
-    """The data can be evaluated, and is probably not what was meant; the message says what to do instead."""
+    """The data can be evaluated, but is probably not what was meant; the message says what to do instead."""
 
 
 def warn(message: str) -> None:
-    """Give an `InputWarning` that names the first line outside of tieproof that led to it."""
+    """Issue an `InputWarning` that points to the line outside tieproof that led to it."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "tieproof":
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""The version that is installed; looked up when it is asked for, since that takes 10 ms."""
+"""The installed version; this module is imported only when needed, because the lookup takes 10 ms."""
 
 from importlib.metadata import PackageNotFoundError, version
 

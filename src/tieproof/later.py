@@ -1,4 +1,4 @@
-"""Names that a package hands on from modules which are imported when a name is first asked for."""
+"""Lazy imports: a package exports names of modules that are imported when a name is first used."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -12,7 +12,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def handed_on(
     package: str, modules: Mapping[str, str | None]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package for names and the modules that have them; None: it is a module itself.
+    """Return `__getattr__` and `__dir__` for a package that exports names from modules.
+
+    modules : the module of each name; None: the name is itself a module of the package
 
     >>> get, _ = handed_on("tieproof", {"InputError": "tieproof.errors"})
     >>> get("InputError").__name__
@@ -34,7 +36,7 @@ def handed_on(
 
 
 class AsPackage:
-    """A function whose attributes are those of the package that it hides, as both have one name."""
+    """A function that has the name of a package and hides it; its attributes are those of the package."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
@@ -44,7 +46,7 @@ class AsPackage:
         return self.__wrapped__(*arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
-        """What the package has of this name, or its module."""
+        """Return the attribute or module of the package with this name."""
         package = self.__dict__["__module__"]
         try:
             return getattr(sys.modules[package], name)
@@ -57,12 +59,12 @@ class AsPackage:
             raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
 
     def __repr__(self) -> str:
-        """The function's own."""
+        """Return the representation of the function."""
         return repr(self.__wrapped__)
 
 
 def as_package(function: F) -> F:
-    """The function, through which its package is reached, too.
+    """Return the function with the attributes of its package.
 
     >>> import tieproof
     >>> tieproof.audit.ATTACKS is tieproof.audit.attacks.ATTACKS

@@ -1,7 +1,7 @@
-"""`Problem` and `Budget`: all that the engine is told, checked and complete before it starts.
+"""`Problem` and `Budget`: the whole input of the engine, checked and complete before it starts.
 
-`calls/problems.py` makes both of what people pass. The doors of `engine/` and `pooled/` read them, and hand on to
-what stands behind them only what it needs.
+`calls/problems.py` makes both from the arguments of users. The entry points of `engine/` and `pooled/` read them, and
+pass on to their own modules only the parts that these need.
 """
 
 from collections.abc import Callable
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be used beside the inputs.
+    """The memory and threads that an evaluation may use.
 
-    memory : bytes
+    memory : bytes, in addition to the inputs
     threads : at least 1
     """
 
@@ -35,17 +35,17 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Queries, what they rank, by which distance, and who is relevant; nothing is changed or added later.
+    """Queries, gallery, distance and relevance of an evaluation; nothing is changed or added later.
 
     queries : (q, d), in the form that the distance ranks
-    gallery : (n, d), likewise; None: leave-one-out
-    distance : one of ours, or a function
-    called : what results call the distance
-    dimensions : of a row as it was passed; for codes, their bits
+    gallery : (n, d), in the same form; None: leave-one-out
+    distance : one of tieproof's distances, or a function
+    called : the name of the distance in results
+    dimensions : the dimensions of a row as it was passed; for codes, their bits
     relevance : of all queries and items
-    judged_by : the arguments that say who is relevant
-    budget : for all that is made of this
-    format : every distance is rounded to it before it is ranked; None: distances are real numbers
+    judged_by : the names of the arguments that define the relevance
+    budget : for the whole evaluation
+    format : every distance is rounded to this format before it is ranked; None: distances are real numbers
     """
 
     queries: Embeddings
@@ -60,16 +60,16 @@ class Problem:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of a query and an item there are."""
+        """The number of pairs of a query and an item."""
         return self.relevance.n_queries * self.relevance.n_items
 
     def space(self, resources: "Resources", ends: tuple[int, ...] = ()) -> "Space":
-        """The space in which a distance of ours is ranked; `ends` of parts of the items, as `make_space` has them."""
+        """Return the space in which one of tieproof's distances is ranked; `ends` is as in `make_space`."""
         assert isinstance(self.distance, Distance)
         return make_space(self.distance, self.queries, self.gallery, self.relevance.order(), resources, ends)
 
     def gauge(self) -> "Gauge":
-        """All distances on one scale; up to a quarter of the memory is for rows made ready once, of each side."""
+        """Return the gauge of all distances; prepared rows of each side may take up to a quarter of the memory."""
         from tieproof.distances.functions import FunctionGauge
         from tieproof.distances.gauge import resources_of_gauge
 
@@ -82,7 +82,7 @@ class Problem:
 class ShardedProblem:
     """A problem whose rows are read when they are needed.
 
-    whole : the problem, but that its queries, and its gallery where there is one, have no rows
+    whole : the problem; its queries, and its gallery if it has one, have no rows
     queries, gallery : the rows; no gallery: leave-one-out
     """
 
@@ -92,42 +92,42 @@ class ShardedProblem:
 
     @property
     def items(self) -> RankedRows:
-        """What is ranked."""
+        """The rows of the items that are ranked."""
         return self.queries if self.gallery is None else self.gallery
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a row of either side."""
+        """The bytes of a row, the larger number of the two sides."""
         return max(self.queries.row_bytes, self.items.row_bytes)
 
     def among(self, queries: Embeddings, items: Embeddings | None, relevance: Relevance, budget: Budget) -> Problem:
-        """The problem of some rows, with the relevance among them; no items: leave-one-out."""
+        """Return the problem of some rows, with the relevance among them; no items: leave-one-out."""
         return replace(self.whole, queries=queries, gallery=items, relevance=relevance, budget=budget)
 
     def for_function(self) -> Problem:
-        """The problem for a function, which is handed slices of rows as it asks for them."""
+        """Return the problem for a distance function; its rows are read slice by slice."""
         return replace(self.whole, queries=cast(Any, self.queries), gallery=cast(Any, self.gallery))
 
     def in_memory(self, budget: Budget) -> Problem:
-        """The problem with all of its rows."""
+        """Return the problem with all of its rows in memory."""
         gallery = None if self.gallery is None else self.gallery[:]
         return self.among(self.queries[:], gallery, self.whole.relevance, budget)
 
 
 def accept() -> None:
-    """Numbers that are not finite are farthest or nearest, as they compare."""
+    """Accept numbers that are not finite: they rank as they compare."""
 
 
 class GivenLists(NamedTuple):
-    """Rankings that are given as numbers: a problem that needs no distance. `calls/list_ties.py` makes it.
+    """Rankings that are given as numbers: a problem without a distance. `calls/list_ties.py` makes it.
 
-    queries : (q,) how they are numbered
-    numbers : those of all lists, one after the other, of one of the types that kernels count
-    start : (q + 1,); the list of query q is start[q] … start[q+1]-1
-    relevant : who is, and who is excluded, of some of the lists; threads ask for it
-    small_is_near : the numbers are distances
-    threads : how many may count
-    refuse : called where a number is not finite
+    queries : (q,) the numbers of the queries
+    numbers : the numbers of all lists, list after list, in one of the types that kernels count
+    start : (q + 1,); the list of query q is numbers[start[q]:start[q+1]]
+    relevant : returns the relevant and the excluded items of some of the lists; called by threads
+    small_is_near : whether the numbers are distances
+    threads : how many threads may count
+    refuse : called if a number is not finite
     """
 
     queries: IntArray
@@ -140,12 +140,12 @@ class GivenLists(NamedTuple):
 
 
 Progress = Callable[[int], None]
-"""Called, by any thread, with the number of pairs done since the last call."""
+"""Called with the number of pairs that were done since the last call; any thread may call it."""
 
 Watch = Callable[[int], AbstractContextManager[Progress]]
-"""Opened with the number of pairs that there are to do, for as long as they are being done."""
+"""Called with the total number of pairs; the context lasts while they are done."""
 
 
 def unwatched(pairs: int) -> AbstractContextManager[Progress]:
-    """A `Watch` for work that nobody looks at."""
+    """Return a `Watch` that shows nothing."""
     return nullcontext(lambda _: None)

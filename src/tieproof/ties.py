@@ -1,6 +1,6 @@
-"""`Ties`: all that a measure reads of a ranking; `Estimate`: what a measure can be over their orderings.
+"""`Ties`: all that a measure reads of a ranking; `Estimate`: the values of a measure over the orderings of ties.
 
-`CutOffTies` says how the last tie of a list that was cut off may go on.
+`CutOffTies` adds how the last tie of a list that was cut off may continue.
 """
 
 from collections.abc import Iterable
@@ -18,21 +18,21 @@ BoolArray = npt.NDArray[np.bool_]
 WordArray = npt.NDArray[np.uint64]
 
 NO_RANK = np.iinfo(np.int64).max
-"""A number beyond every rank."""
+"""A number larger than every rank."""
 
 Number = TypeVar("Number", float, FloatArray)
 
 
 @dataclass(frozen=True)
 class Estimate(Generic[Number]):
-    """What a measure can be over all orderings of the tied items.
+    """The values of a measure over all orderings of the tied items.
 
-    lower, upper : its smallest and largest value
-    expected, std : its mean and its standard deviation when every ordering of the tied items is equally likely; so
-        std is what ties leave open, not how much queries differ
+    lower, upper : the smallest and the largest value
+    expected, std : the mean and the standard deviation when every ordering of the tied items is equally likely; std
+        therefore measures what ties leave open, not how much queries differ
 
-    As text it is lower ≤ expected ≤ upper, each in the format given. It is no number, and `float` refuses it: take
-    one of the three.
+    An estimate is printed as lower ≤ expected ≤ upper, each number in the format given. It is not a number, and
+    `float` refuses it: take one of the three.
 
     >>> f"{Estimate(0.5, 0.75, 1.0, 0.25):.3f}", str(Estimate(0.5, 0.75, 1.0, 0.25))
     ('0.500 ≤ 0.750 ≤ 1.000', '0.5 ≤ 0.75 ≤ 1.0')
@@ -44,15 +44,15 @@ class Estimate(Generic[Number]):
     std: Number
 
     def __format__(self, spec: str) -> str:
-        """Lower, expected and upper value, each in this format."""
+        """Return the lower, expected and upper value, each in this format."""
         return " ≤ ".join(format(value, spec) for value in (self.lower, self.expected, self.upper))
 
     def __str__(self) -> str:
-        """Lower, expected and upper value."""
+        """Return the lower, expected and upper value."""
         return format(self)
 
     def __float__(self) -> float:
-        """Refused: which of the three numbers is meant has to be said."""
+        """Refuse: the caller has to choose one of the three numbers."""
         raise TypeError(
             "An estimate is an interval and not one number. Take .lower, which is the score to report (.upper for an "
             "error), .expected or .upper."
@@ -61,11 +61,11 @@ class Estimate(Generic[Number]):
 
 @dataclass(frozen=True)
 class Ties:
-    """The ties that hold a relevant item, of Q queries, T ties in all, the nearest first within each query.
+    """The T ties of Q queries that contain a relevant item, nearest first within each query.
 
     A tie is a set of gallery items at exactly the same distance from the query; a single item is a tie of
     size one. The letters are those of Nicolaou et al. 2018, section 4.2. Relevant items may be missing: they
-    count in n_relevant, are in no tie, and were never retrieved.
+    count in n_relevant, but are in no tie and were never retrieved.
 
     query : (T,) position of the tie's query, 0 … Q-1, in ascending order
     k : (T,) items strictly nearer than the tie
@@ -74,15 +74,16 @@ class Ties:
     m : (T,) relevant items in the tie, at least 1
     n_relevant : (Q,) relevant items of the query (R)
     n_items : (Q,) items ranked for the query (N): the gallery without the excluded ones
-    grades : (sum of m,) grades of the relevant items, tie after tie, falling within a tie; None: all are 1
-    missing_grades : grades of the missing relevant items, query after query, falling within a query; None beside
-        `grades`: nobody knows them
+    grades : (sum of m,) grades of the relevant items, tie after tie, in descending order within a tie; None: all
+        are 1
+    missing_grades : grades of the missing relevant items, query after query, in descending order within a query;
+        None although `grades` is given: unknown
     judged : the ties of the judged items alone; None: all items are judged
 
-    What every measure reads follows from these, and is found when `Ties` is made:
+    These are computed from the arrays when a `Ties` is made, because every measure reads them:
 
-    starts : (Q + 1,) where the ties of each query begin, and the number of ties
-    depth, depth_of_several : the last rank of the deepest tie, and of the deepest of several items; 0 without any
+    starts : (Q + 1,) index of the first tie of each query, and the number of ties
+    depth, depth_of_several : the last rank of the deepest tie, and of the deepest tie of several items; 0 without any
     largest : items in the largest tie, 0 without ties
     """
 
@@ -102,7 +103,7 @@ class Ties:
     largest: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find what follows from the columns."""
+        """Compute the fields that depend on the arrays."""
         object.__setattr__(self, "starts", np.searchsorted(self.query, np.arange(self.n_queries + 1)))
         ends = self.k + self.l
         object.__setattr__(self, "depth", int(ends.max(initial=0)))
@@ -110,7 +111,7 @@ class Ties:
         object.__setattr__(self, "largest", int(self.l.max(initial=0)))
 
     def last_ranks(self, last: IntArray | None) -> IntArray:
-        """`last`, or where there is none a rank that no item has, (Q,)."""
+        """Return `last`, or if it is None a rank beyond every item for each query, (Q,)."""
         return np.full(self.n_queries, NO_RANK) if last is None else last
 
     @property
@@ -135,7 +136,7 @@ class Ties:
 
     @property
     def open_ends(self) -> npt.NDArray[np.bool_]:
-        """Which queries have a last tie that may go on, and a relevant item in it or missing, (Q,)."""
+        """Which queries have a last tie that may continue, with a relevant item in it or missing, (Q,)."""
         return np.zeros(self.n_queries, dtype=np.bool_)
 
 
@@ -143,7 +144,7 @@ class Ties:
 class JudgedTies:
     """The ties of Q queries when all items without a judgment are left out of their rankings.
 
-    ties : with the relevant items of the whole rankings, listed and missing
+    ties : the ties, with the relevant items of the whole rankings, listed and missing
     n_others : (Q,) items that were judged not relevant, in the list or not
     """
 
@@ -153,10 +154,10 @@ class JudgedTies:
 
 @dataclass(frozen=True)
 class ListEnd:
-    """The last tie of the list of each of Q queries, where the lists were cut off: it may go on beyond the end.
+    """The last ties of the lists of Q queries that were cut off; each tie may continue beyond the end of its list.
 
     k, n, l, m : (Q,) as in `Ties`; l and m may be 0
-    others : (Q,) how many more items that are not relevant it may hold; infinity where nobody knows
+    others : (Q,) how many more items that are not relevant the tie may contain; infinity if unknown
     """
 
     k: IntArray
@@ -168,21 +169,21 @@ class ListEnd:
 
 @dataclass(frozen=True)
 class CutOffTies(Ties):
-    """The ties of lists that were cut off, whose `end` may go on."""
+    """The ties of lists that were cut off, whose last tie, `end`, may continue."""
 
     end: ListEnd = field(kw_only=True)
 
     @property
     def open_ends(self) -> npt.NDArray[np.bool_]:
-        """Which queries have a last tie that may go on, and a relevant item in it or missing, (Q,)."""
+        """Which queries have a last tie that may continue, with a relevant item in it or missing, (Q,)."""
         goes_on = (self.end.others > 0) | (self.missing > 0)
         return np.asarray(goes_on & (self.end.m + self.missing > 0))
 
     def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
-        """The ties if the last one held so many more of the missing and of other items, (Q,) each.
+        """Return the ties if each last tie also contained so many missing relevant items and other items, (Q,) each.
 
-        The missing items with the smallest grades join first. With infinitely many others the relevant items of
-        the tie have no finite rank: they become missing ones, and n_items leaves out the others.
+        The missing items with the smallest grades join the tie first. With infinitely many other items the relevant
+        items of the tie have no finite rank: they become missing items, and n_items does not count the others.
         """
         end = self.end
         finite = np.isfinite(others)
@@ -210,7 +211,7 @@ class CutOffTies(Ties):
     def _continued_grades(
         self, relevant: IntArray, finite: npt.NDArray[np.bool_]
     ) -> tuple[FloatArray | None, FloatArray | None]:
-        """The grades in the ties and the missing ones, when so many of the missing ones join the last tie."""
+        """Return the grades in the ties and the missing grades, when so many missing items join the last tie."""
         missing, grades, missing_grades = self.missing, self.grades, self.missing_grades
         if grades is None:
             return None, None
@@ -231,4 +232,4 @@ class CutOffTies(Ties):
 
 
 Parts = Iterable[tuple[IntArray, Ties]]
-"""The queries whose rankings are known by now, and their ties, part by part."""
+"""Part by part: the numbers of some queries, and the ties of their rankings."""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 import shutil
@@ -9,18 +9,18 @@ from pathlib import Path
 from tieproof.errors import InputError
 
 UNFINISHED = ".tieproof-"
-"""How the name of a new file begins until it is whole; one may be left where a process was killed."""
+"""The prefix of a file that is not yet complete; such a file may remain if the process was killed."""
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield the path of a new file beside `path`, with the same extension, that becomes `path` at the end.
+    """Yield the path of a new file in the folder of `path`, with the same extension, that replaces `path` at the end.
 
-    If the block raises anything, an interrupt too, the new file is removed and an old one
-    at `path` stays as it was. The new file gets the permissions of the old one; symbolic links are followed.
+    If the block raises an exception, even an interrupt, the new file is removed and an old file at `path` stays as
+    it was. The new file gets the permissions of the old one; symbolic links are followed.
 
-    Raises InputError where `path` is a folder or no regular file, or its folder does not exist or may not be
-    written to.
+    Raises InputError if `path` is a folder or not a regular file, or if its folder does not exist or is not
+    writable.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -35,12 +35,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         _create(unfinished, target, os.fspath(path))
         yield unfinished
         with unfinished.open("rb+") as file:
-            os.fsync(file.fileno())  # or the new name may reach the disk before the content
+            os.fsync(file.fileno())  # otherwise the new name may reach the disk before the content
         if target.exists():
             shutil.copymode(target, unfinished)
         os.replace(unfinished, target)
     except BaseException:
-        with suppress(OSError):  # it may be absent, as its folder may be
+        with suppress(OSError):  # the file, or its folder, may not exist
             unfinished.unlink()
         raise
 
@@ -57,7 +57,7 @@ def _create(unfinished: Path, target: Path, name: str) -> None:
         unfinished.touch(exist_ok=False)
     except PermissionError:
         raise InputError(
-            f"{name} cannot be written: permission denied in the folder {folder}; choose another one."
+            f"{name} cannot be written: permission denied in the folder {folder}; choose another folder."
         ) from None
     except OSError as error:
-        raise InputError(f"{name} cannot be written ({error.strerror}); choose another place.") from error
+        raise InputError(f"{name} cannot be written ({error.strerror}); choose another path.") from error

@@ -94,8 +94,8 @@ def test_help_lists_the_attacks(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "Give an evaluator as package.module:function, or a program by --command"),
-        (["zoo:lower", "--command", "x {qrels} {run}"], "and not both"),
+        ([], "Give either an evaluator as package.module:function, or a program by --command"),
+        (["zoo:lower", "--command", "x {qrels} {run}"], "Give either an evaluator"),
         (["zoo"], "'zoo' is no evaluator"),
         (["no_such_module:f"], "no_such_module cannot be imported: ModuleNotFoundError"),
         (["zoo:lower", "-a", "one"], "Unknown attack 'one'"),
@@ -105,8 +105,11 @@ def test_help_lists_the_attacks(run: Run) -> None:
         (["zoo:lower", "-m", "mAPP"], "--measure: unknown measure 'mAPP'"),
         (["zoo:lower", "-d", "far"], "--distance: Unknown distance 'far'"),
         (["zoo:lower", "--takes", "all"], "'all' is not one of embeddings, gallery"),
-        (["zoo:lower", "--limits", "0"], "'--limits': '0' is not two numbers"),
-        (["zoo:lower", "--vary", "threads"], "'--vary': 'threads' is not written as in batch_size=1,64"),
+        (["zoo:lower", "--limits", "0"], "'--limits': '0' is neither two numbers"),
+        (
+            ["zoo:lower", "--vary", "threads"],
+            "'--vary': 'threads' is not a name and its values, such as batch_size=1,64",
+        ),
         (["zoo:lower", "--takes", "gallery"], "The evaluator refuses random embeddings (TypeError"),
         (["--command", "no-such-program {qrels} {run}"], "The command cannot be run: no-such-program"),
         (["zoo:lower", "-a", "zeros", "--markdown", "nowhere/issue.md"], "there is no folder"),

@@ -474,11 +474,11 @@ def test_help_has_a_short_name(run: Run) -> None:
     [
         (
             "embeddings.npy --gallery gallery.npz",
-            "gallery.npz holds labels and embeddings.npy none. Give those, too, as",
+            "gallery.npz contains labels, but embeddings.npy contains none. Give the missing labels as",
         ),
         (
             "data.npz --gallery embeddings.npy",
-            "data.npz holds labels and embeddings.npy none. Give those, too, as --gal",
+            "data.npz contains labels, but embeddings.npy contains none. Give the missing labels as --gal",
         ),
         ("nothing.npy --gallery gallery.npz", "nothing.npy does not exist"),
     ],
@@ -527,8 +527,8 @@ def test_pcf_is_that_of_the_library(run: Run) -> None:
         ("fnmr embeddings.npy labels.npy --fmr ten", ["--fmr", "'ten' is not a number"]),
         ("fnmr embeddings.npy labels.npy --method cubic", ["--method", "'cubic' is not one of linear, exact"]),
         ("fnmr embeddings.npy labels.npy -d dotty", ["--distance: Unknown distance 'dotty'"]),
-        ("fnmr embeddings.npy labels.npy --groups labels.npy --gallery-labels labels.npy", ["belong to a gallery"]),
-        ("fnmr embeddings.npy", ["embeddings.npy holds a single array and no labels"]),
+        ("fnmr embeddings.npy labels.npy --groups labels.npy --gallery-labels labels.npy", ["need a gallery"]),
+        ("fnmr embeddings.npy", ["embeddings.npy contains a single array and no labels"]),
         ("fnmr embeddings.npy nothing.npy", ["nothing.npy does not exist"]),
         ("fnmr embeddings.npy one.npy", ["one.npy: Every pair is relevant or excluded"]),
         ("fnmr data.npz --json data.npz", ["data.npz"]),
@@ -671,7 +671,7 @@ BAD_INPUTS: dict[str, Case] = {
     "output over input": (
         {"labels.csv": b"label\n" + b"1\n2\n" * 20},
         "embeddings.npy labels.csv --per-query labels.csv",
-        ["labels.csv is read in this evaluation", "file of its own"],
+        ["labels.csv is read in this evaluation", "write the result to another file"],
     ),
 }
 
@@ -746,7 +746,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "items of a whole list": (
         {},
         "qrels.txt run.txt --n-items 9",
-        "--n-items says how far lists that were cut off may go on; add --truncated, or leave it out.",
+        "--n-items applies only to lists that were cut off; add --truncated, or leave it out.",
     ),
     "categories": (
         {"categories.txt": "q1 short\nq2\n"},
@@ -761,7 +761,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "mean over no categories": (
         {},
         "qrels.txt run.txt --average macro",
-        "--average macro is the mean over categories of queries; give them with --categories.",
+        "--average macro is the mean over categories of queries; add --categories.",
     ),
     "policy": (
         {},
@@ -773,12 +773,12 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "two outputs on one screen": (
         {},
         "qrels.txt run.txt -q --json -",
-        "-q and --json - both print on standard output; give the JSON a file.",
+        "-q and --json - both print on standard output; write the JSON to a file.",
     ),
     "output over input": (
         {"run.json": RUN},
         "qrels.txt run.json --json run.json",
-        "run.json is read in this evaluation; give the result a file of its own.",
+        "run.json is read in this evaluation; write the result to another file.",
     ),
 }
 

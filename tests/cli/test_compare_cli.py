@@ -84,12 +84,21 @@ def test_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["labels.npy", "good.npy"], "needs the embeddings of two systems or more, and there is 1 beside the labels"),
-        (["--qrels", "qrels.txt", "base.run"], "needs the runs of two systems or more, and there is 1."),
-        (["--qrels", "qrels.txt", "base.run", "base.run"], "base.run is given twice, and a system is not compared"),
-        (["labels.npy", "good.npy", "bits.npy", "--missing", "zero"], "--missing is not for embeddings, which were"),
-        (["a.tieproof", "b.tieproof", "--average", "macro"], "--average is not for records, which were given"),
-        (["--qrels", "qrels.txt", "base.run", "ours.run", "--average", "macro"], "give them with --categories"),
+        (
+            ["labels.npy", "good.npy"],
+            "needs the embeddings of two or more systems, and one was given after the labels",
+        ),
+        (["--qrels", "qrels.txt", "base.run"], "needs the runs of two or more systems, and one was given."),
+        (
+            ["--qrels", "qrels.txt", "base.run", "base.run"],
+            "base.run is given twice, but a system cannot be compared",
+        ),
+        (
+            ["labels.npy", "good.npy", "bits.npy", "--missing", "zero"],
+            "--missing does not apply to embeddings, which were",
+        ),
+        (["a.tieproof", "b.tieproof", "--average", "macro"], "--average does not apply to records, which were given"),
+        (["--qrels", "qrels.txt", "base.run", "ours.run", "--average", "macro"], "add --categories"),
         (["labels.npy", "good.npy", "bits.npy", "--confidence", "1"], "'1' is not a number between 0 and 1"),
         (["labels.npy", "good.npy", "bits.npy", "--test", "anova"], "'anova' is not one of sign-flip, t, wilcoxon"),
         (["labels.npy", "good.npy", "bits.npy", "-m", "APP"], "--measure: Unknown measure 'APP'"),

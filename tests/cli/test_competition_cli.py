@@ -31,7 +31,7 @@ def test_new_says_what_it_made_and_check_holds(run: Run, tmp_path: Path) -> None
     status, out, err = run("new", "competition.toml", "bundle", "--platform", "evalai")
     assert (status, err) == (0, "")
     assert out.startswith("Wrote bundle for evalai: ")
-    assert out.endswith(" files. Before it opens: tieproof competition check bundle\n")
+    assert out.endswith(" files. Before the competition opens, run: tieproof competition check bundle\n")
     status, out, err = run("check", "bundle", "-a", "zeros", "-a", "no file", "--json", "found.json")
     assert (status, err) == (0, "")
     assert "Held: nothing was to be gained by 2 attacks." in out

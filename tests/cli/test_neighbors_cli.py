@@ -68,7 +68,7 @@ def test_a_search_that_filled_up_is_warned_about(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("ids.npy distances.npy --scores scores.npy --labels labels.npy", "DISTANCES and --scores both say"),
+        ("ids.npy distances.npy --scores scores.npy --labels labels.npy", "DISTANCES and --scores both define"),
         ("found.npz:more --labels labels.npy", "found.npz:more: The ids must be a matrix"),
         ("found.npz --counts found.npz --labels labels.npy", "found.npz does not say which of its entries are the"),
         ("ids.npy --labels found.npz:more --gallery-labels nothing.npy", "nothing.npy does not exist"),

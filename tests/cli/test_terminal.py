@@ -323,7 +323,7 @@ def test_every_output_has_a_file_of_its_own(
 def test_an_output_is_not_where_standard_output_goes(folder: Path) -> None:
     code = f"{sys.executable} -m tieproof evaluate data.npz --json - --per-query ./queries.csv > queries.csv"
     ended = subprocess.run(["sh", "-c", code], capture_output=True, text=True)
-    said = "Error: ./queries.csv is where standard output goes; give the result a file of its own."
+    said = "Error: ./queries.csv receives standard output; write the result to another file."
     assert the_line(Outcome(ended.returncode, "", ended.stderr)) == said
 
 
@@ -338,4 +338,4 @@ def test_the_empty_text_is_no_file(folder: Path, capsys: pytest.CaptureFixture[s
         ["audit", "evaluators:upper", "--markdown", ""],
         ["collisions", "data.npz", "--plot-ranks", ""],
     ):
-        assert "an empty text is not the path of a file" in the_line(run(capsys, *arguments))
+        assert "an empty text is not a path" in the_line(run(capsys, *arguments))

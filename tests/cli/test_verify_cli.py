@@ -77,11 +77,11 @@ def test_bad_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tp.evaluate_scores([[1, 2]], [[0, 1]]).save("scores.tieproof")
     capsys.readouterr()
     for arguments, says in (
-        (["run.tieproof", "qrels.txt"], "run.tieproof is of a run; give its qrels and the run"),
-        (["run.tieproof", "qrels.txt", "run.txt", "--gallery", "e.npy"], "is of a run; give its qrels and the run"),
+        (["run.tieproof", "qrels.txt"], "run.tieproof is the record of a run; give the qrels and the run"),
+        (["run.tieproof", "qrels.txt", "run.txt", "--gallery", "e.npy"], "is the record of a run; give the qrels"),
         (["e.npy", "e.npy", "l.npy"], "e.npy is no record"),
         (["none.tieproof", "e.npy"], "none.tieproof does not exist"),
-        (["scores.tieproof", "e.npy"], "tieproof.verify checks it, from Python"),
+        (["scores.tieproof", "e.npy"], "check it in Python, with tieproof.verify"),
         (
             ["run.tieproof", "qrels.txt", "run.txt", "--json", "run.tieproof"],
             "run.tieproof is read in this evaluation",

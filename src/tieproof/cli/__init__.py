@@ -1,7 +1,7 @@
-"""The command line: read files, evaluate, show a table; one line on standard error where something is wrong.
+"""The command line reads files, evaluates them and shows a table; an error is one line on standard error.
 
 arguments ──► commands.py: which command ──► evaluate.py, run.py, fnmr.py, pcf.py, … ──► output.py: screen and files
-          ──► exits.py: whatever they raise becomes one line and a status
+          ──► exits.py: an exception becomes one line and an exit status
 """
 
 import atexit
@@ -15,18 +15,18 @@ from tieproof.cli.exits import status_of
 
 __all__ = ["main"]
 
-atexit.register(gc.freeze)  # a process that ends need not look for cycles once more: 20 ms
+atexit.register(gc.freeze)  # skips the last garbage collection of a process that ends: 20 ms
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status.
 
-    0 : all is well
+    0 : success
     2 : bad input or usage; one line on standard error says what is wrong
     1 : a defect of tieproof
     130 : interrupted from the keyboard; 128 + n: ended by the signal n, such as 143 by SIGTERM
 
-    A reader that closes the pipe early, such as `head`, changes no status. `tieproof audit` has two more of its own,
-    and `tieproof verify` one.
+    A reader that closes the pipe early, such as `head`, does not change the status. `tieproof audit` and `tieproof
+    competition check` have two more statuses, and `tieproof verify` has one more.
     """
     sys.exit(status_of(program, sys.argv[1:] if args is None else list(args)))

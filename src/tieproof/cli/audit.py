@@ -33,15 +33,15 @@ from tieproof.views.text.audit import MARKDOWN, render
 from tieproof.views.text.files import MEANS
 
 FOUND, EXPLOITABLE = 4, 3
-"""Exit statuses: something does not hold; a blind system gains from it."""
+"""Exit statuses: the audit found a fault; a blind system gains from the evaluator."""
 
 HELP = (
     "Attack an evaluator: can a system that never looks at its input gain from it, and does its result depend on "
-    "what must not matter?\n\n"
-    "EVALUATOR is package.module:function, which is imported from here; it returns a number or a dict of numbers. "
-    "With --command it is a program that reads TREC files.\n\n"
-    f"Exit status: 0 if all held, {EXPLOITABLE} if a blind system gains from the evaluator, {FOUND} if something "
-    "else was found, 2 for bad input.\n\n"
+    "anything that must not matter?\n\n"
+    "EVALUATOR is package.module:function, a function that returns a number or a dict of numbers. It is imported as "
+    "from a script in the current folder. With --command the evaluator is a program that reads TREC files.\n\n"
+    f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system gains from it, {FOUND} "
+    "if the audit found another fault, 2 for bad input.\n\n"
     f"Attacks: {', '.join(ATTACKS)}."
 )
 
@@ -52,26 +52,26 @@ EXAMPLES = (
 
 
 def as_limits(text: str) -> tuple[float, float] | None:
-    """The limits in a text: two numbers, or none."""
+    """Parse the limits LOW,HIGH; the text none gives None."""
     if text == "none":
         return None
     try:
         low, high = map(float, text.split(","))
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not two numbers as in 0,1, and not none") from None
+        raise click.BadParameter(f"{text!r} is neither two numbers such as 0,1 nor none") from None
     return low, high
 
 
 def as_setting(text: str) -> tuple[str, list[Any]]:
-    """A keyword and values for it; numbers, true, false and null as in JSON, all else as text."""
+    """Parse a keyword and its values: numbers, true, false and null as in JSON, anything else as text."""
     name, equals, values = text.partition("=")
     if not equals or not name.isidentifier():
-        raise click.BadParameter(f"{text!r} is not written as in batch_size=1,64")
+        raise click.BadParameter(f"{text!r} is not a name and its values, such as batch_size=1,64")
     return name, [as_value(value) for value in values.split(",")]
 
 
 def as_value(text: str) -> Any:
-    """A value as in JSON, or the text."""
+    """Parse a value as JSON; a text that is not JSON is returned as it is."""
     try:
         return json_format.loads(text)
     except ValueError:
@@ -84,63 +84,78 @@ def as_value(text: str) -> Any:
     "--command",
     "program",
     metavar="COMMAND",
-    text="A program instead, such as 'trec_eval -m map {qrels} {run}', with the files that it reads. Its numbers are "
-    "those of lines of measure, 'all' and number, or the last one it prints.",
+    text="A program to audit in place of a function, such as 'trec_eval -m map {qrels} {run}', where {qrels} and "
+    "{run} are the files that it reads. Its numbers are read from lines of measure, 'all' and number; without such "
+    "lines its last number counts.",
 )
 @choice_option(
     "--takes",
-    text="How the function is called. Default: what the number of its parameters tells.",
+    text="What the function is called with. Default: told from the number of its parameters.",
     choices=CONVENTIONS,
 )
-@click.option("--smaller-is-better", is_flag=True, help="The numbers are errors, or the like.")
+@click.option("--smaller-is-better", is_flag=True, help="Treat smaller numbers as better, as for errors.")
 @option(
     "--limits",
     metavar="LOW,HIGH",
     default="0,1",
     parser=as_limits,
-    text="What the numbers cannot leave; none where there is nothing.",
+    text="The smallest and the largest number that the evaluator can return, or none for no limits.",
 )
 @option(
     "--measure",
     "-m",
     metavar="NAME",
-    text="The measure of tieproof that the evaluator computes; compares its numbers with the interval.",
+    text="The measure of tieproof that the evaluator computes; its numbers are compared with the exact interval.",
 )
 @option(
     "--distance",
     "-d",
     metavar="NAME",
     default="cosine",
-    text=f"Its distance, for --measure. {one_of(DISTANCES)}",
+    text=f"The distance by which the evaluator ranks, for --measure. {one_of(DISTANCES)}",
 )
 @choice_option(
     "--average",
-    text="What the number is of the values of single queries; other: a median, for example, or a sum over all pairs.",
+    text="How the evaluator combines the values of the queries; other is, for example, a median or a sum over all "
+    "pairs.",
     choices=AVERAGES,
 )
-@click.option("--pooled", is_flag=True, help="The number is that of all pairs of all queries together.")
-@click.option("--thresholds", is_flag=True, help="The evaluator compares distances or scores with fixed thresholds.")
+@click.option("--pooled", is_flag=True, help="Treat the number as pooled over the pairs of all queries.")
+@click.option(
+    "--thresholds",
+    is_flag=True,
+    help="Allow for an evaluator that compares distances or scores with fixed thresholds.",
+)
 @option(
     "--vary",
     metavar="NAME=VALUES",
     multiple=True,
     parser=as_setting,
-    text="A keyword argument that must not matter and values for it, such as batch_size=1,64; repeat it for more.",
+    text="A keyword argument that must not change the result, and values to try, such as batch_size=1,64; repeat it "
+    "for more arguments.",
 )
-@option("--attack", "-a", "attacks", metavar="NAME", multiple=True, text="Only this attack; repeat it for more.")
-@option("--skip", metavar="NAME", multiple=True, text="Not this attack; repeat it for more.")
-@option("--items", metavar="NUMBER", parser=whole_number, default=240, text="How many items are evaluated, usually.")
+@option("--attack", "-a", "attacks", metavar="NAME", multiple=True, text="Run only this attack; repeat it for more.")
+@option("--skip", metavar="NAME", multiple=True, text="Leave out this attack; repeat it for more.")
+@option("--items", metavar="NUMBER", parser=whole_number, default=240, text="The number of items in most attacks.")
 @option(
-    "--queries", metavar="NUMBER", parser=whole_number, default=240, text="How many queries, where they are no items."
+    "--queries",
+    metavar="NUMBER",
+    parser=whole_number,
+    default=240,
+    text="The number of queries, where the queries are not the items.",
 )
-@option("--seed", metavar="NUMBER", parser=whole_number, default=0, text="Of all random numbers.")
+@option("--seed", metavar="NUMBER", parser=whole_number, default=0, text="The seed of all random numbers.")
 @option(
-    "--time-limit", metavar="SECONDS", parser=float, default=30.0, text="What one call of the evaluator may take."
+    "--time-limit",
+    metavar="SECONDS",
+    parser=float,
+    default=30.0,
+    text="The most seconds for a call of the evaluator.",
 )
 @click.option(
     "--isolate",
     is_flag=True,
-    help="Import and call it in a process of its own, so that crashes and hangs end there.",
+    help="Import and call the evaluator in a process of its own, so that a crash or a hang does not end the audit.",
 )
 @options.json
 @file_option("--markdown", text="Write the report as Markdown, for an issue.")
@@ -158,7 +173,7 @@ def command(
 ) -> None:
     """Attack the evaluator, write the report, show it."""
     if (evaluator is None) == (program is None):
-        raise InputError("Give an evaluator as package.module:function, or a program by --command, and not both.")
+        raise InputError("Give either an evaluator as package.module:function, or a program by --command.")
     check_options(distance=settings["distance"], measure=settings["measure"])
     settings |= {
         "larger_is_better": not smaller_is_better,
@@ -174,5 +189,5 @@ def command(
 
 
 def status_of(report: AuditReport) -> int:
-    """What the command exits with, so that scripts can tell."""
+    """Return the exit status for a report."""
     return EXPLOITABLE if report.exploitable else 0 if report.held else FOUND

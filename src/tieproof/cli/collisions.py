@@ -17,8 +17,9 @@ from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER
 
 HELP = (
     "Find the ties in all rankings: neighbours at exactly the same distance, or closer than --epsilon.\n\n"
-    "Without --gallery every item queries all the others. With labels: which ties are ambiguous, and what of the "
-    "interval of AP they make. Files are those that tieproof evaluate reads; a single array needs no labels."
+    "Without --gallery every item queries all the others. With labels the report also tells which ties are "
+    "ambiguous, and how much of the interval of AP they cause. Labels are optional; the files "
+    "are those of tieproof evaluate."
 )
 
 EXAMPLES = (
@@ -30,7 +31,7 @@ EXAMPLES = (
 
 
 def number(text: str) -> float:
-    """A number of at least 0."""
+    """Parse a number of at least 0."""
     try:
         return as_epsilon(float(text))
     except ValueError:
@@ -48,7 +49,7 @@ def number(text: str) -> float:
     metavar="NUMBER",
     parser=number,
     default=0.0,
-    text="Neighbours closer than this collide. 0: the same distance.",
+    text="The difference of distances below which neighbours collide; with 0 only equal distances collide.",
 )
 @options.groups
 @options.gallery_groups
@@ -57,7 +58,7 @@ def number(text: str) -> float:
 @options.threads
 @options.json
 @options.per_query
-@file_option("--plot", text=f"Draw queries x ranks and what collides ({', '.join(COLLISIONS)}).")
+@file_option("--plot", text=f"Draw the collisions by query and rank ({', '.join(COLLISIONS)}).")
 @file_option("--plot-ranks", text=f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).")
 @reports.report
 def command(
@@ -74,7 +75,7 @@ def command(
     report: Text,
     **settings: Any,
 ) -> None:
-    """Read, count, write, show."""
+    """Read the files, count the collisions, write and show the report."""
     queries = Files(embeddings, labels, groups, needs_labels=False)
     sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
     pictures = [(plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)]

@@ -1,4 +1,4 @@
-"""All commands, and what the command line shows without one."""
+"""The list of commands, and what the command line shows when none is given."""
 
 import gc
 from importlib import import_module
@@ -29,31 +29,31 @@ COMMANDS = (
     "measures",
     "demo",
 )
-"""Each is a file of this folder, with a `command`; a hyphen is written as an underscore there."""
+"""Each name is a file of this folder, with underscores for hyphens; the file defines `command`."""
 
 HELP = (
     "Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest value "
     "over all orderings of items at exactly the same distance. The same data gives the same number, to the last bit, "
-    "whatever its order and whatever the machine."
+    "in any order and on any machine."
 )
 
 
 class Commands(Command, click.Group):
-    """The commands, each imported when it is asked for: all of them take longer to import than some evaluations."""
+    """The commands, each imported when it is called: importing all would take longer than some evaluations."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in the order of the help text."""
+        """Return the names of the commands, in the order of the help text."""
         return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        """The command of this name."""
+        """Import the command of this name."""
         if cmd_name not in COMMANDS:
             from difflib import get_close_matches
 
             near = "".join(f" Did you mean {name!r}?" for name in get_close_matches(cmd_name, COMMANDS, 1))
             ctx.fail(f"No such command {cmd_name!r}.{near}")
         collects = gc.isenabled()
-        gc.disable()  # an import throws nothing away, and looking for it takes a tenth of the time
+        gc.disable()  # imports leave no garbage, and collecting takes a tenth of their time
         try:
             command: click.Command = import_module(f"tieproof.cli.{cmd_name.replace('-', '_')}").command
         finally:
@@ -81,16 +81,21 @@ def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> No
     },
 )
 @click.option(
-    "--version", is_flag=True, callback=show_version, expose_value=False, is_eager=True, help="Show the version."
+    "--version",
+    is_flag=True,
+    callback=show_version,
+    expose_value=False,
+    is_eager=True,
+    help="Show the version and exit.",
 )
 @click.option(
     "--traceback",
     is_flag=True,
     expose_value=False,
-    help=f"Show where a defect of tieproof is; so does {TRACEBACK}=1.",
+    help=f"Show the traceback of a defect of tieproof, as {TRACEBACK}=1 in the environment does.",
 )
 @click.pass_context
 def program(ctx: click.Context) -> None:
-    """Without a command, show what there is."""
+    """Show the help text if no command is given."""
     if ctx.invoked_subcommand is None:
         say(ctx.get_help())

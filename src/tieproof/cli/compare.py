@@ -41,10 +41,10 @@ from tieproof.views.text.files import COMPARISONS, MEANS, PER_QUERY
 NONE = "none"
 
 HELP = (
-    "Compare systems on the same queries: which part of a difference ties can explain, which part the choice of "
-    "queries, and which is left.\n\n"
-    f"FILES are runs, with --qrels; or records ({EXTENSION}); or LABELS and the embeddings of each system. A system "
-    "is called as its file is, without its folder and extension."
+    "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
+    "can explain, and how much remains.\n\n"
+    f"FILES are runs, with --qrels; or records ({EXTENSION}); or a file of labels, followed by the embeddings of "
+    "each system. The name of a system is that of its file, without folder and extension."
 )
 
 EXAMPLES = (
@@ -61,49 +61,55 @@ TAKES = {
     RECORDS: (),
     EMBEDDINGS: ("distance", "categories", "average", "empty"),
 }
-"""The options of the evaluation that each kind of files has; records are evaluated already."""
+"""The options of the evaluation that each kind of files takes; records are already evaluated."""
 
 Evaluation = Callable[[str], tieproof.Result]
-"""The result of the system in a file."""
+"""Returns the result of the system in a file."""
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("files", nargs=-1, required=True, meaning="Of two systems or more.")
+@file_argument("files", nargs=-1, required=True, meaning="The files of two or more systems.")
 @file_option("--qrels", text="The judgments of runs; a grade above 0 is relevant.")
-@option("--baseline", metavar="NAME", text="Compare all with this system; else every two are compared.")
-@choice_option("--test", default="sign-flip", text="What the p-values are by.", choices=get_args(Test))
+@option(
+    "--baseline",
+    metavar="NAME",
+    text="The system that all others are compared with. Default: all pairs are compared.",
+)
+@choice_option("--test", default="sign-flip", text="The test that gives the p-values.", choices=get_args(Test))
 @choice_option(
     "--correction",
     default="holm",
-    text="Of the p-values, for the number of pairs.",
+    text="The correction of the p-values for the number of pairs.",
     choices=(*get_args(Correction), NONE),
 )
 @option(
     "--confidence",
     metavar="SHARE",
     default="0.95",
-    text="Of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
+    text="The confidence of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
     parser=between_0_and_1,
 )
 @measures_option(
-    text="A measure, or several with commas between them; repeat it for more. Of records, by default all.",
+    text="A measure, or several with commas between them; repeat it for more. Default for records: all of theirs.",
 )
-@option("--distance", "-d", metavar="NAME", text=f"Of embeddings; else cosine. {one_of(DISTANCES)}")
-@file_option("--categories", text="A category for each query.")
+@option(
+    "--distance", "-d", metavar="NAME", text=f"The distance between embeddings. Default: cosine. {one_of(DISTANCES)}"
+)
+@file_option("--categories", text="The file with a category for each query.")
 @choice_option(
     "--average",
-    text="The mean over all queries, or over the categories of the means over their queries; else micro.",
+    text="micro: the mean over all queries; macro: the mean over the means of the categories. Default: micro.",
     choices=AVERAGES,
 )
 @choice_option(
     "--missing",
-    text="What becomes of a query that has relevant documents and none in a run; else zero.",
+    text="How a query scores that has relevant documents but is missing from a run. Default: zero.",
     choices=MISSING,
 )
-@choice_option("--empty", text="What a query with nothing relevant scores; else skip.", choices=EMPTY)
+@choice_option("--empty", text="How a query scores that has nothing relevant. Default: skip.", choices=EMPTY)
 @options.json
 @options.per_query
-@file_option("--plot", text=f"Draw every difference with both its intervals ({', '.join(COMPARISONS)}).")
+@file_option("--plot", text=f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).")
 @reports.report
 def command(
     files: Sequence[str],
@@ -119,13 +125,13 @@ def command(
     report: Text,
     **evaluation: Text,
 ) -> None:
-    """Read, evaluate, compare, write, show."""
+    """Read the files, evaluate and compare the systems, write and show the comparison."""
     check_options(measures=measures or None, distance=evaluation["distance"])
     settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
     kind = kind_of(files, qrels)
     for name in settings:
         if name not in TAKES[kind]:
-            raise InputError(f"--{name} is not for {kind}, which were given; leave it out.")
+            raise InputError(f"--{name} does not apply to {kind}, which were given; leave it out.")
     systems = named(files[1:] if kind == EMBEDDINGS else files)
     make = evaluation_of(kind, qrels or files[0], settings | {"measures": measures or DEFAULT_MEASURES})
     how: dict[str, Any] = {
@@ -145,7 +151,7 @@ def command(
 
 
 def kind_of(files: Sequence[str], qrels: Text) -> str:
-    """What the files are, refused where they are not of two systems."""
+    """Return which kind the files are; fewer than two systems are refused."""
     if qrels is not None:
         kind, systems = RUNS, len(files)
     elif files[0].lower().endswith(EXTENSION):
@@ -153,16 +159,19 @@ def kind_of(files: Sequence[str], qrels: Text) -> str:
     else:
         kind, systems = EMBEDDINGS, len(files) - 1
     if systems < 2:
-        labels = f" beside the labels {files[0]}" if kind == EMBEDDINGS else ""
+        labels = f" after the labels {files[0]}" if kind == EMBEDDINGS else ""
         raise InputError(
-            f"A comparison needs the {kind} of two systems or more, and there {'is' if systems == 1 else 'are'} "
-            f"{systems}{labels}."
+            f"A comparison needs the {kind} of two or more systems, and {'one was' if systems == 1 else 'none were'} "
+            f"given{labels}."
         )
     return kind
 
 
 def named(files: Sequence[str]) -> dict[str, str]:
-    """The file of each system by its name: without folder and extension, or as given where two would be the same.
+    """Return a dict from the name of each system to its file.
+
+    A name is that of the file without folder and extension; where two names would be the same, all are the paths
+    as given.
 
     >>> named(["runs/base.run", "runs/ours.run.gz", "data.npz:small"])
     {'base': 'runs/base.run', 'ours': 'runs/ours.run.gz', 'data:small': 'data.npz:small'}
@@ -172,19 +181,19 @@ def named(files: Sequence[str]) -> dict[str, str]:
     names = [short_name(file) for file in files]
     if len(set(files)) < len(files):
         twice = next(file for file in files if files.count(file) > 1)
-        raise InputError(f"{twice} is given twice, and a system is not compared with itself; leave one out.")
+        raise InputError(f"{twice} is given twice, but a system cannot be compared with itself; leave one out.")
     return dict(zip(names if len(set(names)) == len(names) else files, files, strict=True))
 
 
 def short_name(file: str) -> str:
-    """What the system in a file is called."""
+    """Return the name of the system in a file."""
     path, entry = split(file)
     name = Path(path.name.removesuffix(".gz")).stem
     return f"{name}:{entry}" if entry else name
 
 
 def evaluation_of(kind: str, judged_by: str, settings: Mapping[str, Any]) -> Evaluation:
-    """How the file of a system becomes its result.
+    """Return the function that makes the result of a system from its file.
 
     judged_by : the file of the qrels, or of the labels
     """
@@ -197,5 +206,5 @@ def evaluation_of(kind: str, judged_by: str, settings: Mapping[str, Any]) -> Eva
             tieproof.evaluate, [Files(file, judged_by, None, categories)], progress=watched, **further
         )
     if further.get("average") == "macro" and categories is None:
-        raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
+        raise InputError("--average macro is the mean over categories of queries; add --categories.")
     return lambda file: evaluated_files(tieproof.evaluate_run, judged_by, file, categories=categories, **further)

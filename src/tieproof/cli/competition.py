@@ -19,28 +19,28 @@ from tieproof.views.text.files import MEANS
 from tieproof.views.text.parts import count
 
 FOUND, EXPLOITABLE = 4, 3
-"""Exit statuses: something does not hold; something is to be gained without a system."""
+"""Exit statuses: the check found a fault; points can be gained without a system."""
 
 HELP = (
-    "Run a competition that cannot be hacked: make all that a platform needs from one small file, and attack it "
-    "before it opens. docs/competitions.md is the guide."
+    "Run a competition that cannot be hacked: make everything that a platform needs from one small file, and attack "
+    "it before the competition opens. The guide is docs/competitions.md."
 )
 
 NEW = (
     "Make a bundle for a platform from one small file.\n\n"
-    "COMPETITION is the file of a competition (docs/competition_file.md), the one that tieproof judge reads, too: "
-    "title, task, measures, distance, phases with their data, and what the platform shows and allows. BUNDLE is the "
-    "folder to make, or a .zip to upload: pages, scoring program, truth, baseline, starting kit. The lower bound of "
-    "the first measure ranks."
+    "COMPETITION is the file of a competition (docs/competition_file.md), which tieproof judge reads, too. It gives "
+    "the title, the task, the measures, the distance, the phases with their data, and what the platform shows and "
+    "allows. BUNDLE is the folder to make, or a .zip to upload; it contains pages, the scoring program, the truth, a "
+    "baseline and a starting kit. Participants are ranked by the lower bound of the first measure."
 )
 
 CHECK = (
     "Run a bundle as its platform would, and attack it.\n\n"
-    "BUNDLE is a folder or a .zip for Codabench, EvalAI, Kaggle or Grand Challenge, made by tieproof or by hand. Its "
-    "scoring program is run for every attack, in a process of its own, and without network where bubblewrap is "
-    "installed.\n\n"
-    f"Exit status: 0 if all held, {EXPLOITABLE} if something is to be gained without a system, {FOUND} if something "
-    "else was found, 2 for bad input.\n\n"
+    "BUNDLE is a folder or a .zip for Codabench, EvalAI, Kaggle or Grand Challenge, made by tieproof or written by "
+    "yourself. Its scoring program is run for every attack in a process of its own, and without network where "
+    "bubblewrap is installed.\n\n"
+    f"Exit status: 0 if the bundle withstood all attacks, {EXPLOITABLE} if points can be gained without a system, "
+    f"{FOUND} if the check found another fault, 2 for bad input.\n\n"
     f"Attacks: {', '.join(ATTACKS)}."
 )
 
@@ -55,34 +55,37 @@ CHECK_EXAMPLES = (
 
 
 class Group(Command, click.Group):
-    """A command that has commands of its own."""
+    """A command with subcommands."""
 
 
 @click.command(cls=Group, help=HELP, examples=EXAMPLES)
 def command() -> None:
-    """Which of the two is wanted, click finds out."""
+    """Do nothing: click calls the subcommand."""
 
 
 @command.command("new", cls=Command, help=NEW, examples=EXAMPLES[:1])
 @file_argument("competition", meaning="The file of the competition (.toml).")
-@file_argument("bundle", meaning="The folder to make, or a .zip; nothing may be there yet.")
-@choice_option("--platform", default="codabench", text="Where the competition is to run.", choices=BUNDLES)
+@file_argument("bundle", meaning="The folder or .zip to make; it must not exist yet.")
+@choice_option("--platform", default="codabench", text="The platform of the competition.", choices=BUNDLES)
 def make(competition: str, bundle: str, platform: str) -> None:
-    """Make the bundle, and say what comes next."""
+    """Make the bundle, and print the next command."""
     made = new(competition, bundle, platform=platform)
     what = count(sum(path.is_file() for path in made.rglob("*")), "file") if made.is_dir() else "an archive"
-    say(f"Wrote {in_one_line(made)} for {platform}: {what}. Before it opens: tieproof competition check {bundle}")
+    say(
+        f"Wrote {in_one_line(made)} for {platform}: {what}. Before the competition opens, run: "
+        f"tieproof competition check {bundle}"
+    )
 
 
 @command.command("check", cls=Command, help=CHECK, examples=CHECK_EXAMPLES)
-@file_argument("bundle", meaning="A folder or a .zip, as it is uploaded.")
+@file_argument("bundle", meaning="The folder or .zip, as it is uploaded to the platform.")
 @file_option(
     "--submission",
-    text="A submission that the program takes, whose form all attacks have. Default: that of the bundle.",
+    text="A submission that the scoring program accepts; attacks imitate its form. Default: that of the bundle.",
 )
-@option("--attack", "-a", "attacks", metavar="NAME", multiple=True, text="Only this attack; repeat it for more.")
-@option("--seed", metavar="NUMBER", parser=whole_number, default=0, text="Of all random numbers.")
-@option("--time-limit", metavar="SECONDS", parser=float, default=60.0, text="What scoring a submission may take.")
+@option("--attack", "-a", "attacks", metavar="NAME", multiple=True, text="Run only this attack; repeat it for more.")
+@option("--seed", metavar="NUMBER", parser=whole_number, default=0, text="The seed of all random numbers.")
+@option("--time-limit", metavar="SECONDS", parser=float, default=60.0, text="The most seconds to score a submission.")
 @options.json
 def attack(bundle: str, submission: Text, attacks: Sequence[str], seed: int, time_limit: float, json: Text) -> None:
     """Attack the bundle, write the report, show it."""
@@ -103,5 +106,5 @@ def attack(bundle: str, submission: Text, attacks: Sequence[str], seed: int, tim
 
 
 def status_of(report: CheckReport) -> int:
-    """What the command exits with, so that scripts can tell."""
+    """Return the exit status for a report."""
     return EXPLOITABLE if report.exploitable else 0 if report.held else FOUND

@@ -1,4 +1,4 @@
-"""`tieproof demo`: what ties do to scores, shown on 1,797 handwritten digits that come with the package."""
+"""`tieproof demo` shows how ties affect scores, on 1,797 handwritten digits that come with the package."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tieproof.data import load_digits
 from tieproof.results.results import Result
 from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, count, numbers, paragraph, table
 
-HELP = "Show what ties do to scores, on 1,797 handwritten digits that come with the package."
+HELP = "Show how ties affect scores, on 1,797 handwritten digits that come with the package."
 
 MEASURES = ("AP", "P@1", "P@10")
 
@@ -23,12 +23,12 @@ DISTANCE = {PIXELS: "cosine", CODES: "hamming", ZEROS: "cosine"}
 
 @click.command(cls=Command, help=HELP, examples=["tieproof demo"])
 def command() -> None:
-    """Evaluate the digits, and show what that tells."""
+    """Evaluate the digits, and show the scores with an explanation."""
     show(render, run())
 
 
 def representations(pixels: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """The pixels, one bit for each pixel (brighter than the mean of its image), and nothing at all."""
+    """Return the pixels, a code of one bit per pixel (set if brighter than the mean of its image), and zeros."""
     return {
         PIXELS: pixels,
         CODES: pixels > pixels.mean(axis=1, keepdims=True),
@@ -51,7 +51,7 @@ def run() -> dict[str, Result]:
 
 
 def render(results: dict[str, Result], width: int | None = None, color: bool = False) -> str:
-    """A table of every measure and representation, and what it shows."""
+    """Return a table of every measure and representation, with the text that explains it."""
     width = max(width or WIDTH, NARROWEST)
     sections = [
         [(measure, name, *numbers(result[measure])) for name, result in results.items()] for measure in MEASURES
@@ -62,22 +62,22 @@ def render(results: dict[str, Result], width: int | None = None, color: bool = F
 
 
 def paragraphs(results: dict[str, Result]) -> list[str]:
-    """What was evaluated, and what one sees."""
+    """Return the paragraphs that tell what was evaluated and what the scores show."""
     codes, zeros = results[CODES], results[ZEROS]
     code_score, zero_score, pixel_score = (result["P@1"] for result in (codes, zeros, results[PIXELS]))
     return [
-        f"{count(codes.setting.queries, 'handwritten digit')} of 8 x 8 pixels, each a query for the others of its "
-        f"class: once by all pixels ({DISTANCE[PIXELS]} distance), once by a code of one bit for each pixel, set "
-        f"where it is brighter than the mean of its image ({DISTANCE[CODES]} distance), and once by zeros, which "
-        "know nothing of the image.",
+        f"This demo evaluates {count(codes.setting.queries, 'handwritten digit')} of 8 x 8 pixels. Each digit is a "
+        f"query for the others of its class, with three kinds of embeddings: all pixels ({DISTANCE[PIXELS]} "
+        f"distance); a code of one bit for each pixel, set where the pixel is brighter than the mean of its image "
+        f"({DISTANCE[CODES]} distance); and zeros, which contain nothing of the image.",
         f"The pixels leave {about_ambiguous(results[PIXELS])}, too few to matter: their P@1 is "
-        f"{pixel_score.lower:.4f}. The codes leave {about_ambiguous(codes)}: what they score is an interval. Their "
-        f"P@1 is anything from {code_score.lower:.4f} to {code_score.upper:.4f}, as the order of the file, the "
-        "sorting algorithm or the machine happens to break the ties.",
+        f"{pixel_score.lower:.4f}. The codes leave {about_ambiguous(codes)}, so their score is an interval. Their "
+        f"P@1 can be anything from {code_score.lower:.4f} to {code_score.upper:.4f}, depending on how the order of "
+        "the file, the sorting algorithm or the machine happens to break the ties.",
         f"The zeros put everything in one tie. A program that breaks ties in their favour gives them a P@1 of "
-        f"{zero_score.upper:.4f}, better than the pixels; their lower bound is {zero_score.lower:.4f}. The score "
-        "to report is 'lower', for ties never pay there.",
-        "For embeddings of your own, in .npy, .npz, .csv, .parquet, .h5, .safetensors or .pt files:",
+        f"{zero_score.upper:.4f}, better than the pixels; their lower bound is {zero_score.lower:.4f}. Report "
+        "'lower', the score that no tie can raise.",
+        "To evaluate your own embeddings, in .npy, .npz, .csv, .parquet, .h5, .safetensors or .pt files, run:",
     ]
 
 
@@ -85,7 +85,7 @@ COMMAND = "    tieproof evaluate embeddings.npy labels.npy"
 
 
 def about_ambiguous(result: Result) -> str:
-    """How many queries hold an ambiguous tie.
+    """Return in words how many queries have an ambiguous tie.
 
     >>> about_ambiguous(run()["zeros"])
     'all 1,797 queries with an ambiguous tie'

@@ -19,10 +19,10 @@ from tieproof.views.text.text import render
 HELP = (
     f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
     "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
-    f"Files end in {', '.join(FILE_FORMATS)}. One of several arrays in a file, or one column of a table, is named "
-    "behind a colon: data.npz:features.\n\n"
-    "Embeddings in many files, or elsewhere, are a folder, a pattern in quotes, or a URL, and are read block by "
-    "block within --memory; LABELS is then a column, or a pattern of files, too."
+    f"Files end in {', '.join(FILE_FORMATS)}. Name one of several arrays in a file, or one column of a table, after "
+    "a colon: data.npz:features.\n\n"
+    "Embeddings in several files or on another machine are given as a folder, a pattern in quotes, or a URL. They "
+    "are read block by block within --memory; LABELS is then the name of a column, or a pattern of files."
 )
 
 EXAMPLES = (
@@ -53,7 +53,9 @@ EXAMPLES = (
 @options.average
 @options.confidence
 @options.bits
-@choice_option("--precision", text="Round every distance to this format, then rank. Default: exact.", choices=FORMATS)
+@choice_option(
+    "--precision", text="Round every distance to this format before ranking. Default: exact.", choices=FORMATS
+)
 @options.empty
 @options.memory
 @options.threads
@@ -86,7 +88,7 @@ def command(
     gallery_items: Text,
     **settings: Any,
 ) -> None:
-    """Read, evaluate, write, show."""
+    """Read the files, evaluate them, write and show the result."""
     queries = Files(embeddings, labels, groups, categories, confidence)
     sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
     function, page = with_page(tieproof.evaluate, report, Shown(items, gallery_items))

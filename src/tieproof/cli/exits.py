@@ -1,4 +1,4 @@
-"""How a command ends: its status, and one line on standard error for whatever it raises."""
+"""How a command ends: with an exit status, and one line on standard error if it raised an exception."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ TRACEBACK = "TIEPROOF_TRACEBACK"
 
 
 def status_of(program: click.Command, args: list[str]) -> int:
-    """Run a command, and turn whatever it raises into a line and a status."""
+    """Run a command, turn any exception into a line on standard error, and return the exit status."""
     try:
         with ending_by_signals(), warnings_in_lines(), program.make_context("tieproof", list(args)) as context:
             program.invoke(context)
@@ -39,7 +39,8 @@ def status_of(program: click.Command, args: list[str]) -> int:
         return fail(str(error))
     except MemoryError as error:
         return fail(
-            f"Memory ran out ({error or 'no details'}). Free some; tieproof evaluate also takes a smaller --memory."
+            f"Memory ran out ({error or 'no details'}). Free some memory; tieproof evaluate also takes a smaller "
+            "--memory."
         )
     except BrokenPipeError:
         discard(sys.stdout)  # such as `| head`, which has seen enough
@@ -51,7 +52,7 @@ def status_of(program: click.Command, args: list[str]) -> int:
             complain("\n".join(map(printable, traceback.format_exc().splitlines())))
         return fail(
             f"A defect of tieproof, not of your data: {type(error).__name__}: {error}. "
-            f"Please report it, with what {TRACEBACK}=1 shows in the environment.",
+            f"Please report it, with the traceback that {TRACEBACK}=1 in the environment shows.",
             DEFECT,
         )
     return OK
@@ -59,7 +60,7 @@ def status_of(program: click.Command, args: list[str]) -> int:
 
 @contextmanager
 def warnings_in_lines() -> Iterator[None]:
-    """Show each `InputWarning` as one line on standard error, once; other warnings as Python does."""
+    """Show each `InputWarning` once, as one line on standard error; Python shows other warnings."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if issubclass(category, InputWarning):
@@ -75,12 +76,12 @@ def warnings_in_lines() -> Iterator[None]:
 
 
 def fail(message: str, status: int = BAD_INPUT) -> int:
-    """Say in one line what is wrong."""
+    """Print an error as one line, and return the status."""
     complain(f"Error: {in_one_line(message)}")
     return status
 
 
 def stopped(how: str, status: int) -> int:
-    """Say that the command was ended from outside."""
+    """Print that the command was ended from outside, and return the status."""
     complain(f"{how}; no unfinished file is left.")
     return status

@@ -1,4 +1,4 @@
-"""The files of the commands that evaluate embeddings: what is read from them, and which of them an error is about."""
+"""The files of the commands that evaluate embeddings: reading them, and naming the one that an error is about."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 class Files(NamedTuple):
-    """Where one side of an evaluation, the queries or the gallery, is read from."""
+    """The files of one side of an evaluation: of the queries, or of the gallery."""
 
     embeddings: str
     labels: Text
@@ -37,30 +37,30 @@ class Files(NamedTuple):
 
     @property
     def in_shards(self) -> bool:
-        """Whether the embeddings lie in several files, or elsewhere."""
+        """Whether the embeddings are in several files, or on another machine."""
         return are_shards(self.embeddings)
 
     @property
     def unlabelled(self) -> bool:
-        """Whether there are no labels in any file, and none are needed."""
+        """Whether no file has labels, and none are needed."""
         return self.labels is None and not self.needs_labels and not holds_labels(self.embeddings)
 
     @property
     def labels_read(self) -> str:
-        """The location of the labels: without one, the file of the embeddings."""
+        """The location of the labels; by default the file of the embeddings."""
         if self.in_shards:
             return self.labels or self.embeddings
         return self.labels or str(split(self.embeddings).path)
 
     @property
     def locations(self) -> list[str]:
-        """All that is read."""
+        """The locations of everything that is read."""
         wanted = (self.embeddings, self.labels_read, self.groups, self.categories, self.confidence)
         return [location for location in wanted if location]
 
     @property
     def columns(self) -> list[str]:
-        """The columns of tables that are read as something else than embeddings."""
+        """The columns of tables that are not read as embeddings."""
         if self.in_shards:
             return []
         labels = None if self.unlabelled else self.labels_read
@@ -69,9 +69,9 @@ class Files(NamedTuple):
         return [column for column in found if column]
 
     def read(self, apart: Sequence[str]) -> dict[str, Any]:
-        """Embeddings, labels, groups, categories and confidences, by the names of the arguments.
+        """Return embeddings, labels, groups, categories and confidences, by the names of the arguments.
 
-        apart : the columns of this and of the other side that are no embeddings
+        apart : the columns of both sides that are not embeddings
         """
         if self.in_shards:
             return self.opened()
@@ -85,12 +85,15 @@ class Files(NamedTuple):
         }
 
     def opened(self) -> dict[str, Any]:
-        """What `read` returns, of embeddings in shards; labels and the like are columns, words of files, or files."""
+        """Return the arguments as `read` does, for embeddings in shards.
+
+        Labels, groups and categories are then columns, words in the names of files, or files.
+        """
         shards = tieproof.open(self.embeddings, self.labels, groups=self.groups)
         if shards.labels is None and self.needs_labels:
             raise InputError(
-                f"{self.embeddings} has no labels: no column, and no file beside each, goes by a usual name; name "
-                "the column or the files as LABELS or --gallery-labels."
+                f"{self.embeddings} has no labels: no column, and no file next to each shard, has a usual name for "
+                "labels; name the column or the files as LABELS or --gallery-labels."
             )
         return {
             "embeddings": shards,
@@ -101,27 +104,27 @@ class Files(NamedTuple):
         }
 
     def check_labels(self) -> None:
-        """Refuse embeddings that are alone in their file, and would be read as their own labels."""
+        """Refuse a single array without labels: it would be read as its own labels."""
         if self.in_shards:
             return
         if self.labels is None and self.needs_labels and is_single(self.embeddings):
             raise InputError(
-                f"{split(self.embeddings).path} holds a single array and no labels; give them in a file of their "
-                "own, as LABELS or --gallery-labels."
+                f"{split(self.embeddings).path} contains a single array and no labels; give the labels in another "
+                "file, as LABELS or --gallery-labels."
             )
 
 
 def as_sides(queries: Files, gallery: Text, labels: Text, groups: Text) -> list[Files]:
-    """The queries and, where its file is given, the gallery with its labels and groups."""
+    """Return the files of the queries and, if a gallery is given, those of the gallery."""
     if gallery is not None:
         return [queries, Files(gallery, labels, groups, needs_labels=queries.needs_labels)]
     if labels or groups:
-        raise InputError("--gallery-labels and --gallery-groups belong to a gallery; give its file with --gallery.")
+        raise InputError("--gallery-labels and --gallery-groups need a gallery; give its file with --gallery.")
     return [queries]
 
 
 def evaluated(function: Callable[..., Answer], sides: Sequence[Files], outputs: Outputs, **options: Any) -> Answer:
-    """What a function of embeddings makes of the files, written to the outputs."""
+    """Apply a function of embeddings to the files, and write what it returns to the outputs."""
     check_options(**options)
     read = [split(location).path for side in sides for location in side.locations]
     watched = is_terminal(sys.stderr)
@@ -129,7 +132,7 @@ def evaluated(function: Callable[..., Answer], sides: Sequence[Files], outputs: 
 
 
 def from_files(function: Callable[..., Answer], sides: Sequence[Files], **options: Any) -> Answer:
-    """Apply an evaluation to what is read; an error names the files that it speaks of."""
+    """Read the files and apply an evaluation to them; an error names the files that it is about."""
     for side in sides:
         side.check_labels()
     apart = [column for side in sides for column in side.columns]
@@ -149,19 +152,19 @@ def from_files(function: Callable[..., Answer], sides: Sequence[Files], **option
 
 
 def check_both_labelled(sides: Sequence[Files], arrays: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse labels of one side only: those that lie in the file of a gallery were perhaps not meant."""
+    """Refuse labels of one side only: labels in the file of a gallery may be there by accident."""
     labelled = [found["labels"] is not None for found in arrays]
     if labelled in ([True, False], [False, True]):
         holds, lacks = sides[labelled.index(True)], sides[labelled.index(False)]
         option = "LABELS" if lacks is sides[0] else "--gallery-labels"
         raise InputError(
-            f"{holds.labels_read} holds labels and {lacks.embeddings} none. Give those, too, as {option}, or take a "
-            "file with the vectors alone."
+            f"{holds.labels_read} contains labels, but {lacks.embeddings} contains none. Give the missing labels as "
+            f"{option}, or give a file that contains only the vectors."
         )
 
 
 def files_meant(error: InputError, sides: Sequence[Files]) -> str:
-    """The files of the arguments that an error is about; all of them where it carries none."""
+    """Return the files of the arguments that an error is about; all files if it names no argument."""
     queries, items = sides[0], sides[-1]
     files = {
         "embeddings": queries.embeddings,

@@ -15,11 +15,11 @@ from tieproof.views.text.files import MEANS
 from tieproof.views.text.rates import render
 
 HELP = (
-    "The false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"
-    "A threshold is the FMR-quantile of the distances between pairs that are not relevant; FNMR is the share of "
-    "relevant pairs at or beyond it. Without --gallery every item is compared with all the others. Files are those "
-    "that tieproof evaluate reads. In tables, tie std is the standard deviation over the orderings of pairs at "
-    "exactly the same distance."
+    "Compute the false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"
+    "The threshold is the FMR-quantile of the distances of pairs that are not relevant; FNMR is the share of "
+    "relevant pairs whose distance is at least the threshold. Without --gallery every item is compared with all the "
+    "others. The files are those that tieproof evaluate reads. In tables, tie std is the standard deviation over the "
+    "orderings of pairs at exactly the same distance."
 )
 
 EXAMPLES = (
@@ -36,7 +36,8 @@ EXAMPLES = (
 @choice_option(
     "--method",
     default="linear",
-    text="Quantiles between two distances, or distances themselves with all that ties leave open.",
+    text="How quantiles are taken. linear interpolates between two distances; exact takes one of the distances, and "
+    "reports the interval that ties leave open.",
     choices=METHODS,
 )
 @options.gallery
@@ -58,6 +59,6 @@ def command(
     json: Text,
     **settings: Any,
 ) -> None:
-    """Read, count, write, show."""
+    """Read the files, count the pairs, write and show the rates."""
     sides = as_sides(Files(embeddings, labels, groups), gallery, gallery_labels, gallery_groups)
     answer(json, render, evaluated(tieproof.fnmr_at_fmr, sides, [(json, MEANS)], **settings))

@@ -19,16 +19,17 @@ from tieproof.views.text.files import MEANS
 from tieproof.views.text.judgment import render
 
 HELP = (
-    "Run a system that nobody trusts on data that it does not have, and score it. "
-    "Its creator hands over a program, and never sees the test set.\n\n"
-    "COMPETITION is the file of a competition (docs/competition_file.md): what is measured, where items and labels "
-    "are, and what a system may take. "
-    "The system is given items under names that say nothing, batch by batch, each in a process and a folder of its "
-    "own, and without network where bubblewrap is installed; the labels stay here. It is a command with {items} (the "
-    "path of a folder with a file for each item) or {lines} (of a file with a line for each), which prints a line of "
-    "name and numbers for each item, or writes an array to {answers}; or module:function; or podman:IMAGE and a "
-    "command; or an address. Where the competition asks for distances, {pairs} is the file of the pairs.\n\n"
-    "A judge that was killed goes on where it was when it is called again."
+    "Run a system that nobody trusts on data that it has never seen, and score it. "
+    "The creator of the system hands over a program, and never sees the test set.\n\n"
+    "COMPETITION is the file of a competition (docs/competition_file.md). It gives the measures, the paths of items "
+    "and labels, and the limits of time and memory. "
+    "The system is given the items under meaningless names, batch by batch, each batch in a process and a folder of "
+    "its own, and without network where bubblewrap is installed. It never gets the labels.\n\n"
+    "SYSTEM is a command, module:function, podman:IMAGE with a command, or an address. A command contains {items} "
+    "(the path of a folder with a file for each item) or {lines} (the path of a file with a line for each item). It "
+    "prints a line with the name and the numbers of each item, or writes an array to {answers}. If the competition "
+    "asks for distances, {pairs} is the path of the file of pairs.\n\n"
+    "If the judge was killed, call it again: it resumes where it stopped."
 )
 
 EXAMPLES = (
@@ -39,15 +40,15 @@ EXAMPLES = (
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("competition", meaning="What the organiser has fixed, a file in TOML.")
-@option("--system", metavar="SYSTEM", required=True, text="What is judged.")
-@option("--name", metavar="NAME", default="system", text="Of the system, by which its files are called.")
+@file_argument("competition", meaning="The file of the competition, in TOML.")
+@option("--system", metavar="SYSTEM", required=True, text="The system to judge.")
+@option("--name", metavar="NAME", default="system", text="The name of the system, which its files begin with.")
 @file_option("--out", default="judged", text="The folder for records, answers and the log.")
-@option("--phase", metavar="NAME", text="Whose test set it is judged on. Default: the only one.")
-@count_option("--runs", text="How often it is run. Default: what the competition says.")
-@choice_option("--seal", default="auto", text="What keeps the system from all but its items.", choices=HOW)
+@option("--phase", metavar="NAME", text="The phase whose test set is used. Default: the only phase.")
+@count_option("--runs", text="The number of runs of the system. Default: that of the competition.")
+@choice_option("--seal", default="auto", text="How the system is kept from everything but its items.", choices=HOW)
 @file_option("--show", multiple=True, text="A file or folder that the system may read; repeat it for more.")
-@click.option("--quiet", "-q", is_flag=True, help="Print the lower bound that ranks, and nothing else.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the lower bound by which systems are ranked.")
 @options.json
 def command(
     competition: str,
@@ -61,9 +62,9 @@ def command(
     quiet: bool,
     json: Text,
 ) -> None:
-    """Read, run, score, write, show."""
+    """Read the competition, run and score the system, write and show the judgment."""
     if quiet and json == STANDARD_OUTPUT:
-        raise InputError("-q and --json - both print on standard output; give the JSON a file.")
+        raise InputError("-q and --json - both print on standard output; write the JSON to a file.")
     found = Competition.read(competition)
     judgment = written(
         lambda: judge(
@@ -87,5 +88,5 @@ def command(
 
 
 def in_short(judgment: Judgment) -> str:
-    """The number that ranks."""
+    """Return the number by which systems are ranked."""
     return repr(judgment[judgment.measures[0]].lower)

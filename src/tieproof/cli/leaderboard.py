@@ -26,11 +26,11 @@ from tieproof.views.text.files import MEANS
 from tieproof.views.text.leaderboard import render
 
 HELP = (
-    "Rank all systems whose records lie in a folder; those that cannot be told apart share a rank. "
-    "Every tie is broken against each of them.\n\n"
-    "A rank is 1 + the number of systems that are ahead: whose lower bound is larger by more than the choice of "
-    "queries is likely to explain. Scores come from the records; the logs of tieproof judge say which of them are "
-    "runs of one system."
+    "Rank all systems whose records are in a folder; systems that cannot be told apart share a rank. "
+    "Every tie is broken against the system.\n\n"
+    "The rank of a system is 1 + the number of systems ahead of it. A system is ahead if its lower bound is larger "
+    "by more than the choice of queries is likely to explain. Scores are read from the records; the logs of tieproof "
+    "judge tell which records are runs of the same system."
 )
 
 EXAMPLES = (
@@ -41,24 +41,26 @@ EXAMPLES = (
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("folder", meaning="Records of the same queries (.tieproof), and logs of tieproof judge.")
+@file_argument(
+    "folder", meaning="A folder of records of the same queries (.tieproof), and of logs of tieproof judge."
+)
 @measures_option(
-    text="What is shown; the first one ranks. Default: those of the records.",
+    text="A measure to show, or several with commas between them; the first one ranks. Default: all of the records.",
 )
 @option(
     "--confidence",
     metavar="SHARE",
     default=0.95,
     parser=between_0_and_1,
-    text="1 - SHARE is the level at which two systems are told apart.",
+    text="The confidence with which systems are told apart; 1 - SHARE is the level of the tests.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print rank, lower bound and name of each system, nothing else.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only rank, lower bound and name of each system.")
 @options.json
-@file_option("--html", text="Write a page to look at and to send (.html).")
+@file_option("--html", text="Write the leaderboard as a page (.html).")
 def command(folder: str, measures: Sequence[str], confidence: float, quiet: bool, json: Text, html: Text) -> None:
-    """Read, rank, write, show."""
+    """Read the records, rank the systems, write and show the leaderboard."""
     if quiet and json == STANDARD_OUTPUT:
-        raise InputError("-q and --json - both print on standard output; give the JSON a file.")
+        raise InputError("-q and --json - both print on standard output; write the JSON to a file.")
     check_options(measures=measures or None)
     options: dict[str, Any] = {"measures": measures or None, "confidence": confidence}
     board = written(lambda: leaderboard(folder, **options), [], [(json, MEANS), (html, page_of(html, "leaderboard"))])
@@ -69,7 +71,7 @@ def command(folder: str, measures: Sequence[str], confidence: float, quiet: bool
 
 
 def in_short(board: Leaderboard) -> str:
-    """A line for each system, its name last."""
+    """Return a line for each system, with its name last."""
     return "\n".join(
         f"{'-' if each.rank is None else each.rank}\t{each.scores[board.measure].lower!r}\t{in_one_line(each.name)}"
         for each in board.standings

@@ -23,13 +23,14 @@ from tieproof.views.text.files import MEANS
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "AP@1000", "R@1000")
 
 HELP = (
-    "Show what equal scores, and the cut at 1,000 documents, leave open in saved predictions of MTEB.\n\n"
-    "PREDICTIONS is the prediction_folder of mteb.evaluate, or a file in it; folders within are searched, too. "
-    "Judgments come from --qrels, else from the data of the task where mteb keeps it on this machine; nothing is "
-    "downloaded, unless HF_HUB_OFFLINE=0 is in the environment. Without judgments the lists with ties are counted, "
-    "and no measure is evaluated. Beside each interval is what MTEB printed, from a file {Task}.json beside the "
-    "predictions or in --results.\n\n"
-    "A damaged file is named on standard error, and does not stop the others; the exit status is then 2."
+    "Show the intervals that equal scores, and the cut at 1,000 documents, leave open in saved predictions of MTEB."
+    "\n\n"
+    "PREDICTIONS is the prediction_folder of mteb.evaluate, or a file in it; its subfolders are searched, too. "
+    "Judgments are read from --qrels, or else from the data of the task if mteb has stored them on this machine. "
+    "Nothing is downloaded unless HF_HUB_OFFLINE=0 is in the environment. Without judgments only the lists with ties "
+    "are counted, and no measure is evaluated. The table shows each interval and the number that MTEB printed, from "
+    "a file {Task}.json in the folder of the predictions or in --results.\n\n"
+    "A damaged file is named on standard error, and the other files are still evaluated; the exit status is then 2."
 )
 
 EXAMPLES = (
@@ -45,15 +46,15 @@ EXAMPLES = (
     "--qrels",
     metavar="FOLDER",
     parser=file_path,
-    text="A folder of judgments: {Task}_qrels.json, as write_qrels of tieproof.integrations.mteb writes it, or "
-    "{Task}/{subset}/{split}.tsv or .txt in lines of BEIR or TREC, without {subset}/ where it is default. Default: "
-    "where the predictions are.",
+    text="The folder of the judgments: {Task}_qrels.json, which write_qrels of tieproof.integrations.mteb writes, or "
+    "{Task}/{subset}/{split}.tsv or .txt in the format of BEIR or TREC, without {subset}/ if the subset is default. "
+    "Default: the folder of the predictions.",
 )
 @option(
     "--results",
     metavar="FOLDER",
     parser=file_path,
-    text="A folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: where the predictions are.",
+    text="The folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: the folder of the predictions.",
 )
 @measures_option(
     default=DEFAULT_MEASURES,
@@ -61,18 +62,18 @@ EXAMPLES = (
 )
 @count_option(
     "--longest",
-    text="Documents that a list holds at most: one of so many was cut off. Default: the largest k that MTEB printed "
-    "a measure at, or has for the task, or 1000.",
+    text="The largest number of documents in a list; a list of that length counts as cut off. Default: the largest k "
+    "at which MTEB printed a measure, or that it has for the task, or else 1000.",
 )
 @options.json
 def command(
     predictions: str, qrels: Text, results: Text, measures: Sequence[str], longest: int | None, json: Text
 ) -> None:
-    """Read, evaluate, write, show."""
+    """Read the predictions, evaluate them, write and show the intervals."""
     check_options(measures=measures)
     for name, folder in (("--qrels", qrels), ("--results", results)):
         if folder is not None and not Path(folder).is_dir():
-            raise InputError(f"{name}: {folder} is not a folder. Give the folder that the files are in.")
+            raise InputError(f"{name}: {folder} is not a folder. Give the folder that contains the files.")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     wanted = parse_measures(measures)

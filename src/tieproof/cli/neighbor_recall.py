@@ -19,11 +19,12 @@ from tieproof.views.text.files import MEANS, PER_QUERY
 from tieproof.views.text.neighbor_recall import render
 
 HELP = (
-    "What share of the true k nearest neighbours an index found, over all choices of the k nearest.\n\n"
-    "Beside it stands what ann-benchmarks and big-ann-benchmarks count of the same lists. Lists are read from .hdf5 "
-    "and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them (FILE:GROUP where there are "
-    "several), from .npy files of ids, and from the binary files of big-ann-benchmarks, whatever their extension. "
-    "Without TRUTH the true neighbours are found among the vectors of --gallery, exactly."
+    "Compute the share of the true k nearest neighbours that an index found, over all choices of the k nearest.\n\n"
+    "The table also shows the recall that ann-benchmarks and big-ann-benchmarks compute from the same lists. Lists "
+    "are read from .hdf5 and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them "
+    "(FILE:GROUP if there are several groups), from .npy files of ids, and from the binary files of "
+    "big-ann-benchmarks with any extension. Without TRUTH the true neighbours are found by an exact search of the "
+    "vectors of --gallery."
 )
 
 EXAMPLES = (
@@ -36,11 +37,11 @@ EXAMPLES = (
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
 @file_argument("found", meaning="The neighbours that an index found.")
 @file_argument("truth", required=False, meaning="The true neighbours and their distances.")
-@count_option("-k", multiple=True, default=[10], text="How many nearest neighbours are to be found; repeat it.")
-@count_option("--among", text="How many found ones are looked at. Default: k.")
-@count_option("--n-items", text="Items in the gallery, beside TRUTH.")
+@count_option("-k", multiple=True, default=[10], text="The number of nearest neighbours to find; repeat it for more.")
+@count_option("--among", text="The number of found neighbours that count for each query. Default: k.")
+@count_option("--n-items", text="The number of items in the gallery, if TRUTH is given.")
 @file_option("--queries", text="The vectors of the queries, in place of TRUTH.")
-@file_option("--gallery", text="The vectors of all items.")
+@file_option("--gallery", text="The vectors of the gallery, in place of TRUTH.")
 @options.distance
 @options.bits
 @options.memory
@@ -56,10 +57,10 @@ def command(
     per_query: Text,
     **settings: Any,
 ) -> None:
-    """Read, compare, write, show."""
+    """Read the lists, compare them, write and show the recall."""
     check_options(**settings)
     if (truth is None) == (gallery is None) or (queries is None) != (gallery is None):
-        raise InputError("Give either TRUTH, or both --queries and --gallery, so that the true neighbours are known.")
+        raise InputError("The true neighbours are unknown: give either TRUTH, or both --queries and --gallery.")
     files = {"found": found, "truth": truth, "queries": queries, "gallery": gallery}
     given = {name: location for name, location in files.items() if location}
     settings |= {"progress": is_terminal(sys.stderr)}
@@ -68,15 +69,15 @@ def command(
 
 
 def compared(given: dict[str, str], settings: dict[str, Any]) -> tieproof.NeighborRecall:
-    """The recall of what is in these files; an error names those that it is about."""
+    """Return the recall of the lists in the files; an error names the files that it is about."""
     lists = read_neighbors(given["found"])
     arrays: dict[str, Any] = {name: read_embeddings(given[name]) for name in ("queries", "gallery") if name in given}
     if "truth" in given:
         arrays["truth"] = tuple(read_neighbors(given["truth"]))
         if arrays["truth"][1] is None:
             raise InputError(
-                f"{given['truth']} holds ids without distances, which do not show what is tied. Give a file with "
-                "both, or --queries and --gallery to find both.",
+                f"{given['truth']} contains ids without distances, so that ties cannot be seen. Give a file with "
+                "both, or --queries and --gallery to compute both.",
                 "truth",
             )
     try:
@@ -86,7 +87,7 @@ def compared(given: dict[str, str], settings: dict[str, Any]) -> tieproof.Neighb
 
 
 def files_meant(error: InputError, given: dict[str, str]) -> str:
-    """The files of the arguments that an error is about; all of them where it is about none of them."""
+    """Return the files of the arguments that an error is about; all files if it names none of the arguments."""
     arguments = (error.argument,) if isinstance(error.argument, str) else error.argument or ()
     about = ["found" if name == "distances" else name for name in arguments]
     named = [given[name] for name in about if name in given]

@@ -27,14 +27,14 @@ from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
 from tieproof.views.text.text import render
 
 HELP = (
-    "Score the lists that an index of nearest neighbours returned, with all that ties and the items that it did not "
-    f"return leave open. {TIE_STD}\n\n"
-    "IDS holds for each query, one a row, the places of what was found in the gallery, -1 where nothing was; "
-    "DISTANCES the distances beside them, smaller is nearer. Without DISTANCES and --scores the order of each row is "
-    "taken as given. Without --gallery-labels every item queries all the others (leave-one-out), and is left out of "
-    "its own list.\n\n"
-    "Files are those that tieproof evaluate reads. One of several arrays in a file is named behind a colon: "
-    "found.npz:ids; without a name it is the one called ids (or neighbors), distances, scores or counts."
+    "Score the lists that an index of nearest neighbours returned, with the whole interval that ties and the items "
+    f"missing from the lists leave open. {TIE_STD}\n\n"
+    "IDS has one row for each query: the positions in the gallery of the items found, and -1 where nothing was "
+    "found. DISTANCES has their distances in the same shape; smaller is nearer. Without DISTANCES and --scores each "
+    "row is a ranking in the order given. Without --gallery-labels every item queries all the others "
+    "(leave-one-out), and is left out of its own list.\n\n"
+    "The files are those that tieproof evaluate reads. Name one of several arrays in a file after a colon: "
+    "found.npz:ids. By default the array called ids (or neighbors), distances, scores or counts is read."
 )
 
 EXAMPLES = (
@@ -46,14 +46,16 @@ EXAMPLES = (
 )
 
 RETURNED = ("ids", "distances", "scores", "counts")
-"""What an index returned; all other files hold labels."""
+"""What an index returned; all other files contain labels."""
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("ids", meaning="What was found for each query, nearest first.")
-@file_argument("distances", required=False, meaning="The distances of these; smaller is nearer.")
+@file_argument("ids", meaning="The items found for each query, nearest first.")
+@file_argument("distances", required=False, meaning="The distances of these items; smaller is nearer.")
 @file_option("--scores", text="Scores in place of DISTANCES; larger is nearer.")
-@file_option("--counts", text="How many entries of each row count, where an index fills up the others (usearch).")
+@file_option(
+    "--counts", text="The number of entries in each row that count, if the index fills up the rest (usearch)."
+)
 @file_option("--labels", required=True, text="The labels of the queries.")
 @file_option("--gallery-labels", text="The labels of the gallery. Default: the queries are the gallery.")
 @options.groups
@@ -61,7 +63,8 @@ RETURNED = ("ids", "distances", "scores", "counts")
 @choice_option(
     "--search",
     default="exact",
-    text="What is known of items that are not listed: none is nearer than the last one listed, or nothing.",
+    text="What is known about items that are not listed. exact: none is nearer than the last one listed; "
+    "approximate: nothing.",
     choices=SEARCHES,
 )
 @options.measures
@@ -87,10 +90,10 @@ def command(
     report: Text,
     **files: Text,
 ) -> None:
-    """Read, evaluate, write, show."""
+    """Read the lists, evaluate them, write and show the result."""
     check_options(measures=measures)
     if files["distances"] and files["scores"]:
-        raise InputError("DISTANCES and --scores both say what is nearer; give one of them.")
+        raise InputError("DISTANCES and --scores both define what is nearer; give only one of them.")
     given = {name: location for name, location in files.items() if location}
     settings = {"search": search, "measures": measures, "average": average, "empty": empty}
     result = written(
@@ -105,7 +108,7 @@ def command(
 
 
 def evaluated_files(files: Mapping[str, str], settings: Mapping[str, Any], ci: float | None) -> tieproof.Result:
-    """What is evaluated of the files; an error names those that it is about."""
+    """Evaluate the lists in the files; an error names the files that it is about."""
     arrays = {
         name: read_returned(location, name) if name in RETURNED else read_labels(location)
         for name, location in files.items()

@@ -1,4 +1,4 @@
-"""Options that several commands have, how their values are read, and how they are refused."""
+"""Options that several commands share, with the parsers that read and check their values."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -22,12 +22,12 @@ TIE_STD = "In tables, tie std is the standard deviation over the orderings of ti
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Names as help texts list them."""
+    """Return the sentence in which help texts list names."""
     return f"One of {', '.join(names)}."
 
 
 def whole_number(text: str) -> int:
-    """A whole number, refused in the same words by all versions of the parser."""
+    """Parse a whole number; the message of an error is ours, the same in all versions of click."""
     try:
         return int(text)
     except ValueError:
@@ -35,7 +35,7 @@ def whole_number(text: str) -> int:
 
 
 def count(text: str) -> int:
-    """A whole number of at least 1."""
+    """Parse a whole number of at least 1."""
     number = whole_number(text)
     if number < 1:
         raise click.BadParameter(f"{text!r} is not a number of at least 1")
@@ -43,7 +43,7 @@ def count(text: str) -> int:
 
 
 def share(text: str) -> float:
-    """A number from 0 to 1."""
+    """Parse a number from 0 to 1."""
     try:
         number = float(text)
     except ValueError:
@@ -54,7 +54,7 @@ def share(text: str) -> float:
 
 
 def between_0_and_1(text: str) -> float:
-    """A number between 0 and 1, and neither, nor so near to 1 that float64 has nothing between the two."""
+    """Parse a number between 0 and 1; 0, 1 and the largest float64 below 1 are refused."""
     number = share(text)
     if number == 0 or (1 + number) / 2 == 1:
         raise click.BadParameter(f"{text!r} is not a number between 0 and 1")
@@ -62,9 +62,9 @@ def between_0_and_1(text: str) -> float:
 
 
 def file_path(text: str) -> str:
-    """A path or location; the empty text, such as a variable of a shell that is not set, is none."""
+    """Return the path or location; an empty text, such as an unset variable of the shell, is refused."""
     if not text:
-        raise click.BadParameter("an empty text is not the path of a file")
+        raise click.BadParameter("an empty text is not a path")
     return text
 
 
@@ -72,12 +72,12 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] = str, **more: Any) -> Decorator:
-    """An option with its help text."""
+    """Make an option with its help text."""
     return click.option(*names, help=text, metavar=metavar, type=parser, **more)
 
 
 def argument(name: str, **more: Any) -> Decorator:
-    """An argument with its meaning."""
+    """Make an argument with its explanation."""
     return click.argument(name, cls=Argument, **more)
 
 
@@ -91,7 +91,7 @@ file_argument = partial(argument, type=file_path)
 
 
 def choice_option(*names: str, text: str, choices: Iterable[str], **more: Any) -> Decorator:
-    """An option that is one of several words."""
+    """Make an option whose value is one of several words."""
     words = tuple(choices)
 
     def known(word: str) -> str:
@@ -109,11 +109,11 @@ CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {
     "memory": ("--memory", parse_memory),
     "threads": ("--threads", parse_threads),
 }
-"""The option behind an argument, and what refuses a value that it does not take."""
+"""For each argument: its option, and the function that refuses wrong values."""
 
 
 def check_options(**given: Any) -> None:
-    """Refuse a value by the name of its option, before any file is read."""
+    """Refuse wrong values before any file is read; the message names the option."""
     for argument, (name, check) in CHECKED.items():
         try:
             if given.get(argument) is not None:
@@ -122,56 +122,63 @@ def check_options(**given: Any) -> None:
             raise InputError(f"{name}: {error}") from error
 
 
-embeddings = file_argument("embeddings", meaning="Vectors, one a row.")
-labels = file_argument("labels", required=False, meaning="One label a row. Default: those in the file of EMBEDDINGS.")
+embeddings = file_argument("embeddings", meaning="The vectors, one per row.")
+labels = file_argument(
+    "labels", required=False, meaning="The labels, one per row. Default: the labels in the file of EMBEDDINGS."
+)
 
-gallery = file_option("--gallery", text="The retrieval database.")
-gallery_labels = file_option("--gallery-labels", text="Its labels. Default: those in its file.")
-groups = file_option("--groups", text="Items with the query's label and group are excluded.")
+gallery = file_option("--gallery", text="The gallery: the vectors that are ranked for each query.")
+gallery_labels = file_option("--gallery-labels", text="The labels of the gallery. Default: those in its file.")
+groups = file_option(
+    "--groups", text="The groups; items with both the label and the group of the query are excluded."
+)
 gallery_groups = file_option("--gallery-groups", text="The groups of the gallery.")
 distance = option("--distance", "-d", metavar="NAME", default="cosine", text=one_of(DISTANCES))
-bits = number_option("--bits", text="Bits of packed codes (hamming).")
-memory = option("--memory", metavar="SIZE", default="1GiB", text="Memory to use beside the embeddings.")
+bits = number_option("--bits", text="The number of bits of a packed code (hamming).")
+memory = option("--memory", metavar="SIZE", default="1GiB", text="The memory to use in addition to the embeddings.")
 cluster = option(
     "--cluster",
     metavar="ADDRESS",
-    text="Count on the workers of a Ray cluster: auto, local, or host:port; memory and threads (one) are each "
-    "worker's.",
+    text="Count on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
+    "then those of each worker.",
 )
 checkpoint = option(
     "--checkpoint",
     metavar="FOLDER",
-    text="Write down what is counted, part by part; the same command goes on where it was.",
+    text="Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
     parser=file_path,
 )
-threads = number_option("--threads", text="Default: one for each processor.")
+threads = number_option("--threads", text="The number of threads. Default: one per processor.")
 
 measures = measures_option(
     default=DEFAULT_MEASURES,
     text="A measure such as P@10 or nDCG(gain=exp)@10, or several with commas between them; repeat it for more. "
     "tieproof measures shows all.",
 )
-empty = choice_option("--empty", default="skip", text="What a query with nothing relevant scores.", choices=EMPTY)
-categories = file_option("--categories", text="A category for each query; the result is shown for each, too.")
+empty = choice_option("--empty", default="skip", text="How a query scores that has nothing relevant.", choices=EMPTY)
+categories = file_option(
+    "--categories", text="The file with a category for each query; the result of each category is shown, too."
+)
 confidence = file_option(
-    "--confidence", text="A number for each query; shows the error of the most confident ones, too."
+    "--confidence",
+    text="The file with a confidence for each query; the error of the most confident queries is shown, too.",
 )
 average = choice_option(
     "--average",
     default="micro",
-    text="The mean over all queries, or over the categories of the means over their queries.",
+    text="micro: the mean over all queries; macro: the mean over the means of the categories.",
     choices=AVERAGES,
 )
 ci = option(
     "--ci",
     metavar="SHARE",
-    text="Show the confidence interval over the queries, too, such as 0.95: what their choice leaves open, beside "
-    "what ties leave open.",
+    text="Also show confidence intervals over the queries, with this confidence, such as 0.95: what the choice of "
+    "queries leaves open, in addition to what ties leave open.",
     parser=between_0_and_1,
 )
 json = file_option("--json", text="Write the result as JSON; - is standard output.")
-per_query = file_option("--per-query", text=f"Write a table of every query ({', '.join(PER_QUERY)}).")
+per_query = file_option("--per-query", text=f"Write a table with a row for each query ({', '.join(PER_QUERY)}).")
 save = file_option(
-    "--save", text=f"Write all of the result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
+    "--save", text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
 )
 plot = file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")

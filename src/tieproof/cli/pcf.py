@@ -18,8 +18,9 @@ from tieproof.views.text.files import MEANS
 from tieproof.views.text.parts import WIDTH, table
 
 HELP = (
-    "The principal components fraction (PCF): the share of principal components that explain a share of the "
-    "variance.\n\nFiles are those that tieproof evaluate reads; labels in them are left aside."
+    "Compute the principal components fraction (PCF): the share of the principal components that is needed to "
+    "explain a share of the variance.\n\n"
+    "The files are those that tieproof evaluate reads; labels in them are ignored."
 )
 
 EXAMPLES = (
@@ -35,7 +36,7 @@ class Fractions(NamedTuple):
     pcf: Sequence[float]
 
     def to_json(self) -> str:
-        """Shares and fractions as JSON."""
+        """Return the shares and the fractions as JSON."""
         return json_format.dumps(self._asdict(), indent=2)
 
 
@@ -46,7 +47,7 @@ class Fractions(NamedTuple):
 )
 @options.json
 def command(embeddings: str, explained: Sequence[float], json: Text) -> None:
-    """Read, decompose, write, show."""
+    """Read the embeddings, compute the fractions, write and show them."""
     path = split(embeddings).path
 
     def fractions_of_file() -> Fractions:
@@ -60,6 +61,6 @@ def command(embeddings: str, explained: Sequence[float], json: Text) -> None:
 
 
 def render(fractions: Fractions, width: int | None, color: bool) -> str:
-    """A row for each share."""
+    """Return a table with a row for each share."""
     rows = [(f"{share:g}", f"{fraction:.4f}") for share, fraction in zip(*fractions, strict=True)]
     return table(("explained", "PCF"), [rows], width or WIDTH, color)

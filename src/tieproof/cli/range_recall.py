@@ -14,9 +14,9 @@ from tieproof.views.text.files import MEANS, PER_QUERY
 from tieproof.views.text.range_recall import render
 
 HELP = (
-    "What share of the items within a radius of each query an index found.\n\n"
+    "Compute the share of the items within a radius of each query that an index found.\n\n"
     "Lists are read from .hdf5 and .npz files with neighbors and lims, and from the binary files of "
-    "big-ann-benchmarks, whatever their extension. An item that a list has twice counts once."
+    "big-ann-benchmarks with any extension. An item that occurs twice in a list counts once."
 )
 
 EXAMPLES = ("tieproof range-recall ranges.hdf5 public.rangeres",)
@@ -24,17 +24,17 @@ EXAMPLES = ("tieproof range-recall ranges.hdf5 public.rangeres",)
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
 @file_argument("found", meaning="The items that an index found.")
-@file_argument("truth", meaning="The true items.")
+@file_argument("truth", meaning="The items that are within the radius.")
 @options.json
 @options.per_query
 def command(found: str, truth: str, json: Text, per_query: Text) -> None:
-    """Read, compare, write, show."""
+    """Read the lists, compare them, write and show the recall."""
     read = [split(location).path for location in (found, truth)]
     answer(json, render, written(lambda: compared(found, truth), read, [(json, MEANS), (per_query, PER_QUERY)]))
 
 
 def compared(found: str, truth: str) -> tieproof.RangeRecall:
-    """The recall of what is in these files; an error names those that it is about."""
+    """Return the recall of the lists in the files; an error names the files that it is about."""
     lists = read_ranges(found), read_ranges(truth)
     try:
         return tieproof.range_recall(*lists)

@@ -1,4 +1,4 @@
-"""`--report`: the page of a result, with what the command has at hand, and what its items are."""
+"""`--report` writes the page of a result; it can show the data of the command and a text or image of each item."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -11,48 +11,50 @@ from tieproof.inputs.readers import named_lines, read_labels
 from tieproof.results.results import Result
 from tieproof.views.text.files import Formats
 
-report = file_option("--report", text="Write a page to look at and to send (.html).")
+report = file_option("--report", text="Write the result as a page (.html).")
 items = file_option(
-    "--items", text="For --report: a text or the path of an image for each of EMBEDDINGS, such as one a line."
+    "--items", text="For --report: a text or the path of an image for each row of EMBEDDINGS, such as one per line."
 )
-gallery_items = file_option("--gallery-items", text="Likewise for each of the gallery.")
-query_texts = file_option("--items", text="For --report: a line for each query, with a text or the path of an image.")
-document_texts = file_option("--gallery-items", text="Likewise for each document of the run.")
+gallery_items = file_option("--gallery-items", text="For --report: the same for each item of the gallery.")
+query_texts = file_option(
+    "--items", text="For --report: a line for each query, with its name and a text or the path of an image."
+)
+document_texts = file_option("--gallery-items", text="For --report: the same for each document of the run.")
 
 
 class Shown(NamedTuple):
-    """What a page shows beside the result: the files of the texts or images of queries and items."""
+    """The files of the texts or images of queries and items, which a page shows in addition to the result."""
 
     items: Text
     gallery_items: Text
 
     @property
     def locations(self) -> list[str]:
-        """All that is read."""
+        """The locations of everything that is read."""
         return [location for location in self if location]
 
     def check(self, wanted: Text) -> None:
-        """Refuse files that nothing would be made of."""
+        """Refuse files that no page would show."""
         if wanted is None and self.locations:
-            raise InputError("--items and --gallery-items say what a page shows; add --report, or leave them out.")
+            raise InputError("--items and --gallery-items are shown on a page; add --report, or leave them out.")
 
 
 def read_items(location: str) -> Any:
-    """Texts or paths of images, one for each item in their order."""
+    """Read texts or paths of images, one for each item, in the order of the items."""
     return [str(item) for item in read_labels(location).tolist()]
 
 
 def read_named(location: str) -> Any:
-    """Texts or paths of images by name."""
+    """Read texts or paths of images by the names of the items."""
     return named_lines.read(location, "name", "text")
 
 
 def with_page(
     evaluate: Callable[..., Result], wanted: Text, shown: Shown, read: Callable[[str], Any] = read_items
 ) -> tuple[Callable[..., Result], Formats]:
-    """An evaluation that keeps what it is given, and the page that shows its result with that.
+    """Return an evaluation that keeps its arguments, and the page that shows its result with them.
 
-    wanted : where the page is to be written; None: there is none
+    wanted : the path of the page; None: no page is wanted
     read : reads the texts or images of one side
     """
     shown.check(wanted)
@@ -72,7 +74,7 @@ def with_page(
 
 
 def page_of(wanted: Text, name: str) -> Formats:
-    """The page of that name, where it is asked for: `views/pages` is not loaded for nothing."""
+    """Return the page of that name if one is wanted; only then is `views/pages` imported."""
     if wanted is None:
         return {}
     from tieproof.views.pages.page import pages

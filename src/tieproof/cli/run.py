@@ -28,10 +28,11 @@ Answer = TypeVar("Answer")
 
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
-    "QRELS has lines of query, iteration, document, grade, or is that of BEIR with its header; RUN of query, Q0, "
-    "document, rank, score, tag, as for trec_eval, or holds predictions of sentence-transformers (.jsonl); all may "
-    "be packed by gzip. The score alone decides: ranks, the order of the lines and the names of documents change "
-    "nothing. Means are over the queries of QRELS; with --empty zero they are those of trec_eval -c."
+    "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
+    "header. RUN has lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
+    "sentence-transformers (.jsonl). Both may be compressed by gzip. Documents are ranked by their scores alone: the "
+    "ranks in the file, the order of the lines and the names of documents change nothing. Means are over the queries "
+    "of QRELS; with --empty zero they are those of trec_eval -c."
 )
 
 EXAMPLES = (
@@ -53,25 +54,29 @@ EXAMPLES = (
     "--per-query-lines",
     "-q",
     is_flag=True,
-    help="Print the lines of trec_eval -q instead of the table: measure, query (all for the mean), value, which is "
-    "the lower bound. --per-query writes the whole interval.",
+    help="Print lines as trec_eval -q does instead of the table: measure, query (all for the mean) and value. The "
+    "value is the lower bound; --per-query writes the whole interval.",
 )
-@file_option("--categories", text="A line for each query, with its category; the result is shown for each, too.")
+@file_option(
+    "--categories", text="The file with a line of query and category; the result of each category is shown, too."
+)
 @options.average
 @choice_option(
     "--missing",
     default="zero",
-    text="What becomes of a query that has relevant documents and none in RUN.",
+    text="How a query scores that has relevant documents but is missing from RUN.",
     choices=MISSING,
 )
 @options.empty
 @click.option(
     "--truncated",
     is_flag=True,
-    help="The list of each query was cut off by its length: its last tie may go on beyond the end, and the bounds "
-    "cover every way of going on.",
+    help="Treat each list as cut off at its length: its last tie may continue beyond the end, and the bounds cover "
+    "every possible continuation.",
 )
-@count_option("--n-items", text="Documents in the collection, where a last tie that goes on ends at the latest.")
+@count_option(
+    "--n-items", text="The number of documents in the collection, which limits how far the last tie can continue."
+)
 @options.ci
 @options.json
 @options.per_query
@@ -94,15 +99,13 @@ def command(
     gallery_items: Text,
     **settings: Any,
 ) -> None:
-    """Read, evaluate, write, show."""
+    """Read the files, evaluate the run, write and show the result."""
     if settings["n_items"] is not None and not settings["truncated"]:
-        raise InputError(
-            "--n-items says how far lists that were cut off may go on; add --truncated, or leave it out."
-        )
+        raise InputError("--n-items applies only to lists that were cut off; add --truncated, or leave it out.")
     if per_query_lines and json == STANDARD_OUTPUT:
-        raise InputError("-q and --json - both print on standard output; give the JSON a file.")
+        raise InputError("-q and --json - both print on standard output; write the JSON to a file.")
     if settings["average"] == "macro" and settings["categories"] is None:
-        raise InputError("--average macro is the mean over categories of queries; give them with --categories.")
+        raise InputError("--average macro is the mean over categories of queries; add --categories.")
     check_options(measures=settings["measures"])
     function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
@@ -119,7 +122,7 @@ def command(
 
 
 def left_out(result: tieproof.Result) -> Iterator[str]:
-    """What the table says of queries that the qrels or the run lack, for those who see no table."""
+    """Yield what the table says about queries missing from the qrels or the run; -q prints no table."""
     yield from about_run(result)
     strangers = len(result.skipped.get(NOT_JUDGED, ()))
     if strangers:
@@ -129,9 +132,9 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
 def evaluated_files(
     function: Callable[..., Answer], qrels: str, run: str, categories: Text, **options: Any
 ) -> Answer:
-    """What a function of runs makes of the files.
+    """Apply a function of runs to the files.
 
-    An error that comes from reading one of them names it, any other names what it is about.
+    An error of reading a file names that file; any other error names the files that it is about.
     """
     if categories is not None:
         options["categories"] = query_categories.read(categories)

@@ -1,4 +1,4 @@
-"""Signals that end a command: it cleans up first, as after an interrupt from the keyboard."""
+"""Signals that end a command, which cleans up first, as after an interrupt from the keyboard."""
 
 import signal
 import threading
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 NAMES = ("SIGTERM", "SIGHUP")
-"""What `kill` and batch systems send, and what a terminal sends that goes away; not every system has both."""
+"""The signals that `kill` and batch systems send, and that a closing terminal sends; Windows lacks the second."""
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end; like an interrupt from the keyboard no error, so nothing else catches it."""
+    """The process was asked to end; like an interrupt this is no `Exception`, so that no handler catches it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -20,15 +20,15 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def ending_by_signals() -> Iterator[None]:
-    """Raise `Terminated` where the process would end at once and leave unfinished files.
+    """Raise `Terminated` for signals that would end the process at once and leave unfinished files.
 
-    A signal that is ignored, as by `nohup`, or that somebody else handles, is left alone.
+    A signal that is ignored, as under `nohup`, or that has another handler is left alone.
     """
     handled: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
         for each in handled:
-            signal.signal(each, signal.SIG_IGN)  # cleaning up is not ended in its turn
+            signal.signal(each, signal.SIG_IGN)  # a second signal must not stop the cleaning up
         raise Terminated(number)
 
     if threading.current_thread() is threading.main_thread():

@@ -1,18 +1,17 @@
-"""Standard output and standard error, whoever reads them."""
+"""Printing on standard output and standard error, also if they are closed."""
 
 import os
 import sys
 from typing import TextIO
 
 WIDEST = 100
-"""Columns of a terminal that texts take at most."""
+"""The most columns of a terminal that a text uses."""
 
 
 def say(text: str) -> None:
-    r"""Print a text; letters that standard output cannot hold appear as \xe4 and the like.
+    r"""Print a text; letters that standard output cannot encode are printed as escapes such as \xe4.
 
-    A reader that has seen enough, such as `head`, closes the pipe: that is no error, and the command goes on to its
-    own status.
+    A reader such as `head` may close the pipe early: that is no error, and does not change the exit status.
     """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
@@ -22,20 +21,20 @@ def say(text: str) -> None:
 
 
 def complain(line: str) -> None:
-    """Print on standard error, if anything is there to take it."""
+    """Print a line on standard error, unless it is closed."""
     try:
-        if sys.stderr is not None:  # or print would take standard output instead
+        if sys.stderr is not None:  # with None, print would use standard output
             print(line, file=sys.stderr, flush=True)
     except OSError:
         discard(sys.stderr)
 
 
 def discard(stream: TextIO | None) -> None:
-    """Send what is still unwritten nowhere, or the interpreter would complain at its end; a closed stream is None."""
+    """Discard unwritten output, which the interpreter would otherwise report at exit; a closed stream is None."""
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is watching; a closed stream is None."""
+    """Whether the stream is a terminal; a closed stream is None."""
     return stream is not None and stream.isatty()

@@ -19,10 +19,10 @@ from tieproof.views.text.verification import render
 DISAGREES = 4
 
 HELP = (
-    "Evaluate again what a record says it is the result of, and say whether every bit agrees.\n\n"
-    "RECORD is a file of tieproof evaluate --save or tieproof run --save. The record says how to evaluate; what it "
-    "was evaluated from is given again: embeddings and labels, or qrels and a run, with the items in any order.\n\n"
-    f"Exit status: 0 if all agrees, {DISAGREES} if anything differs, 2 for bad input."
+    "Repeat the evaluation of a record, and report whether every bit agrees.\n\n"
+    "RECORD is a file that tieproof evaluate --save or tieproof run --save wrote. It contains the settings of the "
+    "evaluation; give the data again: embeddings and labels, or qrels and a run, with the items in any order.\n\n"
+    f"Exit status: 0 if everything agrees, {DISAGREES} if anything differs, 2 for bad input."
 )
 
 EXAMPLES = (
@@ -36,7 +36,7 @@ EXAMPLES = (
 @file_argument("record", meaning="The record, a file that ends in .tieproof.")
 @file_argument("data", meaning="The embeddings, or the qrels of a run.")
 @file_argument(
-    "more", required=False, meaning="The labels, by default those in the file of the embeddings; or the run."
+    "more", required=False, meaning="The labels, or the run. Default: the labels in the file of the embeddings."
 )
 @options.gallery
 @options.gallery_labels
@@ -48,14 +48,16 @@ EXAMPLES = (
 @options.threads
 @options.json
 def command(record: str, data: str, more: Text, categories: Text, json: Text, **given: Any) -> None:
-    """Read, evaluate, compare, show."""
+    """Read the record and the data, evaluate again, compare, and show the verification."""
     known = tieproof.load(record)
     call = known.evaluated.origin.call
     outputs = [(json, MEANS)]
     memory, threads = given.pop("memory"), given.pop("threads")
     if call == "evaluate_run":
         if more is None or any(given.values()):
-            raise InputError(f"{record} is of a run; give its qrels and the run, and --categories where it has some.")
+            raise InputError(
+                f"{record} is the record of a run; give the qrels and the run, and --categories if it has categories."
+            )
         found = written(
             lambda: evaluated_files(
                 lambda qrels, run, **options: tieproof.verify(known, qrels, run, **options), data, more, categories
@@ -76,12 +78,12 @@ def command(record: str, data: str, more: Text, categories: Text, json: Text, **
             threads=threads,
         )
     else:
-        raise InputError(f"{record} is of {call}; tieproof.verify checks it, from Python.")
+        raise InputError(f"{record} is a record of {call}; check it in Python, with tieproof.verify.")
     answer(json, render, found)
     if not found.agrees:
         raise click.exceptions.Exit(DISAGREES)
 
 
 def given_ones(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that say anything: some calls lack the others."""
+    """Return the options that were given; some calls do not take the others."""
     return {name: value for name, value in options.items() if value is not None}
