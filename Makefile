@@ -54,11 +54,16 @@ fuzz: $(VENV)/installed  ## evaluate data at random against fractions, for MINUT
 coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term-missing
 
-lint: $(VENV)/installed-lint  ## check style, types and spelling
+# The prose of the project's pages; the studies' reports are left as the studies printed them. .proselintrc.json turns off
+# the checks that mistake code, tables and other correct text for faults.
+PROSE = $(wildcard *.md) .github benchmarks docs src studies/README.md
+
+lint: $(VENV)/installed-lint  ## check style, types, spelling and prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
+	$(BIN)/proselint check $(PROSE)
 
 # The root of the repository is the folder of the sources (docs/conf.py). Commands in pages are those of $(VENV).
 SPHINX = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m sphinx -q -j auto -c docs

@@ -111,7 +111,7 @@ each pair. From these constants, and {pair:.0f} ns of a processor for a pair of 
 {schedule}
 
 What breaks first: at 1,000 machines there is about one task for each worker, and the slowest decide; workers with less
-memory have more tasks, and read more. With storage or a network of a hundredth, reading takes nearly all of the time.
+memory have more tasks, and read more. With storage or a network of a hundredth, reading takes nearly all the time.
 The driver holds some 72 bytes for each item, {driver:.0f} GB here: at a billion items it needs a machine of its own.
 Lost machines cost next to nothing, since tasks are short.
 """
