@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,21 @@ def run_command(line: str) -> None:
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     print(done.stdout + done.stderr, end="")
+
+
+OUTPUT = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+"""A block of Python, and what the page says that it prints."""
+
+
+def run_and_compare(name: str, said: Callable[[], str], unlike: re.Pattern[str]) -> dict[str, object]:
+    """Run all blocks of a page, and compare what each prints with the text that the page shows below it.
+
+    said : returns what was printed since it was last called
+    unlike : what may differ between machines
+    """
+    names: dict[str, object] = {"run_command": run_command}
+    for code, shown in OUTPUT.findall(text_of(name)):
+        exec(as_python(code), names)
+        printed = said()
+        assert not shown or unlike.sub("…", printed) == unlike.sub("…", shown), code
+    return names
