@@ -1,6 +1,6 @@
-"""What libraries print for one ranking full of ties, and what is true. Writes what_they_print.md beside this script.
+"""Compare what libraries print for one ranking with many ties with the true interval; write what_they_print.md.
 
-Needs the libraries of the extra `heavy`, and downloads nothing. With the name of a library it prints its numbers.
+Needs the libraries of the extra `heavy`, and downloads nothing. Given the name of a library, it prints its numbers.
 """
 
 import json
@@ -23,7 +23,7 @@ PAGE = Path(__file__).with_suffix(".md")
 
 VECTORS, COPIES, QUERIES = 10, 5, 5
 RELEVANT = ((0, 1), (0, 1), (0, 3), (1, 4), (0, 2))
-"""Which copies of its nearest vector are relevant to each query."""
+"""For each query, the copies of its nearest vector that are relevant."""
 
 MEASURE = "nDCG@10"
 DIGITS = 1e-5
@@ -31,10 +31,10 @@ DIGITS = 1e-5
 
 
 class Toy(NamedTuple):
-    """50 documents, ten vectors of which each is there five times, and five queries.
+    """50 documents with ten different vectors, five copies of each, and five queries.
 
-    Document i has the vector i mod 10, where one number is 1 and all others are 0; query q has the scores of the ten
-    vectors for its vector, so that its nearest one is 2 q, and the five copies of each vector are tied.
+    Document i has the unit vector number i mod 10. The vector of query q contains its scores for the ten vectors; the
+    nearest one is number 2 q, and the five copies of each vector are tied.
 
     names : the id of each document, in the order of the documents
     order : the documents in the order in which they are handed over
@@ -87,11 +87,11 @@ TOYS = {
     "ids reversed": Toy(ASCENDING[::-1], PLAIN),
     "rows in another order": Toy(ASCENDING, tuple(7 * i % (VECTORS * COPIES) for i in PLAIN)),
 }
-"""The same ranking, three times: only ids or rows change places."""
+"""The same ranking three times; only ids or rows are reordered."""
 
 
 def mean_ndcg(toy: Toy, rank: Callable[[list[str]], list[str]]) -> float:
-    """The mean nDCG@10 when `rank` says in which order equal scores come, from their ids in the order of the rows."""
+    """The mean nDCG@10 if `rank` orders the ids of equal scores, which it gets in the order of the rows."""
     found = []
     for query, scores in toy.run.items():
         levels = sorted(set(scores.values()), reverse=True)
@@ -111,7 +111,7 @@ ORDERS: dict[str, Callable[[Toy], float]] = {
     "rows, the last first": lambda toy: mean_ndcg(toy, lambda ids: ids[::-1]),
     "the mean over all orders": lambda toy: truth(toy).expected,
 }
-"""What a library prints that breaks ties in this way."""
+"""The value that a library prints if it breaks ties in this order."""
 
 
 def truth(toy: Toy) -> "tp.Estimate[float]":
@@ -272,46 +272,51 @@ INTRODUCTION = f"""<!-- Written by docs/what_they_print.py from what the librari
 
 # What they print, and what is true
 
-Five queries and 50 documents, `d00` to `d49`. Document i has the vector i mod 10 of ten, so that each vector is there
-five times: the documents a user would call duplicates. The score of query q for vector v is (10 - (v - 2 q) mod 10) /
-16, which every float type holds. Its nearest vector is 2 q, and two of the five documents that have it are relevant:
+This page scores one small ranking with several libraries. It has five queries and 50 documents, `d00` to `d49`. There
+are ten vectors, and document i has the vector number i mod 10. Each vector thus belongs to five documents, which a
+user would call duplicates. The score of query q for vector v is (10 - (v - 2 q) mod 10) / 16, which every float type
+represents exactly. The nearest vector of query q is number 2 q, and two of the five documents with this vector are
+relevant:
 
 | query | relevant | tied with |
 |---|---|---|
 {{relevant}}
 Over all orders of tied documents the mean nDCG@10 is {{truth}}: lower ≤ **expected** ≤ upper.
 
-Each library below was given this ranking three times: as it stands, with the ids of the documents reversed (`d49` to
-`d00`), and with the rows in another order. Nothing that says which document is better changed, so no number may:
+Each library below scored this ranking three times: as built, with the ids of the documents reversed (`d49` to `d00`),
+and with the rows in another order. These changes say nothing about which document is better, so the number should not
+change:
 
-| library | call | {" | ".join(TOYS)} | equal scores come by |
+| library | call | {" | ".join(TOYS)} | order of equal scores |
 |---|---|{"--:|" * len(TOYS)}---|
 """
 
 END = """
-"Equal scores come by" is the order that gives all three numbers. Where none does, the library sorts by an algorithm
-that is not stable: how it leaves equal scores follows from nothing in the data. NumPy's sort, which scikit-learn
-takes where it ignores ties, differs between processors, too, so that its row may be another one on yours.
+The last column, "order of equal scores", names the order of tied documents that gives all three numbers. If
+none of the orders tried does, the library uses a sorting algorithm that is not stable, and the data does not
+determine the order of equal scores. scikit-learn uses NumPy's sort if it ignores ties. That sort differs between
+processors, so on your machine this row may contain other numbers.
 
-The mean over all orders, which scikit-learn and torchmetrics print, is the expected value. No single order needs to
-have it, and it does not say how far the others are from it.
+The mean over all orders, which scikit-learn and torchmetrics print, is the expected value. A single order need not
+give this value, and the mean does not tell how far the values of single orders are from it.
 
-`python docs/what_they_print.py` writes this page anew; it has the ranking as vectors, dictionaries and matrices.
+`python docs/what_they_print.py` writes this page again. The script contains the ranking as vectors, dictionaries and
+matrices.
 """
 
 BY_PROCESSOR = "scikit-learn, ignoring ties"
-"""The library whose row is another one on other processors."""
+"""The library whose row depends on the processor."""
 
 
 def printed(name: str) -> list[float]:
-    """What a library prints for each toy, in a process of its own: their thread pools disturb each other."""
+    """What a library prints for each toy, in a process of its own, since the thread pools of libraries interfere."""
     found = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, check=True)
     values: list[float] = json.loads(found.stdout.splitlines()[-1])
     return values
 
 
 def order_of(values: list[float]) -> str:
-    """The order in which equal scores must have come for these values."""
+    """The order of equal scores that gives these values."""
     for name, value in ORDERS.items():
         if all(abs(value(toy) - found) <= DIGITS for toy, found in zip(TOYS.values(), values, strict=True)):
             return name

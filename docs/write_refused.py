@@ -1,4 +1,4 @@
-"""The page on what is refused and what is warned about, from the cases of the tests. Writes refused.md."""
+"""Write refused.md, the page of errors and warnings, from the cases of the tests."""
 
 import sys
 import tempfile
@@ -14,16 +14,19 @@ TESTS = PAGE.parents[1] / "tests"
 
 INTRODUCTION = """<!-- Written by docs/write_refused.py from the cases in tests/refusals. -->
 
-# What is refused, what is warned about
+# Errors and warnings
 
-tieproof never turns bad input into a number: it raises `tieproof.InputError`, whose message says what arrived, what
-was expected and what to do. Where the input can be evaluated but probably is not what was meant, it is evaluated,
-with a `tieproof.InputWarning`; the command line prints it as one line on standard error. To be stopped by warnings,
-too: `warnings.simplefilter("error", tieproof.InputWarning)`. Every line of these tables is a test.
+tieproof never turns bad input into a number. It raises `tieproof.InputError`, whose message says what arrived, what
+was expected and what to do. Input that can be evaluated, but is probably a mistake, is evaluated with a
+`tieproof.InputWarning`, which the command line prints as one line on standard error. To turn these warnings into
+errors, call `warnings.simplefilter("error", tieproof.InputWarning)`. Every row of the tables below is a test.
 
-All that tieproof raises on purpose is a `tieproof.TieproofError`: `InputError`, `MissingExtraError` where an optional
-library is not installed, `UnsafeProductError` where the matrix product of a machine is less exact than its type
-promises, and `ClusterError` where a cluster fails to do a part, again and again.
+Every error that tieproof raises on purpose is a `tieproof.TieproofError`:
+
+- `InputError`, for bad input;
+- `MissingExtraError`, if an optional library is not installed;
+- `UnsafeProductError`, if the matrix product of the machine is less exact than its type promises;
+- `ClusterError`, if a cluster repeatedly fails at a part of an evaluation.
 """
 
 
@@ -36,14 +39,14 @@ def render() -> str:
         del sys.path[:2]
     lines = [INTRODUCTION]
     for title, cases in SECTIONS.items():
-        lines += [f"## {title}", "", "| what arrives | what it says |", "|---|---|"]
+        lines += [f"## {title}", "", "| input | message |", "|---|---|"]
         lines += [f"| {escaped(name)} | {escaped(message)} |" for name, message in messages(cases)]
         lines.append("")
     return "\n".join(lines)
 
 
 def messages(cases: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What each case says."""
+    """The name and the message of each case."""
     for name, case in cases.items():
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", tp.InputWarning)
@@ -56,7 +59,7 @@ def messages(cases: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown shows as it is, in a cell of a table."""
+    """A text with the characters escaped that Markdown would interpret in a cell of a table."""
     for sign in "\\|*_<>`[]":
         text = text.replace(sign, f"\\{sign}")
     return text

@@ -10,12 +10,12 @@ INTRODUCTION = """<!-- Written by docs/write_verdicts.py from the rules in src/t
 
 # Verdicts
 
-What [tp.compare](compare.md) says of two systems and a measure. The rules are tried from the first on, and the first
-whose condition holds gives the verdict; the last one holds for all that is left, so that there is always exactly one.
-"Significant" is a corrected p-value of at most 1 - confidence. All is seen from the system that is ahead in
-expectation, so that it does not matter which of two is named first.
+[tp.compare](compare.md) gives a verdict on two systems for each measure. The rules below are tried from top to
+bottom, and the first one whose condition is met gives the verdict. The last rule applies to all remaining cases, so
+there is always exactly one verdict. "Significant" means that the corrected p-value is at most 1 - confidence. The
+conditions refer to the system that is ahead in expectation, so it does not matter which of the two is named first.
 
-| verdict | where | what it says |
+| verdict | condition | meaning |
 |---|---|---|
 """
 

@@ -15,6 +15,7 @@ import pytest
 import tieproof as tp
 import zoo
 import zoo_honest
+from pages import run_page
 from tieproof.audit import ATTACKS, Command, Verdict
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case, Writing, by_class, of_unequal_size
 from tieproof.audit.conventions import CONVENTIONS, written_lines
@@ -527,10 +528,9 @@ def test_page_lists_what_there_is() -> None:
 
 
 def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(code, names)
-    assert names["report"].exploitable
+    report = run_page("docs/audit.md")["report"]
+    assert isinstance(report, tp.AuditReport)
+    assert report.exploitable
     assert re.search("^zeros +exploitable", capsys.readouterr().out, re.MULTILINE)
 
 

@@ -50,12 +50,8 @@ def test_pages_on_uncertainty_run(page: str, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("page", ["records", "exports", "shards"])
 def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(code, names)
-    assert isinstance(names["result"], tp.Result)
+    assert isinstance(run_page(f"docs/{page}.md")["result"], tp.Result)
 
 
 @pytest.mark.parametrize(

@@ -30,5 +30,5 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Competitions, systems and their answers": competitions.CASES,
     "Predictions of MTEB": mteb_lists.CASES,
     "Competitions and their bundles": bundles.CASES,
-    "What looks right and is not": warned.CASES,
+    "Warnings: input that is probably a mistake": warned.CASES,
 }
