@@ -20,65 +20,67 @@ EXTRAS = {
 HOLDS = {
     ".npy": "one array, which is memory-mapped",
     ".npz": "named arrays",
-    ".h5": "named arrays, also in groups",
-    ".hdf5": "named arrays, also in groups",
+    ".h5": "named arrays, also within groups",
+    ".hdf5": "named arrays, also within groups",
     ".safetensors": "named tensors",
-    ".pt": "tensors, which are loaded as weights only",
-    ".pth": "tensors, which are loaded as weights only",
-    ".parquet": "columns; one of them may hold lists, which are the vectors",
-    ".csv": "columns, with or without a line of names",
-    ".tsv": "columns, with or without a line of names",
-    ".fbin": "float32 vectors of big-ann-benchmarks, which are memory-mapped",
-    ".u8bin": "uint8 vectors of big-ann-benchmarks, which are memory-mapped",
-    ".i8bin": "int8 vectors of big-ann-benchmarks, which are memory-mapped",
-    ".ibin": "neighbours of big-ann-benchmarks",
-    ".txt": "labels only, one on each line",
-    ".json": "labels only, one list",
+    ".pt": "tensors, loaded with `weights_only=True`",
+    ".pth": "tensors, loaded with `weights_only=True`",
+    ".parquet": "columns, of which one may contain the vectors as lists",
+    ".csv": "columns, with or without a header",
+    ".tsv": "columns, with or without a header",
+    ".fbin": "float32 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
+    ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
+    ".i8bin": "int8 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
+    ".ibin": "indices of nearest neighbours, in the format of big-ann-benchmarks",
+    ".txt": "only labels, one per line",
+    ".json": "only labels, as one list",
 }
 
 PAGE_TEXT = """<!-- Written by docs/write_files.py from the tables of the readers. -->
 
 # Files
 
-The command line reads embeddings, labels and confidences from files. Nothing in a file is ever unpickled or executed,
-and a file that is damaged, cut short or of another kind than its name says is refused in one line.
+The command line reads embeddings, labels and confidences from files. Nothing in a file is ever unpickled or executed.
+A file that is damaged, truncated or not of the format that its extension says raises an error of one line.
 
 ## Formats
 
-| extension | holds | install |
+| extension | contents | install |
 |---|---|---|
 {formats}
 
-One of several arrays in a file, or one column of a table, is named behind a colon: `data.npz:features` or
-`table.parquet:species`. Vectors have the shape (n, d); labels have the shape (n,), or (n, c) of 0 and 1 where an item
-may have several.
+To choose one of several arrays in a file, or one column of a table, add its name after a colon: `data.npz:features`
+or `table.parquet:species`. Vectors have shape (n, d). Labels have shape (n,), or shape (n, c) with entries 0 and 1 if
+an item can have several labels.
 
 ## Names that are recognised
 
-Where no name is given, the array or column with one of these names is taken, in this order; capital letters make no
-difference, and in a group of an HDF5 file the last part of the name counts:
+If you do not choose, the first of these names that the file contains is used. Upper and lower case are the same, and
+in HDF5 files only the last part of the path counts:
 
 | read as | names |
 |---|---|
 {names}
 
-A name that ends in one of them, such as `phocnet_features`, counts, too, unless the ending is a single letter or an
-id. Where no name is known, the only array of the right shape is taken. Where several could be meant, tieproof does
-not guess: it lists what the file holds, and says how to choose.
+A name that ends in one of these names, such as `phocnet_features`, is recognised, too, unless the ending is a single
+letter or a name of ids. If the file contains none of these names, its only array of the right shape is used. If
+several arrays are possible, tieproof does not guess: the error lists the arrays of the file, and says how to choose
+one.
 
 ## Tables with a column for each dimension
 
-In a table without a column of lists, every column of numbers is a dimension, except for those that the second table
-calls labels, confidences or ids, and those that an option of the command line names. Where the names of the
-dimensions do not count upwards (`f0`, `f1`, …), a warning says which columns were taken. A table in which the labels
-themselves are one of the dimensions is refused.
+In a table without a column of lists, every numeric column is a dimension of the embeddings, except for columns whose
+names the table above lists as labels, confidences or ids, and columns that you choose by an option of the command
+line. If the names of the dimensions are not numbered (`f0`, `f1`, …), a warning lists the columns that were used. A
+table in which a dimension is equal to the labels raises an error.
 
 ## Runs and judgments
 
-`tieproof run` and `tp.evaluate_run` read TREC files, also packed by gzip, and the qrels of BEIR with their header.
-A file of predictions of sentence-transformers ends in `.jsonl`. Data frames have these columns:
+`tieproof run` and `tp.evaluate_run` read TREC files, also compressed by gzip, and the qrels of BEIR, which have a
+header. Files with the extension `.jsonl` are read as predictions of sentence-transformers. Data frames have these
+columns:
 
-| what | names of the column |
+| content | names of the column |
 |---|---|
 | the query | `query_id`, `qid`, `q_id`, `query-id` |
 | the document | `doc_id`, `docno`, `docid`, `corpus-id` |
@@ -87,13 +89,15 @@ A file of predictions of sentence-transformers ends in `.jsonl`. Data frames hav
 
 ## Many files
 
-A folder, a pattern in quotes (`'gallery/*.parquet'`) or a URL (`s3://…`) names several files that are one data set.
-[Data sets in shards](shards.md) says how they are ordered, where their labels lie, and what is checked.
+A folder, a pattern in quotes (`'gallery/*.parquet'`) or a URL (`s3://…`) names several files that form one data set.
+[Data sets in shards](shards.md) explains how the files are ordered, where their labels are looked for, and what is
+checked.
 
 ## Results
 
-`--json`, `--per-query`, `--plot`, `--report` and `--save` write files, each whole or not at all.
-[Exports](exports.md), [pictures](plots.md), [reports](reports.md) and [records](records.md) describe them.
+`--json`, `--per-query`, `--plot`, `--report` and `--save` write files. If a command fails, it leaves no
+incomplete file behind. [Exports](exports.md), [pictures](plots.md), [reports](reports.md) and [records](records.md)
+describe the files.
 """
 
 

@@ -22,11 +22,12 @@ INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of m
 
 # Measures
 
-Every measure comes with its lowest, expected and highest value and its standard deviation over all orderings of tied
-items. This deviation, `std` in Python, JSON and files and "tie std" in tables, is what ties leave open; it says
-nothing of how much queries differ. `tieproof measures` shows this page. `tieproof.DEFAULT_MEASURES` are computed
-where none is named; `tieproof.measures.parse` and `parse_list` make measures of their names, and `aliases` lists
-those of other libraries.
+For every measure, tieproof returns the lowest, the expected and the highest value, and the standard deviation, over
+all orderings of tied items. The standard deviation is called `std` in Python, JSON and files, and "tie std" in
+tables. It describes the effect of ties, not how much the queries differ.
+
+`tieproof measures` prints this page. If you name no measures, `tieproof.DEFAULT_MEASURES` are computed.
+`tieproof.measures.parse` and `parse_list` turn names into measures, and `aliases` lists the names of other libraries.
 
 {LEGEND}
 
@@ -49,7 +50,7 @@ def section(definition: Definition) -> Iterator[str]:
     yield from (f"- source: {definition.source}", "")
     names = names_elsewhere(definition)
     if names:
-        yield from ("| library | its name | here |", "|---|---|---|")
+        yield from ("| library | its name | name in tieproof |", "|---|---|---|")
         for library, spellings in names.items():
             for theirs, ours in spellings.items():
                 yield f"| {library} | `{theirs}` | `{ours}` |"
@@ -58,11 +59,11 @@ def section(definition: Definition) -> Iterator[str]:
 
 def others() -> Iterator[str]:
     """The lines on names that are refused, and on where all names are listed."""
-    yield from (f"## {OTHERS}", "", "They are refused, with what they are:", "")
-    yield from ("| library | its names | what they are |", "|---|---|---|")
+    yield from (f"## {OTHERS}", "", "These names raise an error that says what they mean:", "")
+    yield from ("| library | its names | meaning |", "|---|---|---|")
     for library, names, reason in not_offered():
         yield f"| {library} | {', '.join(f'`{name}`' for name in names.split(', '))} | {reason} |"
-    yield from ("", "The names of each library are listed there:", "")
+    yield from ("", "These sources list the names of each library:", "")
     yield from (f"- {library.name}: {library.source}" for library in LIBRARIES)
     yield ""
 

@@ -12,33 +12,32 @@ INTRODUCTION = """<!-- Written by docs/write_versions.py from release/versions.j
 # Supported versions
 
 tieproof supports Python 3.11 and later on Linux (x86-64 and ARM), macOS (Intel and ARM) and Windows (x86-64), with
-the oldest versions of its dependencies that `pyproject.toml` states and with all later ones. A wheel serves every
-version of Python, since the kernels know nothing of it.
+all versions of its dependencies from the oldest that `pyproject.toml` states. The same wheel works with every version
+of Python, because the kernels do not depend on the Python version.
 
 ## What has been run
 
-`make test-versions PYTHONS="…" TESTS="…"` makes a fresh environment for each row and runs the tests in it. *Oldest*
-are the oldest versions of all dependencies, required and optional, that are allowed and have a wheel for that Python;
-*newest* are those of the day.
+`make test-versions PYTHONS="…" TESTS="…"` creates a fresh environment for each row and runs the tests in it. *Oldest*
+means the oldest allowed versions of all dependencies, required and optional, that have a wheel for that Python.
+*Newest* means the newest versions on that date.
 
 | system | Python | dependencies | NumPy | tests | passed | failed | skipped | date |
 |---|---|---|---|---|---|---|---|---|
 """
 
 REMAINDER = """
-Beside these, every change is tested as a whole (`.ci/run`) on Linux x86-64 with Python 3.11 and the newest
-dependencies that support it. Calls of kernels recorded there are repeated on ARM under qemu by `make test-arm`: the
-same bits.
+In addition, `.ci/run` tests every change on Linux x86-64 with Python 3.11 and the newest dependencies that support it. `make test-arm` records calls of kernels there, repeats them on ARM under qemu, and compares every
+bit.
 
 ## What has not been run
 
-- Of the tests on other versions of Python and with the oldest dependencies, **all but the files and folders named in
-  the table**.
-- **Python 3.14 and its free-threaded build**; **Linux on ARM** as a whole; **macOS**; **Windows**. The wheels of
-  these platforms are compiled on Linux, and `make release` looks into their libraries; nobody has run the tests
-  there. `.github/workflows/tests.yml` has all of these, and has never run either. The free-threaded build may fail
-  there, since not all libraries that the tests need support it.
-- Tests of heavy libraries (torch, scikit-learn, faiss and the like) with other versions than the newest.
+- On other versions of Python, and with the oldest dependencies, **all tests except for the files and folders that the
+  table names**.
+- **Python 3.14 and its free-threaded build**; **Linux on ARM** as a whole; **macOS**; **Windows**. The wheels for
+  these platforms are compiled on Linux, and `make release` inspects the libraries in them, but nobody has run the
+  tests there. The workflow `.github/workflows/tests.yml` covers all of these platforms, but it has never run. The
+  free-threaded build may fail in it, because some libraries that the tests need do not support that build.
+- Tests with older versions of heavy libraries (torch, scikit-learn, faiss and so on).
 """
 
 DEPENDENCIES = {"lowest-direct": "oldest", "highest": "newest"}
