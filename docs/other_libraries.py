@@ -1,4 +1,4 @@
-"""What other libraries print that no ordering of tied items scores. Writes other_libraries.md beside this script.
+"""Numbers of other libraries that no ordering of tied items scores. Writes other_libraries.md beside this script.
 
 Needs the libraries of the extra `heavy`.
 """
@@ -15,12 +15,13 @@ INTRODUCTION = """<!-- Written by docs/other_libraries.py from what the librarie
 
 # Other libraries
 
-Most libraries break ties by some order: of the data, of a sorting algorithm or of document ids. What they print then
-lies between `lower` and `upper`, and moves between them when the data is permuted; `tests/measures/test_parity.py`
-checks both, and that all agree with tieproof where nothing is tied. These print what no ordering of the tied items
-scores ([what they print](what_they_print.md) for one ranking full of ties is a page of its own):
+Most libraries break ties by some order: that of the data, of a sorting algorithm or of document ids. Their numbers
+are then between `lower` and `upper`, and change when the data is permuted. `tests/measures/test_parity.py` checks
+both, and that all libraries agree with tieproof where nothing is tied. The calls below return a number that no
+ordering of the tied items scores. ([What they print](what_they_print.md) shows the numbers of nine libraries for
+one ranking full of ties.)
 
-| library | function | scores | relevance | it prints | lower to upper | why |
+| library | function | scores | relevance | it returns | lower to upper | reason |
 |---|---|---|---|---|---|---|
 """
 
@@ -37,11 +38,11 @@ class Case(NamedTuple):
     why: str
 
     def printed(self) -> float:
-        """What the library prints."""
+        """The number that the library returns."""
         return float(self.print(self.scores, self.relevance))
 
     def ours(self) -> "tp.Estimate[float]":
-        """What orderings of the tied items score."""
+        """The interval over all orderings of the tied items."""
         return tp.evaluate_scores([self.scores], [self.relevance], measures=[self.measure])[self.measure]
 
 
@@ -106,11 +107,11 @@ def trm_precision(scores: Sequence[float], relevance: Sequence[int]) -> float:
 
 
 BY_THRESHOLD = (
-    "it cuts at thresholds: every relevant item of a tie counts the precision after the whole tie, which is that of "
-    "the tie's last rank, and only one item can have that"
+    "it evaluates at thresholds: every relevant item of a tie counts with the precision at the tie's last rank, "
+    "which only one item can have"
 )
 IN_FLOAT32 = (
-    "it holds scores in float32, in which these two are equal, and then sorts by document id, the last one first"
+    "it stores scores in float32, in which these two are equal, and sorts tied documents by id in descending order"
 )
 
 CASES = [
@@ -122,7 +123,7 @@ CASES = [
         "AP",
         [2, 1, 1],
         [0, 1, 1],
-        "the same",
+        "as above",
     ),
     Case(
         "ranx",
@@ -131,10 +132,11 @@ CASES = [
         "RBP",
         [2, 1],
         [3, 0],
-        "it adds up grades, where Moffat and Zobel have gains from 0 to 1, and so passes 1; without grades it agrees",
+        "it adds up grades, so the sum can exceed 1; gains of Moffat and Zobel are from 0 to 1; with grades of 0 and "
+        "1 it agrees",
     ),
     Case("pytrec_eval", "`map`", trec_map, "AP", [0.500000001, 0.5], [1, 0], IN_FLOAT32),
-    Case("ir_measures", "`AP`", irm_ap, "AP", [0.500000001, 0.5], [1, 0], "it asks pytrec_eval"),
+    Case("ir_measures", "`AP`", irm_ap, "AP", [0.500000001, 0.5], [1, 0], "it calls pytrec_eval"),
     Case(
         "torchmetrics",
         "`retrieval_average_precision`",
@@ -142,7 +144,7 @@ CASES = [
         "AP",
         [-1.0, -2.0, -3.0],
         [1, 0, 1],
-        "it takes items with scores of 0 or less for not relevant",
+        "it treats items with scores of 0 or less as not relevant",
     ),
     Case(
         "tie-aware-retrieval-metrics",
@@ -151,8 +153,8 @@ CASES = [
         "P@5",
         [1, 1],
         [1, 0],
-        "with a cutoff beyond the list its bounds divide by the length of the list, its expected value by the "
-        "cutoff; else its interval is ours",
+        "with a cutoff beyond the end of the list, its bounds divide by the length of the list and its expected "
+        "value by the cutoff; otherwise its interval is the same",
     ),
 ]
 
@@ -160,20 +162,20 @@ CASES = [
 DEFINITIONS = """
 ## One name, several definitions
 
-Two measures are computed differently under one name; `tests/calls/test_judged_only.py` and
-`tests/measures/test_parity.py` compare with those that are named here.
+The names of two measures stand for different definitions. `tests/calls/test_judged_only.py` and
+`tests/measures/test_parity.py` compare tieproof with the programs that are named here.
 
-- **ERR** stops a reader at an item of grade g with the chance (2^g - 1) / 2^max. Chapelle et al. 2009 take for max
-  the largest grade of the scale. gdeval, which ir_measures runs for `ERR@20`, has 4 there whatever the scale, and
-  refuses larger grades; so has `ERR@20` here, and `ERR(max_grade=1)@20` is that of labels, where `ERR@20` cannot pass
-  0.18. Where max is the largest grade that happens to be judged, a new judgment changes the values of other queries.
-  gdeval also prints five digits, and takes only queries that are numbers.
-- **bpref** divides by R in the paper of Buckley and Voorhees 2004, and by min(R, N) in trec_eval, where N is the
-  number of documents that were judged not relevant; so do pytrec_eval, ir_measures, ranx and tieproof. In trec_eval a
-  document with a negative grade is not judged; in ranx it is, and counts in N. Where N is 0, trec_eval counts each
-  relevant document that was retrieved as 1, and ranx divides by 0. Qrels with relevant documents alone, as many of
-  BEIR's are, make bpref the share of them that was retrieved: tieproof refuses bpref where all qrels are like that,
-  and counts as trec_eval does where only some queries are.
+- **ERR** models a reader who stops at an item of grade g with probability (2^g - 1) / 2^max. For Chapelle et al.
+  2009, max is the largest grade of the scale. gdeval, which ir_measures runs for `ERR@20`, uses max = 4 for every
+  scale and refuses larger grades. `ERR@20` does the same here. With binary labels, `ERR@20` cannot exceed 0.18;
+  write `ERR(max_grade=1)@20` for them. If a program uses the largest grade that was judged, a new judgment changes
+  the values of other queries. gdeval also prints only five digits, and accepts only queries whose ids are numbers.
+- **bpref** divides by R in the paper of Buckley and Voorhees 2004, and by min(R, N) in trec_eval, pytrec_eval,
+  ir_measures, ranx and tieproof, where N is the number of documents that were judged not relevant. In trec_eval, a
+  document with a negative grade is not judged; in ranx it is judged and counts in N. If N is 0, trec_eval counts
+  each relevant document that was retrieved as 1, and ranx divides by 0. Many qrels of BEIR contain only relevant
+  documents; then bpref is the share of them that was retrieved. tieproof refuses bpref if all qrels are like this,
+  and counts as trec_eval does if only some queries are.
 """
 
 

@@ -10,28 +10,28 @@ BENCHMARKS = PAGE.parent.parent / "benchmarks"
 
 MANY_QUERIES, MANY_ITEMS, MANY_DIMENSIONS = 10**6, 10**8, 512
 CORES, HOURS = 64, 1
-"""A machine, and how long one may wait."""
+"""The cores of one machine, and the hours that an evaluation may take."""
 
 PAGE_TEXT = """<!-- Written by docs/write_costs.py from the figures beside the benchmarks. -->
 
 # What an evaluation costs
 
-All figures are of one machine with {cores} cores, measured by the scripts in `benchmarks/`. Time is proportional to
-pairs, so that other sizes follow from a few constants.
+All figures were measured on one machine with {cores} cores by the scripts in `benchmarks/`. Time is proportional to the
+number of (query, item) pairs, so the costs of other sizes follow from a few constants.
 
-## Beside the matrix product
+## Compared with the matrix product
 
-`python benchmarks/product.py` compares a whole evaluation, all default measures with their intervals, with the float32
-matrix product of the same size, which every evaluator pays before it starts to sort. These are medians of some runs;
-duplicates are compared with as many vectors without any:
+`python benchmarks/product.py` compares a whole evaluation (all default measures with their intervals) with the float32
+matrix product of the same size, which every evaluator computes before it starts to sort. The figures are medians of
+several runs. Data with duplicates are compared with the same number of vectors without duplicates:
 
 ```text
 {table}```
 
-`make bench` runs the other scripts, too: other libraries side by side, city-block, Hamming, other number types,
-near-duplicates, growth, memory, run files, and the first evaluation of a process.
+`make bench` runs the other scripts, too. They measure other libraries side by side, city-block and Hamming distance,
+other number types, near-duplicates, growth, memory, run files, and the first evaluation of a process.
 
-## What dominates when
+## Which part dominates
 
 | part | grows with | measured |
 |---|---|---|
@@ -43,82 +43,87 @@ near-duplicates, growth, memory, run files, and the first evaluation of a proces
 | 64-bit codes under Hamming distance, leave-one-out | pairs × words | {hamming:.2f} ns per pair and core |
 | the same, queries against a gallery | pairs × words | {gallery:.2f} ns per pair and core |
 
-In leave-one-out half of the products are never computed, since each tile is counted in both directions; that is why a
-whole evaluation can cost less than the product. With a gallery the product costs its full price: {halves:.2f} × it for
-about 5 relevant items.
+In leave-one-out, half of the products are never computed, because each tile is counted in both directions. This is why
+a whole evaluation can cost less than the matrix product. With a gallery the whole product is computed, and an evaluation
+with about 5 relevant items per query takes {halves:.2f} × the time of the product.
 
-- Where embeddings are good, few items come as near as the last relevant one, and counting is a pass over the tile that
-  looks at eight entries at a time. Where they are not, every item has to be placed among the thresholds.
-- The more relevant items, the denser the thresholds, and the more items fall within the rounding of a float32 product
-  near one. A sample tells whether short sums or float64 products then cost less.
-- Near-duplicates leave everything to exact arithmetic: {near:.0f} × the ordinary time at worst
+- If the embeddings are good, few items are as near as the last relevant one, and counting is one pass over the tile
+  that reads eight entries at a time. Otherwise every item has to be placed among the thresholds.
+- The more relevant items a query has, the denser the thresholds are, and the more items are within the rounding error of
+  a float32 product from a threshold. A sample then shows whether short sums or float64 products cost less.
+- The order of near-duplicates is decided by exact arithmetic alone, which took at most {near:.0f} × the ordinary time
   (`benchmarks/near_duplicates.py`).
-- Few dimensions make the product cheap and leave the counting: at 64 dimensions a pair costs {small:.2f} ns per core.
+- With few dimensions the product is cheap, and the counting remains: at 64 dimensions a pair costs {small:.2f} ns per
+  core.
 
 ## Memory and threads
 
-`memory` is for what is kept beside the inputs. A (query, relevant item) pair takes 20.5 bytes while tiles are counted. As
-long as three quarters of the budget hold all of them, everything is one block, and leave-one-out computes half of the
-products; otherwise each block of queries meets the whole gallery. So with labels it pays to allow
+`memory` is the budget for everything that is kept in addition to the inputs. A (query, relevant item) pair takes 20.5
+bytes while tiles are counted. If three quarters of the budget can hold all of these pairs, all queries are in one block,
+and leave-one-out computes half of the products. Otherwise each block of queries is compared with the whole gallery. So
+with labels it pays to allow
 
     memory >= 27 bytes × the sum over queries of their relevant items
 
-and more does not help. Rows made ready once take 4 bytes an entry (8 where float64 tiles are chosen), up to a twelfth
-of the budget; beyond that they are made ready tile by tile, which costs some percent. Measured peaks, over the inputs:
+and more does not help. Rows that are converted once take 4 bytes per entry (8 where float64 tiles are chosen), up to a
+twelfth of the budget. Larger data are converted tile by tile, which costs a few percent. The measured peaks, without the
+inputs:
 
 | case | budget | peak |
 |---|---|---|
 {memory}
 
-Threads take tiles; each runs a product of one thread. There is nothing to gain beyond the number of cores. From
+Each thread counts tiles of its own and computes their products alone. More threads than cores gain nothing. From
 N = {fewest:,} to N = {most:,} items the time per pair changes by a factor of {growth:.2f} (64 dimensions, 100 relevant
 items).
 
 ## Inside other programs
 
-On the same data, from what the first column says to all metrics, ours with their whole intervals
-(`benchmarks/integrations.py`: {queries:,} queries, {documents:,} documents, {of_integrations} dimensions):
+The time on the same data, from the input in the first column to all metrics, which tieproof returns with their whole
+intervals (`benchmarks/integrations.py`: {queries:,} queries, {documents:,} documents, {of_integrations} dimensions):
 
-| from | beside | theirs | ours |
+| input | compared with | its time | tieproof |
 |---|---|---|---|
 {integrations}
 
 ## A million queries against a hundred million items
 
-{pairs:.0e} pairs of {many_dimensions} dimensions, one thread per core, about 5 relevant items per query: the product
-and the counting take {halves:.2f} × {product:.2f} ns a pair and core, {core_hours:,.0f} core hours in all. Machines of
-{machine} cores do {share:,.0f} of them in {hours} hour: {machines} machines for an hour. The thresholds of all
-queries are small ({thresholds:.1f} GB at 20.5 bytes for each of 5 relevant items), counts are integers that add up, so
-the gallery can be cut into as many shards as there are machines, in any order. A shard in float16 takes
-{shard:.1f} GB. As 64-bit codes under Hamming distance the same takes {codes:,.0f} core hours.
+These are {pairs:.0e} pairs of {many_dimensions} dimensions. With one thread per core and about 5 relevant items per
+query, the product and the counting take {halves:.2f} × {product:.2f} ns per pair and core, {core_hours:,.0f} core hours
+in total. A machine with {machine} cores does {share:,.0f} of them in {hours} hour, so {machines} machines need an hour.
+The thresholds of all queries are small ({thresholds:.1f} GB at 20.5 bytes for each of 5 relevant items), and counts are
+integers that add up, so the gallery can be cut into as many shards as there are machines, in any order. A shard in
+float16 takes {shard:.1f} GB. With 64-bit codes under Hamming distance, the same evaluation takes {codes:,.0f} core hours.
 
-## Part by part, and on a cluster
+## In parts, and on a cluster
 
-What is not in memory at once is counted in parts ([cluster.md](cluster.md)), each of which takes over what was ranked for
-its queries once. N = {part_items:,}, {part_dimensions} dimensions, 20 relevant items per query, leave-one-out; of Ray by
-the clock, of others in seconds of the processors, all threads together:
+Data that do not fit into memory are counted in parts ([cluster.md](cluster.md)). The relevant items of a block of queries
+are ranked once, and each part of the block receives the result. These are the times for N = {part_items:,}, {part_dimensions}
+dimensions, 20 relevant items per query, leave-one-out. Rows on Ray are wall-clock seconds; the other rows are seconds of
+the processors, summed over all threads:
 
-| in parts | beside memory | took |
+| in parts | compared with memory | time |
 |---|---|---|
 {parts}
 
-A task takes {task:.0f} ms besides what it counts. Two blocks of 100,000 rows of 768 dimensions move {moved:.2f} bytes for
-each pair. From these constants, and {pair:.0f} ns of a processor for a pair of 768 dimensions, measured in the same run,
-{simulated_queries:,} queries against {simulated_items:,} items of 768 dimensions on machines of 16 workers with 8 GiB each, simulated with slow tasks, lost machines, networks and storage:
+A task has an overhead of {task:.0f} ms. Two blocks of 100,000 rows of 768 dimensions move {moved:.2f} bytes for each
+pair. A pair of 768 dimensions took {pair:.0f} ns of a processor in the same run. From these constants, the following
+schedule was simulated with slow tasks, lost machines, networks and storage: {simulated_queries:,} queries against
+{simulated_items:,} items of 768 dimensions, on machines of 16 workers with 8 GiB each:
 
 | machines | hours | tasks | efficiency |
 |---|---|---|---|
 {schedule}
 
-What breaks first: at 1,000 machines there is about one task for each worker, and the slowest decide; workers with less
-memory have more tasks, and read more. With storage or a network of a hundredth, reading takes nearly all the time.
-The driver holds some 72 bytes for each item, {driver:.0f} GB here: at a billion items it needs a machine of its own.
-Lost machines cost next to nothing, since tasks are short.
+The limits of this schedule: with 1,000 machines there is about one task for each worker, so the slowest tasks decide when
+the evaluation ends. Workers with less memory have more tasks and read more. If storage or network is a hundred times
+slower, reading takes nearly all the time. The driver keeps about 72 bytes for each item, {driver:.0f} GB here, so with a
+billion items it needs a machine of its own. Lost machines cost almost nothing, because tasks are short.
 """
 
 
 def figures(name: str) -> dict[str, Any]:
-    """What a benchmark wrote."""
+    """The figures that a benchmark wrote."""
     found: dict[str, Any] = json.loads((BENCHMARKS / f"{name}.json").read_text())
     return found
 
@@ -192,7 +197,7 @@ def table(measured: dict[str, Any]) -> str:
 
 
 def of_parts(found: dict[str, Any]) -> dict[str, Any]:
-    """What the page says of counting part by part."""
+    """The figures on the page for evaluations in parts."""
     usual = [row for row in found["simulated"] if row["case"] == "as measured"]
     compared = [row for row in [*found["local"], *found["ray"]] if "ratio" in row]
     return {
