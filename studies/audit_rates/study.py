@@ -36,12 +36,12 @@ def render(audits: Sequence[Audit]) -> str:
     families = ("family", "each evaluator has", *HEADINGS)
     return f"""# How often an audit is wrong
 
-`tieproof audit` of {len(audits)} simulated evaluators, each with a seed of its own, by all attacks that can convict
-it, on {SIZE} items and as many queries ({SIZE_OF_RUNS} of each for runs), which are fewer than usual. An evaluator is
-honest if in the mean over its own chance no blind system scores more than random embeddings, whatever the order of
-the data; an audit that calls one exploitable accuses it falsely. Intervals are those of Clopper and Pearson for the
-share that is called exploitable, at {100 * CONFIDENCE:g} % confidence. Written by
-`python studies/audit_rates/study.py`.
+This study runs `tieproof audit` on {len(audits)} simulated evaluators, each with a seed of its own. It uses all
+attacks that can convict an evaluator, on {SIZE} items and as many queries ({SIZE_OF_RUNS} of each for runs), which is
+fewer than an audit usually has. An evaluator is honest if no blind system scores more than random embeddings, on
+average over the evaluator's own randomness, whatever the order of the data. An audit that calls an honest evaluator
+exploitable accuses it falsely. The intervals of Clopper and Pearson are for the share that is called exploitable, at
+{100 * CONFIDENCE:g} % confidence. Written by `python studies/audit_rates/study.py`.
 
 {summary(audits)}
 {accusations(audits)}
@@ -51,16 +51,16 @@ share that is called exploitable, at {100 * CONFIDENCE:g} % confidence. Written 
 {table(families, rows(audits, "honest"), words=2)}
 ## Guilty evaluators
 
-But for its fault each computes average precision and breaks ties by fresh chance. Strength is in percent, or what
-the fault says.
+Apart from its fault, each evaluator computes average precision and breaks ties by fresh random numbers. The strength
+is in percent, or in the unit that the description of the fault names.
 
 {table(("family", "its fault", "strength", *HEADINGS), guilty_rows(audits), words=2)}
 ## Expected values under averages that are no means
 
-The expected value of each query is fair, but the average over queries need not be: all-equal embeddings give every
-query the same expected value, random ones give values that scatter about it, and the median or the geometric mean of
-these lies below. So a blind system truly gains, with nothing wrong about ties, and it is no false accusation to say
-so.
+The expected value of each query is fair, but the average over queries need not be. All-equal embeddings give every
+query the same expected value, whereas random embeddings give values that scatter around it. The median or the
+geometric mean of scattered values is lower. A blind system therefore truly gains, although ties are treated
+correctly, and it is not a false accusation to report this gain.
 
 {table(families, rows(audits, "gains"), words=2)}"""
 

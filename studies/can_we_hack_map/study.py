@@ -255,8 +255,8 @@ def about_scores_above_one(audited: Sequence[Audited]) -> str:
     if not names:
         return ""
     text = (
-        f"A score above 1 ({'; '.join(names)}) is the score of no ranking: such an evaluator takes a list in which "
-        "one item stands several times, and counts it each time."
+        f"No ranking has a score above 1 ({'; '.join(names)}): such an evaluator accepts a list that contains one "
+        "item several times, and counts the item each time."
     )
     return "\n\n" + textwrap.fill(text, 118)
 
@@ -278,34 +278,36 @@ def render(audited: Sequence[Audited]) -> str:
     others = ("evaluator", "order of the data", *NOT_FINITE, "on tied data", "its documentation on ties")
     return f"""# Can we hack mAP?
 
-`tieproof audit` of {len(first)} evaluators and {len(found)} of their numbers, each called as its documentation
-says, with {len(ATTACKS) - len(SKIPPED)} kinds of attack.
+This study runs `tieproof audit` on {len(first)} evaluators and {len(found)} of their numbers, with
+{len(ATTACKS) - len(SKIPPED)} kinds of attack. Each evaluator is called as its documentation says.
 **{sum(map(fooled, found))} of {len(found)} numbers can be fooled:** a system that never looks at its input scores
 more than random embeddings do.{missing}
 
-The score of a blind system is compared with those of {DRAWS} random embeddings (or random scores) from the same
-evaluator on the same labels; "deviations" counts their standard deviations, and ± is the standard deviation of one
-draw. `docs/audit.md` has the rule by which a blind system gains. "Fooled by" has the blind systems that do, the best
-one first; none of them reads a label or a score. Where that is over once documents have random names, it says so:
-rules that break ties by document number are fair where these numbers say nothing of relevance. Every call is made in
-a process of its own, on {ITEMS} items and {QUERIES} queries made at random and on handwritten digits. The attacker
-does not see the classes; but their order, as in most files, says something about them.
+The score of a blind system is compared with the scores of {DRAWS} random embeddings (or random scores) by the same
+evaluator on the same labels. "Deviations" is the difference in standard deviations of these scores, and ± gives the
+standard deviation of one draw. `docs/audit.md` explains when a blind system gains. "Fooled by" lists the blind
+systems that gain, the best one first; none of them reads a label or a score. If no system gains once documents have
+random names, the table says so: rules that break ties by document number are fair if the numbers say nothing about
+relevance. Every call is made in a process of its own, on {ITEMS} items and {QUERIES} queries from random data and
+from handwritten digits. The attacker does not see the classes, but the order of the data says something about them,
+as in most files.
 
 {table(headings.split(", "), map(blind_row, found), words=5)}
 ![The best blind score of each evaluator beside random embeddings](blind.svg){about_scores_above_one(audited)}
 
 ## Order, NaN and infinity
 
-What changes the number though the data is the same (by how much is below), and what becomes of embeddings or scores
-that are not finite: refused with an error; held (a number no better than random); or worse. On tied data the number
-should be one that some ordering of the ties scores, from lower to upper. A search for the best order reads scores,
-and so is no blind system; what it finds is how far the order of the data alone moves the number. Of an evaluator
-with several numbers this is the first.
+The next table shows which changes of order change the number although the data is the same ("Everything that did not
+hold" below shows by how much). It also shows the verdict on embeddings or scores that are not finite: refused (with
+an error), held (the number is no better than a random one), or worse. On tied data the number should be one that some
+ordering of the ties gives, between lower and upper. The search for the best order reads scores, so it is not a blind
+system; it shows how far the order of the data alone moves the number. For an evaluator with several numbers, the
+table shows the first.
 
 {table(others, map(other_row, first), words=6)}
-## To see it again
+## How to reproduce the scores
 
-Each line prints the score of the best blind system of an evaluator above.
+Each line prints the score of the best blind system against one of the evaluators above.
 
 ```python
 {reproducing(audited)}

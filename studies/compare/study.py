@@ -51,27 +51,29 @@ def render(several: Mapping[str, Data], size: Size) -> str:
     sections = "".join(section(name, data, size) for name, data in several.items())
     return f"""# How often comparisons are wrong
 
-Systems of known quality are made of real embeddings: the embeddings with normal noise, and {BITS} or {FEWER_BITS}
-signs of random projections of these, whose Hamming distances tie. They are evaluated on all queries of a collection,
-which are the population; the methods see samples of these queries, drawn with replacement, {size.samples:,} of each
-size. Two standard errors of a share of {WRONG} are {errors:.1f} percentage points. All is average precision, at
-{100 * CONFIDENCE:g} % confidence. Written by `python studies/compare/study.py`.
+The study makes systems of known quality from real embeddings: the embeddings with normal noise, and {BITS} or
+{FEWER_BITS} signs of random projections of these, whose Hamming distances tie. The systems are evaluated on all
+queries of a collection, which are the population. The methods see only samples of these queries, drawn with
+replacement, {size.samples:,} of each size. Two standard errors of a share of {WRONG} are {errors:.1f} percentage
+points. The measure is average precision, and the confidence is {100 * CONFIDENCE:g} %. Written by
+`python studies/compare/study.py`.
 
-**What it says.**
+**Results**
 
-- From 200 queries on, intervals over queries hold the true mean about as often as they say. Of 25 they do less often:
-  by a few percentage points, and where most queries score 1 and a few far less, as in phocnet.npz, by a dozen; there
-  the bootstrap, which knows that scores are skewed, does better than Student's t.
-- Of equal systems about {WRONG} of the samples give the verdict that one is better, as often as promised, with and
-  without ties. "Better whatever the ties" is never wrong more often than that, and next to never where there are
-  ties.
-- Verdicts cost no power: where one system is better, "better in expectation" and "better whatever the ties" together
-  are about as frequent as a t-test is significant on scores whose ties are broken in some order, and more frequent
-  where few queries differ. With many ties "better whatever the ties" takes a large difference.
-- A t-test of scores with broken ties is a statement on that order. Codes whose ties two programs break in two orders
-  are different for it, however equal they are; `tp.compare` sees the ties, and says that they are the same.
-- Five equal systems make ten pairs, and without a correction one of them is often significant. Holm, Bonferroni,
-  Benjamini and Hochberg, and the randomised Tukey test keep what they promise.
+- With 200 queries or more, confidence intervals over queries contain the true mean about as often as they promise.
+  With 25 queries they contain it less often, by a few percentage points. In phocnet.npz, where most queries score 1
+  and a few far less, the gap is about twelve points. There the bootstrap, which takes the skewness of the scores into
+  account, does better than Student's t.
+- For equal systems, about {WRONG} of the samples give the verdict that one is better, as promised, with and without
+  ties. "Better whatever the ties" is never wrong more often than that, and is almost never wrong if there are ties.
+- The verdicts lose no power. If one system is better, "better in expectation" and "better whatever the ties" together
+  are about as frequent as a significant t-test on scores whose ties are broken in some order. They are more frequent
+  if few queries differ. With many ties, "better whatever the ties" requires a large difference.
+- A t-test of scores whose ties are broken in one order is a statement about that order. If two programs break the
+  ties of the same codes in two orders, the t-test finds a difference between equal systems. `tp.compare` takes the
+  ties into account, and reports that the systems are the same.
+- Five equal systems make ten pairs, and without a correction one of them is often significant. With Holm, Bonferroni,
+  Benjamini and Hochberg, and the randomised Tukey test, the error rates are as promised.
 {sections}"""
 
 
@@ -83,26 +85,26 @@ def section(name: str, data: Data, size: Size) -> str:
     return f"""
 ## {name}
 
-{len(data.labels):,} items, {len(systems.floats[0].lower):,} of them queries for the others of their class; the
-items of every other class are distractors.
+{len(data.labels):,} items. {len(systems.floats[0].lower):,} of them are queries for the other items of their class;
+the items of every other class are distractors.
 
-**Intervals over queries**, of the mean of `lower`: how often they hold the mean over the population, and how wide
-they are on average.
+**Intervals over queries**, for the mean of `lower`: how often they contain the mean over the population, and their
+mean width.
 
 {table(("system", "queries", "BCa", "width", "Student's t", "width"), coverage_rows(systems, size))}
-**Verdicts**, of one pair by the sign-flip test. The mean differences in the population:
+**Verdicts** on one pair of systems, with the sign-flip test. The mean differences in the population are:
 
 {table(("pair", "over the orderings of ties", "expected"), map(means, given))}
-Of equal systems the names are exchanged query by query at random, so that neither is better. The columns are shares
-of samples: those of each verdict; how often the worse system is called better; and how often the test finds a
-difference that PyTerrier and ranx apply unless told otherwise, a t-test of the scores that they print, here at
-{WRONG}, too. PyTerrier has trec_eval break ties by the names of documents, and ranx breaks them as it finds them,
-so that its scores depend on the order of the lines.
+For pairs of equal systems, the two systems exchange their scores at random, query by query, so that neither is
+better. The columns are shares of the samples: the share of each verdict, and the share in which the worse system is
+called better. The last two columns are the shares in which the test that PyTerrier and ranx apply by default finds a
+difference. It is a t-test of the scores that they print, here also at {WRONG}. PyTerrier lets trec_eval break ties by
+the names of documents. ranx applies no rule to ties, so its scores depend on the order of the lines.
 
 {table(heads, verdict_rows(given, size))}
-**Several systems**: the scores of five systems are dealt to them anew for each query, so that none is better. How
-often any of the ten pairs is significant, by the sign-flip test without and with a correction, and by the
-randomised Tukey test; {size.dealt:,} samples.
+**Several systems**: for each query, the scores of five systems are reassigned to them at random, so that none is
+better. The table shows how often any of the ten pairs is significant, by the sign-flip test without and with a
+correction, and by the randomised Tukey test; {size.dealt:,} samples.
 
 {table(("queries", *FAMILY), family_rows(systems, size), words=0)}"""
 

@@ -1,4 +1,4 @@
-"""A made competition on real embeddings: what a usual scoring script ranks first, and what a judge does.
+"""A simulated competition on real embeddings: what a usual scoring script ranks first, and what a judge does.
 
 Twenty honest systems of graded quality and five cheats take part. The usual script scores what they hand in for test
 items that they have, sorted by class and named after it, as in many data sets; the judge runs them on items that they
@@ -166,22 +166,24 @@ def render(items: Items, printed: Mapping[str, Sequence[float]], board: Leaderbo
     usual_first = [name for name in place if place[name] <= 3]
     orders = len(next(iter(printed.values()))) - 1
     classes = len(np.unique(items.labels))
-    return f"""# A made competition
+    return f"""# A simulated competition
 
-{len(items.labels):,} descriptions of packages, embedded by a sentence encoder, in {classes} classes, are the test
-set of a made competition; every item queries all the others, by cosine. {len(honest)} systems are honest: the
-embeddings themselves, random projections of them, the same with noise, signs, and rounded numbers. The others cheat:
-**zeros** and **constant** answer the same for all; **order** answers with the place in the file; **names** reads the
-class off the name of an item; **copy** is the best honest one with a little noise.
+{len(items.labels):,} descriptions of packages, embedded by a sentence encoder, in {classes} classes, are the test set
+of a simulated competition. Every item queries all the others by cosine distance. {len(honest)} systems are honest:
+the embeddings themselves, random projections of them, the embeddings with noise, signs, and rounded numbers. The
+other systems cheat: **zeros** and **constant** return the same vector for all items; **order** returns the item's
+position in the file; **names** reads the class from the name of an item; **copy** is the best honest system with a
+little noise.
 
 {table(headings, rows)}
-"place", "mAP" and "in other orders" are those of the [usual script](usual.py): cosine similarities in float32 and
-`numpy.argsort`, of what participants hand in for test items that they have, sorted by class and named after it. "in
-other orders" is the same submissions, with the items in {orders} random orders. "rank", "lower" and "upper" are those
-of `tieproof judge`, which runs each system on the same items under names that say nothing, and of `tieproof
-leaderboard`, where systems that cannot be told apart share a rank. "answers changed": of those of items that were
-asked about twice, and by how much of their length at most: a product of matrices is rounded otherwise where it has
-another size.
+The columns "place", "mAP" and "in other orders" come from the [usual script](usual.py): cosine similarities in
+float32 and `numpy.argsort`. It scores what participants submit for test items that they have, which are sorted by
+class and named after it. "In other orders" is for the same submissions with the items in {orders} random orders.
+"rank", "lower" and "upper" come from `tieproof judge`, which runs each system on the same items under names that
+reveal nothing, and from `tieproof leaderboard`, where systems that cannot be told apart share a rank. "answers
+changed" counts the changed answers among the items that were asked about twice, and gives the largest change relative
+to the answer's length. Answers of honest systems can change because a matrix product of another size is rounded
+differently.
 
 {claims(findings(scores, place, standing, (usual_first, first), (differ, shown, pairs)), "question")}"""
 
@@ -212,31 +214,31 @@ def findings(
         (
             "Who is first by the usual script?",
             ", ".join(f"{name} ({scores[name]:.4f})" for name in usual),
-            "Names that carry the class, and a file that is sorted by it, are known to whoever has the test set.",
+            "Everyone who has the test set knows names that contain the class, and a file that is sorted by class.",
         ),
         (
             "Who is first by the judge?",
             ", ".join(f"{name} ({standing[name].scores['AP'].lower:.4f})" for name in ours),
-            "Names and order are drawn anew, and say nothing. Who copies the best one is as good as that, and what "
-            "cannot be told from it shares its rank.",
+            "The judge draws new names and a new order, which reveal nothing. A copy of the best system is as "
+            "good as that system, and systems that cannot be told apart share a rank.",
         ),
         (
             "What do zeros score?",
             f"{scores['zeros']:.4f} by the script, ahead of {beaten} honest systems; "
             f"{standing['zeros'].scores['AP'].lower:.4f} by the judge, behind "
             f"{'all' if ahead == len(honest) else ahead} of them",
-            "All items are tied: the script prints what the order of the file makes of that.",
+            "All items are tied, so the order of the file decides what the script prints.",
         ),
         (
-            "Which places and ranks have order and names?",
+            "Which places and ranks do order and names get?",
             f"places {place['order']} and {place['names']}; ranks {standing['order'].rank} and "
             f"{standing['names'].rank} of {len(standing)}",
             "The judge also reports that their answers changed when they were asked again.",
         ),
         (
-            "How often do two runs of the script on reordered items rank differently?",
+            "How often do two runs of the script on reordered items give different rankings?",
             f"{differ} of {pairs} ({shown} by four decimals)",
-            "Ties, and sums in float32 that are rounded otherwise, fall as the order of the items has it.",
+            "The order of the items decides how ties are broken and how sums in float32 are rounded.",
         ),
     ]
 

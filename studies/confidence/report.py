@@ -66,27 +66,27 @@ def claim_rows(scene: Scenario, found: dict[float, Scores]) -> list[tuple[str, s
             f"From confidence {low} to {high}: confidence vs recall@1 from {first.accuracy.mean:.4f} to "
             f"{last.accuracy.mean:.4f} (mean) and from {first.accuracy.best:.4f} to {last.accuracy.best:.4f} (best). "
             f"Areas: {areas}.",
-            "The wrongly labelled points leave the end of the ranking for its top, where every mean of the curve has "
-            "them.",
+            "The wrongly labelled points move from the end of the ranking to its top, where they count in every "
+            "mean of the curve.",
         ),
         (
             "Confidence vs Recall@1 only works with confidences in [0, 1]; ERCs work regardless of range.",
             f"Times {SCALE:,}, confidence vs recall@1 is {'the same' if same else 'another'}, and the areas are "
             f"{'the same' if same_areas else 'others'}.",
-            "Both compare confidences with each other, and nothing else.",
+            "Both scores only compare confidences with each other.",
         ),
         (
             "Rank correlation is the highest where the confidence is the mean of the corrupted ones (x = 6827.5).",
             f"The mean is {deserved.mean() * SCALE:,.1f}, the median {np.median(deserved) * SCALE:,.1f}; the largest "
             f"correlation, {largest:.4f}, is at {level * SCALE:,.1f}.",
-            "Ranks decide, not values: the best common confidence has the mean of the ranks that the points deserve, "
-            "which need not be the rank of their mean.",
+            "Ranks matter, not values: the best common confidence has the mean of the ranks that the points "
+            "deserve, which need not be the rank of their mean.",
         ),
         (
             "The mean over the thresholds of the ROC curve is the score.",
             f"At confidence 1 the mean is {last.accuracy.mean:.4f}, the best {last.accuracy.best:.4f}.",
-            "The mean is the repository's, whose source marks it as a question; probabilistic-embeddings takes the "
-            "best threshold. `confidence_vs_recall_at_1` has both.",
+            "The repository uses the mean, and its source marks this as a question; probabilistic-embeddings "
+            "uses the best threshold. `confidence_vs_recall_at_1` has both.",
         ),
     ]
 
@@ -151,19 +151,19 @@ def render(
     whole, same = (kept[name].curves["recall@1"].area for name in ("float64, as simulated", "all the same"))
     return f"""# Confidences
 
-The second toy example of "A Metric Learning Reality Check" (Musgrave, Belongie and Lim 2020) with {count}
-points from a fixed seed, {corrupted} of them labelled wrongly. As in the repository
-[arrrrrmin/ranking-metrics](https://github.com/arrrrrmin/ranking-metrics), the confidence that a point deserves is 1 -
-the density of a normal distribution with the standard deviation 0.5 at its distance from the border of the classes.
-Every point queries all the others, by Euclidean distance, with {last.ambiguous_ties} ambiguous ties: what follows is
-due to ties among confidences alone.
+This study uses the second toy example of "A Metric Learning Reality Check" (Musgrave, Belongie and Lim 2020) with
+{count} points from a fixed seed, {corrupted} of them labelled wrongly. As in the repository
+[arrrrrmin/ranking-metrics](https://github.com/arrrrrmin/ranking-metrics), the confidence that a point deserves is 1
+minus the density of a normal distribution with the standard deviation 0.5 at its distance from the border of the
+classes. Every point queries all the others by Euclidean distance, with {last.ambiguous_ties} ambiguous ties. The
+effects below are therefore due to ties among confidences alone.
 
 ![The points and their confidences](points.png)
 
 ## As the confidence of the wrongly labelled points rises
 
-All of them get one and the same confidence; the others keep theirs. Of areas and correlations, lower ≤ **expected** ≤
-upper value over all orders of equal confidences.
+All wrongly labelled points get the same confidence; the other points keep theirs. Areas and correlations are given as
+lower ≤ **expected** ≤ upper value over all orders of equal confidences.
 
 {level_table(found, correlations)}
 ![The three scores](scores.svg)
@@ -173,29 +173,32 @@ upper value over all orders of equal confidences.
 ## Claims
 
 {claims(claim_rows(scene, found), "the repository")}
-MAP@R is that of the paper, with R = the number of other points of the query's class; the repository takes that of the
-smallest class for all queries, and drops the nearest point as the query itself, which is excluded by its index here.
+MAP@R is defined as in the paper, with R the number of other points of the query's class. The repository uses the R of
+the smallest class for all queries, and drops the nearest point as the query itself. Here the query is excluded by its
+index.
 
 ## What ties among confidences do
 
-The simulation itself ties {corrupted} confidences. At confidence {top} the area of 1 - recall@1 is therefore
-{tied}: a program that sorts prints {tied_printed} for {SHUFFLES} orders of the same points.
+The simulation itself ties {corrupted} confidences. At confidence {top} the area of 1 - recall@1 is therefore {tied}.
+A program that sorts prints {tied_printed} for {SHUFFLES} orders of the same points.
 
-Models tie more than that: half precision, a sigmoid that saturates, labels of crops or of people in a few steps. Here
-are the confidences of the first picture as they are deserved, kept in fewer digits. "Sorted" is what a program prints
-that sorts confidences, for {SHUFFLES} orders of the points.
+Models produce more ties than that: by half precision, by a sigmoid that saturates, or by labels of crops or of people
+on a scale of a few steps. The table shows the deserved confidences of the first picture, stored with fewer digits.
+"Sorted" is the range of values that a program prints if it sorts the confidences, for {SHUFFLES} orders of the
+points.
 
 {tie_table(scene, kept, wrong)}
 ![Curves of the same confidences in fewer digits](ties.svg)
 
-- With one decimal, the area of 1 - recall@1 is anything from {recall.lower:.4f} to {recall.upper:.4f}, where that of
-  all digits is {whole.upper:.4f}; that of 1 - MAP@R from {mapr.lower:.4f} to {mapr.upper:.4f}.
-- Confidences that are all the same say nothing, and still "score" from {same.lower:.4f} to {same.upper:.4f}: a
-  program that happens to leave the right answers first prints the former. Their expectation is the mean error.
+- With one decimal, the area of 1 - recall@1 is anything from {recall.lower:.4f} to {recall.upper:.4f}; with all
+  digits it is {whole.upper:.4f}. The area of 1 - MAP@R is anything from {mapr.lower:.4f} to {mapr.upper:.4f}.
+- Confidences that are all the same carry no information, and still "score" from {same.lower:.4f} to {same.upper:.4f}.
+  A program that happens to put the right answers first prints the lower end. The expected value is the mean error.
   `upper` is the value to report.
-- The order that gives the largest area gives the largest value at every point of the curve, too.
+- The order that gives the largest area also gives the largest value at every point of the curve.
 
-Confidence vs recall@1 has no interval, for a threshold takes a tie as a whole. Its mean gives every distinct
-confidence the same weight, so that fewer digits change it, up to the mean of accepting nothing and everything:
+Confidence vs recall@1 has no interval, because a threshold accepts or rejects a tie as a whole. Its mean gives every
+distinct confidence the same weight, so storing fewer digits changes it. If all confidences are equal, it is the mean
+of accepting nothing and accepting everything:
 
 {threshold_table(kept)}"""

@@ -153,30 +153,32 @@ def claim_rows(found: dict[str, dict[str, tp.Result]], count: int) -> list[tuple
     return [
         (
             "MAP@R rewards well clustered embedding spaces.",
-            f"From example 1 to 3 MAP@R rises from {percent(first['AP@R'])} over {percent(second['AP@R'])} to "
+            f"From example 1 to 3, MAP@R rises from {percent(first['AP@R'])} through {percent(second['AP@R'])} to "
             f"{percent(third['AP@R'])} %, and recall@1 from {percent(first['Success@1'])} to "
             f"{percent(third['Success@1'])} %.",
-            "Recall@1 looks at one neighbour, which is of another class only along a border between classes; MAP@R "
-            "looks at as many as the class has.",
+            "Recall@1 looks at one neighbour, which belongs to another class only near a border between classes. "
+            "MAP@R looks at as many neighbours as the class has other points.",
         ),
         (
-            "The titles of the repository's pictures have recall@1, R-precision and MAP@R.",
-            "The table above has them for points of our own.",
-            "The repository's text has no numbers to put beside ours. How much they depend on the points drawn is in "
-            "the table of other seeds.",
+            "The titles of the repository's pictures give recall@1, R-precision and MAP@R.",
+            "The table above gives these measures for points that this study draws.",
+            "The repository's text has no numbers for comparison. The table of other seeds shows how much the "
+            "measures depend on the draw.",
         ),
         (
             "Recall@k is the number of relevant items among the first k, divided by R.",
             f"By this formula recall@1 of example 2 is {100 * recall.lower:.1f} %, not "
             f"{percent(second['Success@1'])} %.",
-            "Recall@k has two meanings: the share of relevant items that is found (`R@k` here) and whether any is "
-            "(`Success@k`). Metric learning, the paper and the repository's code mean the second, at k = 1.",
+            "Recall@k has two meanings: the share of relevant items that is found (`R@k` here), and whether any "
+            "relevant item is found (`Success@k`). Metric learning, the paper and the repository's code mean the "
+            "second, with k = 1.",
         ),
         (
             "The repository's examples search with `ignore_self=False`.",
             f"Then example 2 has, in percent, {with_itself(points, labels)}; with its labels shuffled, "
             f"{with_itself(points, random_labels)}.",
-            "The query is its own nearest neighbour, and recall@1 says nothing. Here it is excluded by its index.",
+            "The query is then its own nearest neighbour, so recall@1 carries no information. In this study the "
+            "query is excluded by its index.",
         ),
     ]
 
@@ -194,10 +196,10 @@ def render(found: dict[str, dict[str, tp.Result]], count: int) -> str:
     collapsed = found["Example 3"]["all at one point"]["AP@R"]
     return f"""# The toy examples of "A Metric Learning Reality Check"
 
-Musgrave, Belongie and Lim (2020, arXiv:2003.08505) argue for MAP@R by three toy examples, which the repository
+Musgrave, Belongie and Lim (2020, arXiv:2003.08505) argue for MAP@R with three toy examples, which the repository
 [arrrrrmin/ranking-metrics](https://github.com/arrrrrmin/ranking-metrics) draws again: points of two classes in the
-plane, evenly spread over strips. Here with {count:,} points each, from a fixed seed; every point queries all the
-others, by Euclidean distance. In percent:
+plane, evenly distributed over strips. This study uses {count:,} points for each example, from a fixed seed. Every
+point queries all the others by Euclidean distance. The measures are in percent:
 
 {table(("", *headings), values)}
 ![The three examples](examples.png)
@@ -207,21 +209,21 @@ others, by Euclidean distance. In percent:
 {claims(claim_rows(found, count), "the repository")}
 ## Other seeds
 
-Mean and standard deviation over {SEEDS} other draws of {count:,} points, in percent:
+The table shows the mean and the standard deviation over {SEEDS} other draws of {count:,} points, in percent:
 
 {table(("", *headings), seeds)}
 ## What the interval adds
 
-The coordinates above are random doubles: no two distances are the same, and each score is one number. Stored more
-coarsely, as quantized embeddings are, points coincide and distances tie. Lower ≤ **expected** ≤ upper value, in
-percent:
+The coordinates above are random doubles. No two distances are the same, so each score is one number. If coordinates
+are stored more coarsely, as in quantized embeddings, points coincide and distances tie. The table shows lower ≤
+**expected** ≤ upper values, in percent:
 
 {table(("", "coordinates rounded", *headings), coarse, words=2)}
 ![Intervals of MAP@R](intervals.svg)
 
-The coarser the coordinates, the more of the score is due to the order of the points. "All at one point" is where a
-network puts them that has collapsed: there MAP@R is {percent(collapsed)} %, and a program that happens to break ties
-in favour of the query's class prints for it what example 3 deserves. The lower value tells the two apart.
+The coarser the coordinates, the more the score depends on the order of the points. "All at one point" is the output
+of a network that has collapsed. Its MAP@R is {percent(collapsed)} %, and a program that happens to break ties in
+favour of the query's class prints the score that example 3 deserves. The lower value tells the two apart.
 """
 
 

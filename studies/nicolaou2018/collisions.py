@@ -167,9 +167,9 @@ def section(data: Data, phocnet_cosine: FloatArray, out: Path, first: dict[str, 
     return (
         "## Figures 2 and 3, section 3.3: collisions\n\n"
         + claims(claim_rows(*found), "the paper")
-        + "\nNeighbouring items in a ranking that are closer than epsilon, every item a query for the others; in "
-        "brackets how many are in the farther half of the ranking. Then the same with epsilon multiplied by the mean "
-        "and by the standard deviation of the distances:\n\n"
+        + "\nThe table counts neighbouring items in a ranking that are closer than epsilon; every item is a query "
+        "for the others. The share in the farther half of the ranking is in brackets. The last two columns "
+        "multiply epsilon by the mean and by the standard deviation of the distances:\n\n"
         + count_table([*found[0].rows, *found[1].rows])
         + "".join(caption(number, name, first[name]) for number, name in ((2, PHOCNET), (3, NOISE)))
     )
@@ -198,9 +198,9 @@ def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
             "cosine has about 20 times as many collisions as Euclidean, for PHOCNet and for white noise",
             f"PHOCNet {phocnet.ratio(*first, epsilon)} times ({in_figure:.1f} among the items of figure 2); white "
             f"noise {noise.ratio(*first, small)} times at {small:g}, {noise.ratio(*first, large)} at {large:g}",
-            "about 20 is the ratio of white noise, not of PHOCNet. It is a matter of scale: noise has Euclidean "
-            f"distances about {noise.mean('euclidean'):.1f} and cosine distances about {noise.mean('cosine'):.2f}, "
-            "so that one epsilon means more to the latter",
+            "about 20 is the ratio for white noise, not for PHOCNet. The cause is scale: noise has Euclidean "
+            f"distances of about {noise.mean('euclidean'):.1f} and cosine distances of about "
+            f"{noise.mean('cosine'):.2f}, so the same epsilon is relatively larger for cosine distances",
         ),
         (
             "city-block has a lot less than Euclidean",
@@ -214,8 +214,8 @@ def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
             + ", ".join(f"{row.distance} {row.by_mean.number:,}" for row in falling)
             + f"; PHOCNet cosine : Euclidean {phocnet.ratio(*first, epsilon, 'by_mean')}, Euclidean : city-block "
             f"{phocnet.ratio(*second, epsilon, 'by_mean')}",
-            f"the order of the noise changes: {' > '.join(row.distance for row in falling)}. That of PHOCNet stays, "
-            "with smaller ratios",
+            f"the order for noise changes: {' > '.join(row.distance for row in falling)}. The order for PHOCNet "
+            "stays the same, with smaller ratios",
         ),
         (
             "(not in the paper) the same at epsilon times the deviation of the distances",
@@ -223,12 +223,12 @@ def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
             f"{noise.ratio(*second, large, 'by_deviation')} for white noise; "
             f"{phocnet.ratio(*first, epsilon, 'by_deviation')} and {phocnet.ratio(*second, epsilon, 'by_deviation')} "
             "for PHOCNet",
-            "of noise nothing is left to tell the distances apart: they collide as often as their spread says. Of "
-            "PHOCNet, whose vectors are nearly binary, something is",
+            "for noise the three distances no longer differ: they collide as often as their spread implies. For "
+            "PHOCNet, whose vectors are nearly binary, a difference remains",
         ),
         (
             "only PHOCNet by cosine has almost all collisions among the farthest items",
-            f"in the farther half {cosine.absolute.right:.0%} of them; PHOCNet by Euclidean "
+            f"in the farther half: {cosine.absolute.right:.0%} of them; PHOCNet by Euclidean "
             f"{euclidean.absolute.right:.0%}; white noise "
             f"{', '.join(f'{row.absolute.right:.0%}' for row in of_noise)}",
             "words with no character in common have nearly orthogonal vectors, all at a cosine distance near 1",
@@ -237,15 +237,16 @@ def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
             "PHOCNet by cosine has many collisions among relevant items",
             f"{cosine.relevant:.1%} of the items that collide are relevant; PHOCNet by Euclidean "
             f"{euclidean.relevant:.1%}, white noise by cosine {of_noise[0].relevant:.1%}",
-            f"images of one word come out almost the same; of all items in the rankings {ranked:.1%} are relevant",
+            f"images of the same word get almost the same vector; of all items in the rankings {ranked:.1%} are "
+            "relevant",
         ),
         (
             "white noise needs an epsilon of 1e-6 (section 3.2) or 1e-5 (3.3) instead of 1e-10: PHOCNet is 10 000 "
             "times more prone to collisions",
-            f"as many collisions by cosine as PHOCNet at {epsilon:g} need {matching:.2g}, {matching / epsilon:,.0f} "
-            "times as much",
-            "the two epsilons of the paper contradict each other: 1e-6 goes with 10 000 times and 1e-5 is that of "
-            "the published code",
+            f"to have as many collisions by cosine as PHOCNet at {epsilon:g}, white noise needs {matching:.2g}, "
+            f"{matching / epsilon:,.0f} times as much",
+            "the two epsilons of the paper contradict each other: 1e-6 corresponds to 10 000 times, and 1e-5 is "
+            "the epsilon of the published code",
         ),
     ]
 

@@ -144,17 +144,17 @@ def section(quick: bool) -> str:
     summary = claims(
         [
             (
-                "the true AP is computed by a dynamic program over a grid of relevant and other items, O(r·i)",
-                f"equal to the closed form, at most {worst:.1e} apart",
-                "both are the mean over all orderings; the test suite compares both with the enumeration in "
+                "a dynamic program over a grid of relevant and other items computes the true AP, O(r·i)",
+                f"equal to the closed form, with a relative difference of at most {worst:.1e}",
+                "both compute the mean over all orderings; the test suite compares both with an enumeration in "
                 "fractions",
             ),
             (
                 '"the brute force algorithm would be inefficient" (section 4.2)',
                 f"at {largest.items:,} items the program visits {largest.cells:,} cells, the closed form "
                 f"{largest.ties:,} ties",
-                "a cell is a rank and a number of relevant items above it; the expectation and the bounds of a tie "
-                "are formulas of running sums, one table of which serves all rankings",
+                "a cell is a rank and a number of relevant items above it. The expectation and the bounds of a "
+                "tie are formulas of running sums, and one table of these sums serves all rankings",
             ),
         ],
         "the paper",

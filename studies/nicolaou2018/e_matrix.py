@@ -137,29 +137,29 @@ def section(distances: FloatArray, labels: npt.NDArray[Any], out: Path, quick: b
     rows = [
         (
             "epsilon must be smaller than the smallest difference above zero between two distances of a query",
-            f"that is {double.gap:.1e} in double precision, {half.gap:.1e} in float16",
-            "a larger one moves items past others that are really nearer: the bounds are wrong from "
+            f"this difference is {double.gap:.1e} in double precision, {half.gap:.1e} in float16",
+            "a larger epsilon moves items past others that are in fact nearer: the bounds are wrong from "
             f"{double.first(WRONG)} and from {half.first(WRONG)} on",
         ),
         (
             "(not in the paper) it must also be large enough to change the distances",
             f"to change the largest one, {rounded.max():g} in float16, it must exceed {half.change:.1e}",
-            f"a smaller one leaves ties as they are, and the order of the data breaks them: {NARROW} from "
+            f"a smaller epsilon leaves ties unchanged, and the order of the data breaks them: {NARROW} from "
             f"{half.first(NARROW)} on for float16, where of the epsilons tried {works} are right",
         ),
         (
             '"This can for example be easily achieved by switching from float to double precision"',
-            f"from float16 to double, yes. Where distances are doubles already, epsilon would have to lie between "
+            "from float16 to double, yes. If distances are already doubles, epsilon would have to lie between "
             f"{double.change:.1e} and {double.gap:.1e}",
-            "that is between half a unit in the last place of a distance near 1 and one or two such units: no room. "
-            "Small epsilons are right here only because these doubles have no ambiguous tie, so that changing "
-            "nothing is right. tieproof compares real distances and needs no epsilon",
+            "this range, from half a unit in the last place of a distance near 1 to one or two such units, is "
+            "too narrow. Small epsilons are right here only because these doubles have no ambiguous tie, so it "
+            "is right to change nothing. tieproof compares real distances and needs no epsilon",
         ),
     ]
     return (
         "## Section 4.1: bounds by a matrix of epsilons\n\n"
         + claims(rows, "the paper")
-        + "\nPHOCNet by cosine distance, each query left out by its index.\n\n"
+        + "\nPHOCNet by cosine distance; each query is left out by its index.\n\n"
         + sweep_table(double, half)
         + "\n![mAP by the matrix E against epsilon](e_matrix.svg)\n"
     )

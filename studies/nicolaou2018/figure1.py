@@ -63,12 +63,12 @@ def section() -> str:
         (
             "lines c to f: 39.28% to 70%",
             f"{tied.lower:.4%} to {tied.upper:.4%}, expectation {tied.expected:.4%}",
-            "one of ranks 1 and 2 and one of ranks 5 to 7 is relevant: of the six orderings, which are equally "
-            "likely, the figure shows four, both ends among them. The paper has no expectation",
+            "one of ranks 1 and 2 and one of ranks 5 to 7 is relevant. Of the six orderings, which are equally "
+            "likely, the figure shows four, including both extremes. The paper does not give the expectation",
         )
     )
     return (
         "## Figure 1: one query, six average precisions\n\n"
         + claims(rows, "the paper")
-        + "\nThe paper cuts digits off: 66.66, 39.28 and 64.28 would round to 66.67, 39.29 and 64.29.\n"
+        + "\nThe paper truncates digits: 66.66, 39.28 and 64.28 would round to 66.67, 39.29 and 64.29.\n"
     )

@@ -106,11 +106,12 @@ def section(data: Data, distances: FloatArray, orders: int = ORDERS) -> str:
     return (
         "## Section 3.1: PHOCNet on George Washington\n\n"
         + claims(rows, "the paper")
-        + "\nEvery distance as a real number, rounded once to the precision, then ranked; the query left out by its "
-        "index:\n\n"
+        + "\nIn the following table every distance is computed as a real number, rounded once to the precision, "
+        "and then ranked. The query is left out by its index:\n\n"
         + values
-        + "\nThe published method by cosine distance in double precision, and what becomes of it without its two "
-        "peculiarities; in brackets the queries that it averages over:\n\n" + variant_table(found)
+        + "\nThe next table shows the published method by cosine distance in double precision, and its scores "
+        "without its two peculiarities. The number of queries that are averaged is in brackets:\n\n"
+        + variant_table(found)
     )
 
 
@@ -124,13 +125,13 @@ def protocol_claims(data: Data, exact: tp.Result) -> list[tuple[str, str, str]]:
             "1164 word images of 431 classes, 899 queries (slides: of 166 classes)",
             f"{len(data.labels)} of {len(sizes)} classes, {exact.ties.queries} queries of {(sizes > 1).sum()} "
             "classes",
-            f"{(sizes == 1).sum()} words occur once: no queries, but in the database",
+            f"{(sizes == 1).sum()} words occur once: they are not queries, but they are in the database",
         ),
         (
             "mAP 95.34% to 95.36%",
             f"{score.lower:.4%} to {score.upper:.4%}",
-            f"cosine distances compared as real numbers: {ties or 'no'} ambiguous ties. The paper's values are those "
-            "of its code, which the next rows take apart",
+            f"cosine distances compared as real numbers: {ties or 'no'} ambiguous ties. The paper's values are "
+            "those of its code; the next rows explain them",
         ),
     ]
 
@@ -141,6 +142,5 @@ def order_claim(turned: Orders, count: int) -> tuple[str, str, str]:
         "values differ for data in another order (section 1.1)",
         f'{count} orders of the dimensions: "unspecified" {listed(f"{value:.4%}" for value in turned.published)}; '
         f"tieproof {listed(f'{value.lower:.4%}' for value in turned.exact)}",
-        "sums in another order round differently, so that the ties above come and go; the bits of tieproof's are "
-        "the same",
+        "sums in another order round differently, so the ties above come and go; tieproof gives the same bits",
     )

@@ -77,31 +77,32 @@ def published_claims(
     tied = ties_to_break(distances, relevant)
     return [
         (
-            "(the published code, by our reference of its method)",
+            "(the published code, by our reimplementation)",
             ", ".join(f'"{mode}" {score.mean:.4%}' for mode, score in published.items()),
-            f"with the digits after the second cut off, as the paper does in figure 1, {cut(low.mean)}% and "
+            f"truncated after the second digit, as the paper does in figure 1, these are {cut(low.mean)}% and "
             f"{cut(high.mean)}%. The optimistic value is the smaller one",
         ),
         (
             "why they are too low",
             f"without the constant in recall {without['optimistic'].mean:.4%} to {without['pessimistic'].mean:.4%}",
-            f"the constant of {CONSTANT:g}, meant to avoid a division by zero, makes recall positive at rank 1: the "
-            f"average precision of {lowered} queries whose nearest item is wrong is divided by R + 1 instead of R",
+            f"the constant of {CONSTANT:g}, meant to avoid a division by zero, makes recall positive at rank 1. "
+            f"The average precision of {lowered} queries whose nearest item is not relevant is thus divided by R "
+            "+ 1 instead of R",
         ),
         (
             "why pessimistic exceeds optimistic",
-            f"queries that another item is at most as far from as they are themselves: {listed(near)}",
-            "the query is dropped by rank. The constant pushes it behind the other item, which is dropped in its "
-            "place, and the query stays, as a relevant item at rank 1: "
+            f"queries that are at least as near to another item as to themselves: {listed(near)}",
+            "the query is dropped by its rank. The constant pushes it behind the other item, which is dropped "
+            "instead, and the query remains as a relevant item at rank 1: "
             + "; ".join(in_both_modes(query, low, high, labels) for query in near),
         ),
         (
             "the constant is smaller than any difference of distances",
             f"it changes {changed:,} of {relevant.sum() - len(relevant):,} relevant distances, none above "
             f"{largest:.1e}",
-            f"half a unit in the last place of a larger double is more than {CONSTANT:g}. The only ties of relevant "
-            f"and other items, the query among them, are in the rows of {listed(tied)}, where one of the two is the "
-            "query",
+            f"half a unit in the last place of a larger double is more than {CONSTANT:g}. The only ties between "
+            f"relevant and other items, including the query, are in the rows of {listed(tied)}, where one of the "
+            "two items is the query",
         ),
     ]
 
@@ -109,7 +110,7 @@ def published_claims(
 def in_both_modes(query: int, low: Score, high: Score, labels: npt.NDArray[Any]) -> str:
     """The average precision of a query in the optimistic and in the pessimistic mode."""
     single = np.count_nonzero(labels == labels[query]) == 1
-    aside = " (a word that occurs once, and should be no query)" if single else ""
+    aside = " (a word that occurs once and should not be a query)" if single else ""
     before, after = (
         "no query" if np.isnan(score.per_query[query]) else f"{score.per_query[query]:.4f}" for score in (low, high)
     )

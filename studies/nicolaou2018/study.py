@@ -15,10 +15,10 @@ from studies.nicolaou2018.straightforward import distance_matrix
 
 INTRODUCTION = """# Non-deterministic behavior of ranking-based metrics, computed again
 
-A. Nicolaou, S. Dey, V. Christlein, A. Maier, D. Karatzas: Non-deterministic Behavior of Ranking-based Metrics when
-Evaluating Embeddings, 2018 (arXiv:1806.07171); its slides, "Can we hack mAP?"; and the code that its footnote 3
-names, https://github.com/anguelos/embedding_map, of whose method `straightforward.py` is a reference of ours. Written
-by `python studies/nicolaou2018/study.py`.
+This report recomputes the claims of A. Nicolaou, S. Dey, V. Christlein, A. Maier, D. Karatzas: Non-deterministic
+Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018 (arXiv:1806.07171), and of its slides, "Can we hack
+mAP?". It also uses the code that the paper's footnote 3 names, https://github.com/anguelos/embedding_map;
+`straightforward.py` reimplements its method. Written by `python studies/nicolaou2018/study.py`.
 """
 
 

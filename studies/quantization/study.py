@@ -171,23 +171,23 @@ def claim_rows(forms: Results, methods: Results, printed: Mapping[str, list[floa
             "A first look at 4,000 other rows of the same collection: 64 bits score an mAP of 0.100 to 0.131 and a "
             "P@1 of 0.30 to 0.40.",
             f"mAP {ap.lower:.3f} to {ap.upper:.3f}, P@1 {first.lower:.3f} to {first.upper:.3f}.",
-            "Other rows; which 64 bits the first look took is not known. The signs of the first 64 numbers, bits "
-            "about their medians and random hyperplanes all come close to it.",
+            "The rows differ, and it is not known which 64 bits the first look used. The signs of the first 64 "
+            "numbers, bits about their medians, and random hyperplanes all give similar scores.",
         ),
         (
             'Shuffling the database "might get 1~2% improvement in mAP", since items at the same Hamming distance '
             'are in no order; as much as another choice of the method, which "might help to improve mAP by 1~2%" '
             "(README of [kamwoh/DPN](https://github.com/kamwoh/DPN), the code of a paper of IJCAI 2020).",
-            f"A shuffle of the file sorted by class changes mAP by {min(gains):+.1f} % to {max(gains):+.1f} %. The "
-            f"interval is {100 * width(signs, 'AP') / ap.expected:.0f} % of the expectation wide.",
-            "What a program prints depends on the order of its file. How much is due to the order, a shuffle does "
-            "not tell: the interval does.",
+            f"Shuffling the file sorted by class changes mAP by {min(gains):+.1f} % to {max(gains):+.1f} %. The "
+            f"width of the interval is {100 * width(signs, 'AP') / ap.expected:.0f} % of the expected value.",
+            "The score that a program prints depends on the order of its file. A shuffle does not tell how much "
+            "is due to the order; the interval does.",
         ),
         (
-            "The method that makes the bits decides what they score.",
+            "The method that makes the bits determines their score.",
             f"The first three methods below have an expected mAP of {span(methods, SIMPLE, 'AP')}; the interval of "
             f"each is at least {min(width(methods[name], 'AP') for name in SIMPLE):.4f} wide.",
-            "A difference between two methods counts where the lower value of one is above the upper value of the "
+            "A difference between two methods counts if the lower value of one is above the upper value of the "
             f"other: {separate(methods)}.",
         ),
     ]
@@ -214,19 +214,19 @@ def render(forms: Results, methods: Results, printed: Mapping[str, list[float]],
     ]
     return f"""# What quantized embeddings score
 
-{items:,} descriptions of software packages, embedded by a sentence encoder, each a query for the others of its
-section ({classes} sections): the same embeddings, stored in fewer and fewer bits. Lower ≤ **expected** ≤ upper value
-over all orderings of tied items:
+{items:,} descriptions of software packages, embedded by a sentence encoder, each query for the others of its section
+({classes} sections). The same embeddings are stored with fewer and fewer bits. The table shows lower ≤ **expected** ≤
+upper values over all orderings of tied items:
 
 {summary(forms)}
 ![Intervals of mAP, P@1 and nDCG@10 of each form](intervals.svg)
 
-Floats and int8 are compared by cosine, and exactly; "distances in" are those of float32, 1 - cosine, each
-rounded to a number of 16 bits, as systems do that keep their distances so. Signs (a bit for each of the first
-numbers, 1 where it is above 0) are compared by Hamming distance. int8 has one scale for all numbers. Of
-{floats.ties.queries:,} queries with a relevant item, {floats.ties.queries_with_ambiguous_ties:,} hold an
-ambiguous tie even in float32, as descriptions that several packages share are the same vector, and
-{signs.ties.queries_with_ambiguous_ties:,} by 64 signs.
+Floats and int8 are compared by cosine, and exactly. "Distances in" means the distances of float32 vectors, 1 -
+cosine, each rounded to a number of 16 bits, as in systems that store such distances. Signs (a bit for each of the
+first numbers, 1 if the number is above 0) are compared by Hamming distance. int8 has one scale for all numbers. Of
+{floats.ties.queries:,} queries with a relevant item, {floats.ties.queries_with_ambiguous_ties:,} have an ambiguous
+tie even in float32, because descriptions that several packages share have the same vector; with 64 signs,
+{signs.ties.queries_with_ambiguous_ties:,} queries have one.
 
 ## Claims
 
@@ -236,14 +236,14 @@ ambiguous tie even in float32, as descriptions that several packages share are t
 {summary(methods, METHODS, "method")}
 ![Intervals of mAP, P@1 and nDCG@10 of each method](methods.svg)
 
-Medians are those of each of the first 64 numbers; hyperplanes are random, with a fixed seed; components are the 64
-principal ones, rotated by ITQ (Gong and Lazebnik 2011) in the last row.
+"Above the medians" uses the median of each of the first 64 numbers. The hyperplanes are random, with a fixed seed.
+The components are the 64 principal ones; in the last row they are rotated by ITQ (Gong and Lazebnik 2011).
 
 ## What a program prints
 
-mAP of the 64 signs by a stable sort of exact Hamming distances. One file for all queries cannot favour them all; a
-list of candidates for each query that names the relevant ones first, as data for rerankers does, reaches the upper
-bound, and backwards the lower one ({interval(signs["AP"])}).
+The table shows the mAP of the 64 signs by a stable sort of exact Hamming distances. A single file for all queries
+cannot favour all of them. A list of candidates for each query that names the relevant items first, as data for
+rerankers often does, reaches the upper bound; the reversed list reaches the lower bound ({interval(signs["AP"])}).
 
 {table(("order of the file", "mAP"), orders)}"""
 

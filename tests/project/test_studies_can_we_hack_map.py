@@ -167,6 +167,6 @@ def test_a_score_above_one_has_its_sentence(
 ) -> None:
     best = Finding("zeros", "blind", Verdict.EXPLOITABLE, score, 0.1, 0.01, 9.0, "")
     monkeypatch.setattr(study, "best_blind", lambda number: best)
-    assert ("A score above 1 (fooled, AP) is the score of no ranking" in study.render(audited)) is said
+    assert ("No ranking has a score above 1 (fooled, AP):" in study.render(audited)) is said
     study.draw(audited, tmp_path / "blind.svg")
     assert ("1: no ranking scores more" in (tmp_path / "blind.svg").read_text()) is said

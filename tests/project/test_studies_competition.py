@@ -1,4 +1,4 @@
-"""The study of a made competition: its script and its entries are what they are said to be."""
+"""The study of a simulated competition: its script and its entries do what the report says."""
 
 import os
 from fractions import Fraction
