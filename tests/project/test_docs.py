@@ -34,9 +34,8 @@ def test_page_of_confidences_runs() -> None:
     assert isinstance(names["found"], tp.confidence.CredibleRetrieval)
 
 
-@pytest.mark.parametrize("page", ["compare", pytest.param("uncertainty", marks=pytest.mark.heavy)])
-def test_pages_on_uncertainty_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    script = ROOT / "docs" / f"{page}.md"
+def test_page_on_comparisons_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    script = ROOT / "docs" / "compare.md"
     if not script.exists():
         pytest.skip("no docs beside the tests")
     text, names = script.read_text(encoding="utf-8"), dict[str, object]()

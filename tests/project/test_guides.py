@@ -125,6 +125,8 @@ def test_ties_explained(follow: Any) -> None:
     names, _ = follow("ties")
     assert names["result"]["AP"].lower == pytest.approx(5 / 6, rel=1e-15)
     assert names["result"]["AP"].upper == 1
+    assert names["intervals"][8].lower < 0.1
+    assert 0.85 < names["intervals"][8].upper < 0.9
 
 
 def test_tour(follow: Any) -> None:
@@ -146,6 +148,15 @@ def test_exactness(follow: Any) -> None:
     names, said = follow("exactness")
     assert (names["found"]["RR"].lower, names["found"]["RR"].upper) == (0.5, 1)
     assert said.endswith("True\n")
+
+
+@pytest.mark.heavy
+def test_uncertainty(follow: Any) -> None:
+    names, said = follow("uncertainty")
+    assert "queries 95%" in said
+    interval = names["result"].interval("AP")
+    assert str(interval) in said
+    assert interval.low < names["result"]["AP"].lower < interval.high
 
 
 def test_all_commands_are_shown() -> None:
