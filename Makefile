@@ -4,7 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo help kernels wheels test test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
+# Whatever PYTHONPATH names would stand in place of what $(VENV) or a wheel holds.
+unexport PYTHONPATH
+
+# Targets share $(VENV) and dist; what takes long uses all processors by itself.
+.NOTPARALLEL:
+
+.PHONY: demo help kernels wheels test test-newest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
 	studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
@@ -18,6 +24,28 @@ kernels:  ## compile the kernels anew after a change of their sources
 
 test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 	$(BIN)/python -m pytest -n auto -q
+
+# python3 may be an older Python, for which NumPy's newest has no wheel. pyenv's names of others lead nowhere.
+PYENV = $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions
+NEWEST_PYTHON ?= $(shell for python in python3.14 $(PYENV)/3.14.*[0-9]/bin/python python3.13 $(PYENV)/3.13.*[0-9]/bin/python; \
+	do $$python -c "" 2> /dev/null && echo $$python && break; done)
+# The definitions, in fractions, and each way in: what changes in Python or NumPy shows here if anywhere.
+NEWEST_TESTS = tests/promises/test_exact.py::test_query_and_gallery tests/promises/test_brute_force.py \
+	tests/promises/test_spot_values.py tests/native/test_native_calls.py tests/inputs/test_readers.py \
+	tests/measures/test_measures.py::test_measure_is_its_definition_over_all_orderings \
+	tests/measures/test_measures.py::test_graded_measure_is_its_definition_over_all_orderings tests/measures/test_ties.py \
+	tests/calls/test_answers.py tests/calls/test_evaluator.py tests/calls/test_runs.py
+NEWEST = $(VENV)/of-newest/bin/python
+
+test-newest:  ## run some of the tests on the newest Python that is here, with the newest dependencies, in a minute
+	python="$(NEWEST_PYTHON)"; if [ -z "$$python" ]; then \
+		echo "test-newest is skipped: no Python 3.13 or later was found; NEWEST_PYTHON names one."; \
+	else \
+		$$python -m venv --clear $(VENV)/of-newest && \
+		$(NEWEST) -m pip install --quiet --editable '.[test]' && \
+		$(NEWEST) -c 'import platform, numpy; print("Python", platform.python_version(), "and NumPy", numpy.__version__)' && \
+		$(NEWEST) -m pytest -n auto -q $(NEWEST_TESTS); \
+	fi
 
 # Tests that need torch and the like; one version of torch, so that what was tested is known. open-metric-learning pins
 # an old NumPy and brings libraries for images; what is tested beside it needs neither.

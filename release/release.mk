@@ -24,7 +24,7 @@ clean-dist:
 # Compiled by the compiler of this machine, as whoever installs from sources does.
 test-sdist: wheels $(VENV)/installed-release
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)/of-sdist
-	$(BIN)/uv pip install --quiet --python $(VENV)/of-sdist "$$(ls dist/*.tar.gz)[test]"
+	$(BIN)/uv pip install --quiet --python $(VENV)/of-sdist "dist/tieproof-$(VERSION).tar.gz[test]"
 	$(VENV)/of-sdist/bin/tieproof demo
 	$(VENV)/of-sdist/bin/python -m pytest -q -n auto tests/engine
 
@@ -40,8 +40,8 @@ test-same-bytes: wheels  ## build the sdist and the wheels twice, in two folders
 PYTHONS = python3.11 python3.12 python3.13
 
 test-versions: $(VENV)/installed-release  ## run TESTS on all of PYTHONS, with the oldest and the newest dependencies
-	$(BIN)/python release/versions.py $(addprefix --python , $(PYTHONS)) $(TESTS)
-	$(BIN)/python docs/write_versions.py
+	$(BIN)/python release/versions.py $(addprefix --python , $(PYTHONS)) $(TESTS); \
+		ended=$$?; $(BIN)/python docs/write_versions.py && exit $$ended
 
 # actionlint is run by the workflow itself: its package fetches a program that not every network has.
 lint-release: $(VENV)/installed-release  ## check the workflows, the templates, CITATION.cff and the recipe
