@@ -50,9 +50,12 @@ def render() -> str:
 
 
 def row(run: dict[str, Any]) -> str:
-    """A run, as a row of the table."""
+    """A run, as a row of the table; one that ended early is never shown as if nothing had failed."""
     cells = [run["system"], run["python"], DEPENDENCIES[run["resolution"]], run["versions"]["numpy"], run["tests"]]
-    return "| " + " | ".join(map(str, [*cells, *run["counts"].values(), run["date"]])) + " |\n"
+    passed, failed, skipped = (run["counts"][name] for name in ("passed", "failed", "skipped"))
+    if run["exit"] and not failed:
+        failed = f"pytest ended with {run['exit']}"
+    return "| " + " | ".join(map(str, [*cells, passed, failed, skipped, run["date"]])) + " |\n"
 
 
 if __name__ == "__main__":

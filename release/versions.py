@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -44,8 +45,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="versions-") as folder:
         wheel = given.wheel.resolve() if given.wheel else built(Path(folder))
         for number, (python, resolution) in enumerate(product(given.python, given.resolution or RESOLUTIONS)):
-            made = tested(Path(folder, str(number)), wheel, python, resolution, tests)
-            print(f"{made['python']}, {resolution}, NumPy {made['versions']['numpy']}:", made["counts"], flush=True)
+            try:
+                made = tested(Path(folder, str(number)), wheel, python, resolution, tests)
+            except subprocess.CalledProcessError as error:
+                print(
+                    f"{python}, {resolution}: no environment, since this failed: {shlex.join(error.cmd)}", flush=True
+                )
+                failed = True
+                continue
+            outcome = "failed" if made["exit"] else "passed"
+            print(
+                f"{made['python']}, {resolution}, {made['versions']['numpy']}: {outcome}", made["counts"], flush=True
+            )
             keep(made)
             failed |= made["exit"] != 0
     return int(failed)
@@ -85,7 +96,9 @@ def tested(folder: Path, wheel: Path, python: str, resolution: str, tests: list[
 
 
 def counts(report: Path) -> dict[str, int]:
-    """How many tests there were, by what came of them."""
+    """How many tests there were, by what came of them: none where pytest ended before it wrote its report."""
+    if not report.exists():
+        return {"passed": 0, "failed": 0, "skipped": 0}
     suite = next(ET.parse(report).iter("testsuite"))
     number = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
     failed = number["failures"] + number["errors"]

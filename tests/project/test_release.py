@@ -79,6 +79,57 @@ def test_workflows_pin_what_they_use_and_say_that_they_never_ran(path: Path) -> 
     assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action) for action in used)
 
 
+def test_rows_of_versions_show_what_failed() -> None:
+    run = {
+        "system": "Linux",
+        "python": "3.13.0",
+        "resolution": "highest",
+        "versions": {"numpy": "2.4.0"},
+        "tests": "tests",
+    }
+    row = runpy.run_path(str(ROOT / "docs/write_versions.py"))["row"]
+    for code, failed, shown in ((0, 0, "0"), (1, 2, "2"), (3, 0, "pytest ended with 3")):
+        counts = {"passed": 7, "failed": failed, "skipped": 1}
+        made = row(run | {"counts": counts, "exit": code, "date": "2026-11-22"})
+        assert made == f"| Linux | 3.13.0 | newest | 2.4.0 | tests | 7 | {shown} | 1 | 2026-11-22 |\n"
+
+
+def test_a_version_that_cannot_be_had_fails_and_the_others_are_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    versions = script("versions")
+
+    def tested(folder: Path, wheel: Path, python: str, resolution: str, tests: list[str]) -> dict[str, Any]:
+        if python == "python9":
+            raise versions.subprocess.CalledProcessError(2, ["uv", "venv"])
+        counts = {"passed": 1, "failed": 0, "skipped": 0}
+        return {"system": "Linux", "python": "3.13.0", "resolution": resolution, "tests": " ".join(tests)} | {
+            "versions": {"numpy": "2.4.0"},
+            "counts": counts,
+            "exit": 0,
+        }
+
+    monkeypatch.setattr(versions, "RUNS", tmp_path / "versions.json")
+    monkeypatch.setattr(versions, "tested", tested)
+    asked = [
+        "versions.py",
+        "--python",
+        "python9",
+        "--python",
+        "python3.13",
+        "--wheel",
+        "a.whl",
+        "--resolution",
+        "highest",
+    ]
+    monkeypatch.setattr("sys.argv", asked)
+    assert versions.main() == 1
+    assert "python9, highest: no environment" in capsys.readouterr().out
+    assert [run["python"] for run in json.loads((tmp_path / "versions.json").read_text(encoding="utf-8"))] == [
+        "3.13.0"
+    ]
+
+
 def test_targets_that_workflows_call_are_there() -> None:
     made = (ROOT / "Makefile").read_text(encoding="utf-8") + (ROOT / "release/release.mk").read_text(encoding="utf-8")
     for path in WORKFLOWS:
@@ -107,6 +158,7 @@ def test_runs_are_counted_and_kept_once(tmp_path: Path, monkeypatch: pytest.Monk
     report = tmp_path / "report.xml"
     report.write_text('<testsuites><testsuite tests="9" failures="1" errors="2" skipped="3"/></testsuites>')
     assert versions.counts(report) == {"passed": 3, "failed": 3, "skipped": 3}
+    assert versions.counts(tmp_path / "none.xml") == {"passed": 0, "failed": 0, "skipped": 0}
     monkeypatch.setattr(versions, "RUNS", tmp_path / "versions.json")
     run = {"system": "Linux", "python": "3.12.1", "resolution": "highest", "tests": "all", "exit": 1}
     for made in (run, run | {"exit": 0}, run | {"python": "3.11.7"}):
