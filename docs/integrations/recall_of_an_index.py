@@ -1,6 +1,6 @@
-"""What definitions of an index's recall make of indexes that answer badly, or well. Writes recall_of_an_index.md.
+"""Values of several definitions of recall for indexes that answer badly, or well. Writes recall_of_an_index.md.
 
-Needs faiss, for the example that the page begins with.
+Needs faiss for the example at the beginning of the page.
 """
 
 import re
@@ -25,10 +25,10 @@ INTRODUCTION = """<!-- Written by docs/integrations/recall_of_an_index.py from w
 
 # Recall of an index
 
-What share of the true k nearest neighbours does an index find? Where several items are at exactly the k-th distance
-(codes of few bits, int8, duplicates) there is no such set as "the k nearest": a file of true neighbours lists one
-choice of many, and an index that found others, just as near, seems to be wrong. `tp.neighbor_recall` gives the whole
-interval over all choices, exactly:
+What share of the true k nearest neighbours does an index find? If several items are at exactly the k-th distance
+(codes of few bits, int8, duplicates), "the k nearest" is not a unique set. A file of true neighbours lists one choice
+of many, and an index that found other items, just as near, seems to be wrong. `tp.neighbor_recall` returns the exact
+interval over all choices:
 
 ```python
 import faiss
@@ -38,7 +38,7 @@ import tieproof as tp
 codes = np.random.default_rng(0).integers(0, 256, (5000, 2), dtype=np.uint8)  # 16 bits each
 queries, gallery = codes[:200], codes[200:]
 index = faiss.IndexBinaryIVF(faiss.IndexBinaryFlat(16), 16, 8)
-index.nprobe = 8  # it looks at all of its lists, so this search is exact and should score 1
+index.nprobe = 8  # it searches all of its lists, so this search is exact and should score 1
 index.train(gallery)
 index.add(gallery)
 far, found = index.search(queries, 10)
@@ -51,34 +51,35 @@ print(tp.neighbor_recall(found, queries=queries, gallery=gallery, distance="hamm
 
 @PRINTED@
 
-By the ids of a list of true neighbours this exact search finds a part of them only, by chance, for the list has other
-ones of the tied items. Let s items be nearer than the k-th distance and t at it, r = k - s of which belong to the k
-nearest; of the former a are found and of the latter b. Over all choices of the k nearest:
+Compared by ids with a list of true neighbours, this exact search finds only a part of them, by chance, because the list
+contains other items of the ties. Let s items be nearer than the k-th distance and t items at it; r = k - s of these t
+belong to the k nearest. The index found a of the s items and b of the t items. Over all choices of the k nearest:
 
-| | recall | what it is |
+| | recall | meaning |
 |---|---|---|
-| lower | (a + max(0, r - (t - b))) / k | what the unluckiest file of ids says |
-| expected | (a + r b / t) / k | what such a file says on average |
-| upper | (a + min(b, r)) / k | 1 exactly where the found items hold k items than which no other is nearer |
+| lower | (a + max(0, r - (t - b))) / k | the recall with the least favourable file of ids |
+| expected | (a + r b / t) / k | the mean recall over all such files |
+| upper | (a + min(b, r)) / k | 1 exactly if the found items contain k items such that no other item is nearer |
 
-**Report `upper`**: whoever returns any of the tied items has found a nearest one, so an exact search scores 1. (Of
-measures of rankings `lower` is the one to report: there ties are what a system claims, here they are in the data.)
-An item that a list has twice counts once; padding (-1, the largest number of uint32 or uint64, a distance of NaN)
-counts as not found, and the result says how many there were of both. Distances that an index claims do not count.
-What usearch or qdrant answered can be passed as it is.
+**Report `upper`**: an index that returns any of the tied items has found a nearest item, so an exact search scores 1.
+(For measures of rankings, report `lower`: there the ties come from the system, and here they are in the data.) An item
+that occurs twice in a list counts once. Padding (-1, the largest number of uint32 or uint64, a distance of NaN) counts
+as not found, and the result reports how many duplicates and how much padding there were. Distances that the index
+returns are not used. The answers of usearch and qdrant can be passed as they are.
 
-The true neighbours come from vectors, `queries=` and `gallery=`, ranked exactly, or from a file, `truth=(ids,
-distances)`, whose equal numbers are ties, also where only float32 made them equal. A list may end within the tie at the
-k-th distance: then `lower` and `upper` are over all that it may hold beyond the end, `found.at(10).cut_off` says where
-that is so, and a longer list leaves less open. There `upper` is a bound, which no index has earned.
+The true neighbours come from vectors, `queries=` and `gallery=`, which are ranked exactly, or from a file,
+`truth=(ids, distances)`. Equal numbers in the file are ties, even if only float32 made them equal. If a list of true
+neighbours ends within the tie at the k-th distance, `lower` and `upper` cover all items that may follow its end, and
+`found.at(10).cut_off` marks these queries; a longer list leaves less open. In this case `upper` is only a bound: it does
+not show that the index found these items.
 
-`k=(1, 10, 100)` asks for several k, and `k=1, among=100` is what is known as recall@100 of a quantizer: whether the
-nearest is among the first hundred.
+`k=(1, 10, 100)` asks for several k. `k=1, among=100` is known as recall@100 of a quantizer: whether the nearest item is
+among the first hundred.
 
 From the command line, with the files of [ann-benchmarks](https://github.com/erikbern/ann-benchmarks),
 [VIBE](https://github.com/vector-index-bench/vibe) and
-[big-ann-benchmarks](https://github.com/harsha-simhadri/big-ann-benchmarks), whose vectors `tieproof evaluate` reads,
-too:
+[big-ann-benchmarks](https://github.com/harsha-simhadri/big-ann-benchmarks), whose vectors `tieproof evaluate` can
+read, too:
 
 ```text
 tieproof neighbor-recall index.hdf5 sift-128-euclidean.hdf5 -k 10
@@ -87,46 +88,46 @@ tieproof neighbor-recall found.ibin GT.public.1B.ibin -k 1 -k 10 --json recall.j
 tieproof neighbor-recall found.npy --queries query.u8bin --gallery base.u8bin -d euclidean -k 10
 ```
 
-## What others count
+## Definitions of other benchmarks
 
-With a truth of lists, `found.at(10).of_others` has what two benchmarks count of the same lists, under their own
-names:
+If the truth is given as lists, `found.at(10).of_others` contains the recall of two benchmarks for the same lists, under
+their own names:
 
-| name | what counts as found |
+| name | counts as found |
 |---|---|
-| ann-benchmarks k-nn | each of the first k places with a distance of at most d_k + 0.001 (VIBE's recall is this one, too) |
+| ann-benchmarks k-nn | each of the first k ranks with a distance of at most d_k + 0.001 (VIBE's recall is this one, too) |
 | ann-benchmarks epsilon, largeepsilon | the same with at most 1.01 d_k, 1.1 d_k |
-| big-ann k-nn | each different id among the first k of the truth, and among those behind them as long as their distances differ from d_k by less than 0.000001 |
+| big-ann k-nn | each distinct id that is among the first k of the truth, or behind them while the distances differ from d_k by less than 0.000001 |
 
-Both are lenient to ties where the numbers allow it, and both can be fooled, or wrong about an index that is right.
-{items:,} items of 8 numbers from 0 to 2, {queries} queries, Euclidean distances, k = {k}, a truth of {listed} items
-where nothing else is said; in bold what is not between `lower` and `upper`:
+Both definitions tolerate ties if the numbers allow it. Both can be fooled, or report a wrong value for a correct index.
+The table has {items:,} items of 8 numbers from 0 to 2, {queries} queries, Euclidean distances, k = {k}, and a truth of
+{listed} items unless the row says otherwise. Values that are not between `lower` and `upper` are in bold:
 
 """
 
 AFTER = """
-That is what the definitions count, as functions of the lists that they get. The runner of ann-benchmarks computes the
-distances itself from the ids, and today refuses lists that hold an item twice; issues
+These are the values of the definitions, as functions of the lists that they receive. The runner of ann-benchmarks computes
+the distances itself from the ids, and now refuses lists that contain an item twice. Its issues
 [176](https://github.com/erikbern/ann-benchmarks/issues/176) and
-[519](https://github.com/erikbern/ann-benchmarks/issues/519) there are about ties and duplicates, pull requests
+[519](https://github.com/erikbern/ann-benchmarks/issues/519) are about ties and duplicates, and pull requests
 [59](https://github.com/harsha-simhadri/big-ann-benchmarks/pull/59) and
-[74](https://github.com/harsha-simhadri/big-ann-benchmarks/pull/74) of big-ann-benchmarks about ties. Whoever takes
-the definition without the runner, or reads result files of others, has neither.
+[74](https://github.com/harsha-simhadri/big-ann-benchmarks/pull/74) of big-ann-benchmarks are about ties. A program that
+uses the definition without the runner, or that reads result files, has neither safeguard.
 
 ## Items within a radius
 
-Which items are within a radius is one set, whatever is tied, so the recall of range search is one number.
-`tp.range_recall((lims, ids), (true_lims, true_ids))` and `tieproof range-recall FOUND TRUTH` count an item once;
-big-ann-benchmarks (whose ranking is by an average precision over thresholds, which is not computed here) counts it as
-often as a list has it. What that makes of two indexes:
+The items within a radius are a unique set, whatever is tied, so the recall of range search is a single number.
+`tp.range_recall((lims, ids), (true_lims, true_ids))` and `tieproof range-recall FOUND TRUTH` count an item once.
+big-ann-benchmarks counts an item as often as it occurs in the list. (It ranks systems by an average precision over
+thresholds, which tieproof does not compute.) The recall of two indexes:
 
-| what the index returns | big-ann recall, overall | tieproof |
+| answer of the index | big-ann recall, overall | tieproof |
 |---|--:|--:|
 """
 
 
 class Data(NamedTuple):
-    """Distances of all items to each query (q, n), and the list of true neighbours."""
+    """The distances of all items to each query (q, n), and the list of true neighbours."""
 
     distances: Array
     true: Array
@@ -142,10 +143,10 @@ class Data(NamedTuple):
 
 
 class Case(NamedTuple):
-    """An index, and the data that it is asked about.
+    """An index, and the data that it searches.
 
+    what : a description of its answer
     answer : its ids and distances
-    what : what it returns, in words
     """
 
     what: str
@@ -153,7 +154,7 @@ class Case(NamedTuple):
     answer: Callable[[Data], tuple[Array, Array]]
 
     def recall(self) -> tp.RecallAtK:
-        """What everyone counts."""
+        """The recall by all definitions."""
         data = self.data()
         ids, distances = self.answer(data)
         return tp.neighbor_recall(ids, data.truth, k=K, distances=distances, n_items=ITEMS).at(K)
@@ -167,12 +168,12 @@ def vectors() -> tuple[Array, Array]:
 
 
 def listed(distances: Array, length: int = LISTED) -> Data:
-    """The data with a list of so many true neighbours, ties in the order of the gallery."""
+    """The data with a list of `length` true neighbours; ties are in the order of the gallery."""
     return Data(distances, np.argsort(distances, axis=1, kind="stable")[:, :length])
 
 
 def euclidean(unit: float = 1.0, length: int = LISTED) -> Callable[[], Data]:
-    """Euclidean distances of numbers in some unit."""
+    """Euclidean distances of numbers in a given unit."""
 
     def data() -> Data:
         queries, gallery = vectors()
@@ -182,7 +183,7 @@ def euclidean(unit: float = 1.0, length: int = LISTED) -> Callable[[], Data]:
 
 
 def products() -> Data:
-    """Inner products, as distances below 0."""
+    """Negated inner products as distances."""
     queries, gallery = vectors()
     return listed(-(queries @ gallery.T))
 
@@ -204,29 +205,29 @@ def farthest(data: Data) -> Array:
 
 
 def same_item(data: Data) -> tuple[Array, Array]:
-    """The nearest item in every place."""
+    """The nearest item at every rank."""
     ids = np.repeat(data.true[:, :1], K, axis=1)
     return ids, data.of(ids)
 
 
 def forged(data: Data) -> tuple[Array, Array]:
-    """The farthest items, said to be at no distance."""
+    """The farthest items, with forged distances of 0."""
     return farthest(data), np.zeros((QUERIES, K))
 
 
 def nothing_near(data: Data) -> tuple[Array, Array]:
-    """No item, said to be at no distance."""
+    """No item, with forged distances of 0."""
     return np.full((QUERIES, K), -1), np.zeros((QUERIES, K))
 
 
 def one_and_padding(data: Data) -> tuple[Array, Array]:
-    """The nearest item and nothing else."""
+    """The nearest item and padding."""
     first = np.arange(K) == 0
     return np.where(first, data.true[:, :K], -1), np.where(first, data.of(data.true[:, :K]), np.inf)
 
 
 def honest_farthest(data: Data) -> tuple[Array, Array]:
-    """The farthest items, and how far they are."""
+    """The farthest items, with their true distances."""
     ids = farthest(data)
     return ids, data.of(ids)
 
@@ -239,7 +240,7 @@ def end_of_the_list(data: Data) -> tuple[Array, Array]:
 
 CASES = (
     Case("exact search, ties in another order", euclidean(), exact),
-    Case("the nearest item in all ten places", euclidean(), same_item),
+    Case("the nearest item at all ten ranks", euclidean(), same_item),
     Case("the farthest items, with forged distances of 0", euclidean(), forged),
     Case("no item at all (-1), with distances of 0", euclidean(), nothing_near),
     Case("the nearest item and nine paddings", euclidean(), one_and_padding),
@@ -254,7 +255,7 @@ NAMES = ("ann-benchmarks k-nn", "ann-benchmarks epsilon", "ann-benchmarks largee
 
 
 def row(case: Case) -> str:
-    """What is counted of one index."""
+    """The row of one index: its recall by all definitions."""
     found = case.recall()
     ours = found.recall
     cells = [case.what]
@@ -266,7 +267,7 @@ def row(case: Case) -> str:
 
 
 def printed(page: str) -> str:
-    """What the example of the page prints."""
+    """The output of the example on the page."""
     (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     said = StringIO()
     with redirect_stdout(said):
@@ -277,7 +278,7 @@ def printed(page: str) -> str:
 def table() -> str:
     """A row for each index."""
     lines = [
-        "| what the index returns | ann-benchmarks k-nn | epsilon | largeepsilon | big-ann k-nn | tieproof |",
+        "| answer of the index | ann-benchmarks k-nn | epsilon | largeepsilon | big-ann k-nn | tieproof |",
         "|---|--:|--:|--:|--:|--:|",
         *map(row, CASES),
     ]
@@ -297,7 +298,7 @@ def ranges() -> str:
 
 
 def as_ranges(lists: list[Array]) -> tuple[Array, Array]:
-    """Lists one after the other, and where each begins."""
+    """The lists joined into one array, and the offset at which each begins."""
     return np.cumsum([0, *map(len, lists)]), np.concatenate(lists)
 
 

@@ -7,7 +7,7 @@ import tieproof as tp
 
 
 class Embedder(Model):
-    """What a Trainer calls with the columns of its data: the loss, and what it hands on as predictions."""
+    """The model of a Trainer: returns the loss, and embeddings that become the predictions."""
 
     def forward(self, pixels, labels):
         return {"loss": self.loss(pixels, labels), "embeddings": self.embed(pixels)}
@@ -20,7 +20,7 @@ def compute_metrics(evaluated):
 
 
 def rows(part):
-    """The items as a Trainer takes them."""
+    """The items in the format of a Trainer."""
     return [{"pixels": x, "labels": y} for x, y in zip(pixels[part], labels[part], strict=True)]
 
 

@@ -12,7 +12,7 @@ train, test = slice(0, 1000), slice(1000, None)
 
 
 class Model(nn.Module):
-    """A classifier; what it computes on the way there are the embeddings."""
+    """A classifier, whose embeddings are computed on the way to the classes."""
 
     def __init__(self):
         super().__init__()
@@ -20,7 +20,7 @@ class Model(nn.Module):
         self.classify = nn.Linear(16, 10)
 
     def loss(self, pixels, labels):
-        """How wrong the classes are."""
+        """The cross-entropy of the predicted classes."""
         return nn.functional.cross_entropy(self.classify(self.embed(pixels)), labels)
 
     @torch.no_grad()
