@@ -1,13 +1,13 @@
-# `make demo` and `make test` need Python 3.11 or later and the package index, nothing else.
+# `make demo` and `make test` need only Python 3.11 or later and the package index.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-# Whatever PYTHONPATH names would stand in place of what $(VENV) or a wheel holds.
+# Modules on PYTHONPATH would hide those of $(VENV) or of a wheel.
 unexport PYTHONPATH
 
-# Targets share $(VENV) and dist; what takes long uses all processors by itself.
+# Targets share $(VENV) and dist, and long ones use all processors by themselves.
 .NOTPARALLEL:
 
 .PHONY: demo help kernels wheels test test-newest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
@@ -19,17 +19,17 @@ demo: $(VENV)/installed  ## set up $(VENV) and run the demo
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/[$$][(]VENV[)]/, "$(VENV)"); printf "%-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-kernels:  ## compile the kernels anew after a change of their sources
+kernels:  ## recompile the kernels after a change of their sources
 	$(PYTHON) src/tieproof/native/building.py
 
 test: $(VENV)/installed  ## run the tests, a few minutes on two cores
 	$(BIN)/python -m pytest -n auto -q
 
-# python3 may be an older Python, for which NumPy's newest has no wheel. pyenv's names of others lead nowhere.
+# python3 may be an older Python, for which the newest NumPy has no wheel. pyenv's other commands do not start a Python.
 PYENV = $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions
 NEWEST_PYTHON ?= $(shell for python in python3.14 $(PYENV)/3.14.*[0-9]/bin/python python3.13 $(PYENV)/3.13.*[0-9]/bin/python; \
 	do $$python -c "" 2> /dev/null && echo $$python && break; done)
-# The definitions, in fractions, and each way in: what changes in Python or NumPy shows here if anywhere.
+# The definitions, in fractions, and every way to pass data: these tests show changes in Python or NumPy first.
 NEWEST_TESTS = tests/promises/test_exact.py::test_query_and_gallery tests/promises/test_brute_force.py \
 	tests/promises/test_spot_values.py tests/native/test_native_calls.py tests/inputs/test_readers.py \
 	tests/measures/test_measures.py::test_measure_is_its_definition_over_all_orderings \
@@ -37,7 +37,7 @@ NEWEST_TESTS = tests/promises/test_exact.py::test_query_and_gallery tests/promis
 	tests/calls/test_answers.py tests/calls/test_evaluator.py tests/calls/test_runs.py
 NEWEST = $(VENV)/of-newest/bin/python
 
-test-newest:  ## run some of the tests on the newest Python that is here, with the newest dependencies, in a minute
+test-newest:  ## run some tests on the newest Python that is installed, with the newest dependencies, in a minute
 	python="$(NEWEST_PYTHON)"; if [ -z "$$python" ]; then \
 		echo "test-newest is skipped: no Python 3.13 or later was found; NEWEST_PYTHON names one."; \
 	else \
@@ -47,17 +47,18 @@ test-newest:  ## run some of the tests on the newest Python that is here, with t
 		$(NEWEST) -m pytest -n auto -q $(NEWEST_TESTS); \
 	fi
 
-# Tests that need torch and the like; one version of torch, so that what was tested is known. open-metric-learning pins
-# an old NumPy and brings libraries for images; what is tested beside it needs neither.
-test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and the like
+# Heavy tests use one version of torch, so that it is known which version was tested. open-metric-learning is installed
+# without its dependencies, an old NumPy and libraries for images, because the tests need neither.
+test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and other heavy libraries
 	$(BIN)/python -m pytest -n auto -q -m heavy
 
-# The browser is Debian's package chromium; the tests say so where it is absent. They open the site as docs builds it.
-test-browser: $(VENV)/installed-browser docs  ## look at pages of results and at the site in Chromium
+# The browser is Debian's package chromium; without it, the tests are skipped with that reason. They open the site that
+# the target docs builds.
+test-browser: $(VENV)/installed-browser docs  ## test pages of results and the site in Chromium
 	TIEPROOF_SITE=$(abspath $(VENV)/site) $(BIN)/python -m pytest -n auto -q -rs tests/views/test_pages_browser.py \
 		tests/views/test_site_browser.py
 
-# The compiler's own library of checks has to be there before Python's: hence LD_PRELOAD. Leaks are Python's business.
+# LD_PRELOAD loads the sanitizer's library before Python, as it must be. Leaks are not checked: Python manages the memory.
 SANITIZED = $(VENV)/sanitized
 RUNTIME = $$($${CC:-cc} -print-file-name=libasan.so)
 
@@ -66,19 +67,19 @@ test-sanitized: $(VENV)/installed  ## run the tests of kernels and engine under 
 	TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 \
 		$(BIN)/python -m pytest -q -n auto tests/engine tests/native --ignore=tests/native/test_other_machines.py
 
-# qemu is Debian's package qemu-user; the test says so where it is absent.
-test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu: the same bits
+# qemu is Debian's package qemu-user; without it, the test is skipped with that reason.
+test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu, and compare every bit
 	$(BIN)/pip install --quiet ziglang
 	$(BIN)/python -m pytest -q -rs tests/native/test_other_machines.py
 
-# Other cases each time; the first one that fails is shrunk and ends it.
+# The cases differ in each run. The first failing case is reduced to a small one, and ends the run.
 MINUTES ?= 60
 
-fuzz: $(VENV)/installed  ## evaluate data at random against fractions, for MINUTES=60
+fuzz: $(VENV)/installed  ## compare evaluations of random data with fractions, for MINUTES=60
 	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
 		TIEPROOF_FUZZ_CASES=300 $(BIN)/python -m pytest -n auto -q tests/promises/test_fuzz.py || exit 1; done
 
-# Code of kernels is not counted, for it is not Python that runs it; nor are the processes that some tests start.
+# Kernels are not included, because they are not Python; nor are processes that some tests start.
 coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term-missing
 
@@ -93,38 +94,38 @@ lint: $(VENV)/installed-lint  ## check style, types, spelling and prose
 	$(BIN)/codespell
 	$(BIN)/proselint check $(PROSE)
 
-# The root of the repository is the folder of the sources (docs/conf.py). Commands in pages are those of $(VENV).
+# Sphinx's source folder is the root of the repository (docs/conf.py). Pages run the commands of $(VENV).
 SPHINX = PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m sphinx -q -j auto -c docs
 
-docs: $(VENV)/installed-docs  ## build the site in $(VENV)/site: all code run, all links within it checked
+docs: $(VENV)/installed-docs  ## build the site in $(VENV)/site, run all of its code, check its internal links
 	$(SPHINX) -W --keep-going -b html . $(VENV)/site
 	@echo "The site is $(VENV)/site/docs/index.html"
 
-docs-links: $(VENV)/installed-docs  ## ask the network whether the links to other sites still lead somewhere
+docs-links: $(VENV)/installed-docs  ## check the links to other sites, by the network
 	$(SPHINX) -D nb_execution_mode=off -b linkcheck . $(VENV)/links
 
-hooks: $(VENV)/installed-lint  ## check style and spelling at every commit from now on
+hooks: $(VENV)/installed-lint  ## check style, spelling and prose at every commit from now on
 	$(BIN)/pre-commit install
 
-# measuring.py is what the others share.
+# measuring.py contains code that the benchmarks share.
 BENCHMARKS = $(filter-out benchmarks/measuring.py, $(sort $(wildcard benchmarks/*.py)))
 
 bench: $(VENV)/installed-bench  ## run the benchmarks, which print tables and write their figures
 	for script in $(BENCHMARKS); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-# By zig, which compiles for all of them on any.
+# zig compiles for all of these platforms on any of them.
 PLATFORMS = linux-x86-64 linux-aarch64 macos-x86-64 macos-arm64 windows-x86-64
-# In other versions they make other bytes.
+# Other versions of these build other bytes.
 BUILDERS = hatchling==1.33.0 ziglang==0.17.1
 
 wheels: $(VENV)/installed-wheels  ## build the sdist and a wheel for each platform, in dist/
 	$(BIN)/python -m hatchling build -t sdist -d dist
 	for platform in $(PLATFORMS); do TIEPROOF_TARGET=$$platform $(BIN)/python -m hatchling build -t wheel -d dist || exit 1; done
 
-# In an environment of its own, where no test can reach src; its examples are run as they are installed.
+# The wheel has an environment of its own, in which no test can import src. The installed examples are run, too.
 WHEEL = $(VENV)/of-wheel/bin/python
 
-# A part of the tests, where all are too many.
+# Set TESTS to run only some of the tests.
 TESTS = tests
 
 test-wheel: wheels  ## install the wheel for this machine, and run the tests and examples on it
@@ -136,7 +137,7 @@ test-wheel: wheels  ## install the wheel for this machine, and run the tests and
 
 include release/release.mk
 
-# Each rewrites its report and its pictures.
+# Each study rewrites its report and its pictures.
 studies: $(VENV)/installed-studies  ## run the studies, which rewrite their reports and pictures
 	for script in $(sort $(wildcard studies/*/study.py)); do echo; echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
