@@ -1,4 +1,4 @@
-"""What the studies share: their options, tables in Markdown, and reports that appear whole or not at all.
+"""Tools of all studies: options, tables in Markdown, and reports that are written completely or not at all.
 
 A study is `studies/<name>/study.py`, and imports this as `studies.common`.
 """
@@ -12,14 +12,14 @@ from typing import NamedTuple
 from tieproof.whole_files import atomic_write
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-"""Where data lies that is not part of the project, beside it."""
+"""The folder of the data, next to the repository and not part of it."""
 
 
 class Options(NamedTuple):
-    """What a study is asked for.
+    """The options of a study.
 
     data : the file that it reads, for a study that reads one
-    quick : whether a small part is enough, to see that it runs
+    quick : whether to run only a small part, to check that the study works
     out : the folder that the report and its pictures are written to
     """
 
@@ -29,16 +29,16 @@ class Options(NamedTuple):
 
 
 def parse(script: str, description: str | None, data: str = "", arguments: Sequence[str] | None = None) -> Options:
-    """The options of the study in the file `script`; `data` is the usual name of what it reads, if it reads a file.
+    """Parse the options of the study in the file `script`; `data` is the default name of its file, if it reads one.
 
-    Ends the program, with status 2 and a line that says what to do, where that file or the folder `--out` is missing.
+    If that file or the folder `--out` is missing, end the program with status 2 and a line that says what to do.
     """
     folder = Path(script).resolve().parent
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if data:
-        parser.add_argument("--data", type=Path, default=DATA / data, metavar="FILE", help=f"usually {data}")
-    parser.add_argument("--quick", action="store_true", help="a small part, to see that it runs; give --out, too")
-    parser.add_argument("--out", type=Path, default=folder, metavar="FOLDER", help="for the report and its pictures")
+        parser.add_argument("--data", type=Path, default=DATA / data, metavar="FILE", help=f"file to read ({data})")
+    parser.add_argument("--quick", action="store_true", help="run only a small part; give --out as well")
+    parser.add_argument("--out", type=Path, default=folder, metavar="FOLDER", help="folder of the report")
     found = parser.parse_args(arguments)
     if data and not found.data.is_file():
         parser.error(
@@ -52,7 +52,7 @@ def parse(script: str, description: str | None, data: str = "", arguments: Seque
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """A table in Markdown; the first columns, as many as `words`, are words and the others numbers.
+    """A table in Markdown whose first `words` columns contain words and whose other columns contain numbers.
 
     >>> print(table(("distance", "mAP"), [("cosine", "0.9555")]), end="")
     | distance | mAP |
@@ -65,7 +65,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1
 
 
 def claims(rows: Iterable[tuple[str, str, str]], source: str = "claim") -> str:
-    """A table of what a source says, what was measured, and why they differ or agree."""
+    """A table of the claims of a source, the measurements, and the reasons why they differ or agree."""
     return table((source, "measured", "why"), rows, words=3)
 
 
@@ -77,5 +77,5 @@ def write_report(options: Options, text: str) -> None:
 
 
 def progress(what: str) -> None:
-    """Say what is being done, on standard error."""
+    """Report the current step on standard error."""
     print(f"{what} …", file=sys.stderr, flush=True)

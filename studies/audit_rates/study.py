@@ -1,7 +1,7 @@
-"""How often an audit is wrong: false accusations of simulated honest evaluators, and power over guilty ones.
+"""How often an audit is wrong: false accusations of simulated honest evaluators, and power against guilty ones.
 
-Every audit is one of a simulated evaluator with all attacks. What is done is written to audits.json, and a later run
-goes on from there, as long as the sources of the audit are the same.
+Each audit tries all attacks on one simulated evaluator. Finished audits are written to audits.json, and a later run
+continues from there if the sources of the audit have not changed.
 
     python studies/audit_rates/study.py
 """

@@ -1,7 +1,7 @@
-"""Which evaluators can be fooled: the audit of what the field uses to compute mean average precision and the like.
+"""Which evaluators can be fooled: an audit of the programs that compute mean average precision and similar measures.
 
-Every evaluator is attacked by systems that never look at their input, in a process of its own, and asked whether its
-result depends on what must not matter. Libraries that are not installed are named, and not measured.
+Systems that never look at their input attack every evaluator, in a process of its own. The audit also checks whether
+its result depends on changes that must not matter. Libraries that are not installed are named, but not measured.
 
     python studies/can_we_hack_map/study.py
 """
@@ -24,10 +24,10 @@ from tieproof.views.pictures import style
 QUICK = ["zeros", "nan", "infinity", "permuting items", "order search"]
 TIME_LIMIT = 120.0
 ITEMS, QUERIES = 120, 60
-"""Fewer than usual, as some libraries take a second for the usual ones, and an audit calls a thousand times."""
+"""Fewer than usual, because some libraries take a second for the usual number, and an audit has a thousand calls."""
 
 SKIPPED = ("zeros in a new process",)
-"""Attacks that are left out: a library that takes ten seconds to be imported takes half an hour for it."""
+"""Attacks that are left out: they take half an hour with a library that takes ten seconds to import."""
 
 WORKERS = 2
 """Evaluators that are audited side by side, each in a process of its own."""
@@ -94,7 +94,7 @@ def audit(subject: Subject, attacks: Sequence[str] | None = None) -> Audited:
 
 
 def numbers(audited: Sequence[Audited]) -> list[Number]:
-    """All numbers of those that were measured."""
+    """All numbers of the evaluators that were measured."""
     return [
         Number(subject, title, [finding for finding in report.findings if finding.measure == name])
         for subject, report in audited
@@ -152,7 +152,7 @@ def other_row(number: Number) -> list[str]:
 
 
 def order_dependence(number: Number) -> str:
-    """What changes the number, and what the search for the best order saw; or nothing."""
+    """The changes of order that change the number, and the result of the search for the best order."""
     changed = [finding.attack for finding in of(number.findings, ORDER) if not finding.verdict.harmless]
     searched = [
         short(finding.detail) for finding in of(number.findings, ["order search"]) if not finding.verdict.harmless
@@ -161,18 +161,18 @@ def order_dependence(number: Number) -> str:
 
 
 def interval(number: Number) -> str:
-    """Where the number for tied data lies among the orderings of its ties, if it lies anywhere."""
+    """The number for tied data, and where it is in the interval over all orderings of ties."""
     found = of(number.findings, ["interval"])
     return re.sub("^tied data, .*?: ", "", short(found[0].detail)) if found else "not asked"
 
 
 def short(detail: str) -> str:
-    """A detail without what the table says already."""
+    """A detail without the parts that are in the table already."""
     return detail.split(" In the best order")[0].split("; random embeddings")[0].rstrip(".")
 
 
 def said(findings: Sequence[Finding]) -> str:
-    """The verdicts on a few attacks, each with those that came to it."""
+    """The verdicts on a few attacks, each with the attacks that led to it."""
     by_verdict: dict[Verdict, list[Finding]] = {}
     for finding in findings:
         by_verdict.setdefault(finding.verdict, []).append(finding)
@@ -198,7 +198,7 @@ def reproducing(audited: Sequence[Audited]) -> str:
 
 
 def every_finding(audited: Sequence[Audited]) -> str:
-    """A table for each evaluator of all that did not hold; of several numbers, the worst."""
+    """For each evaluator, a table of the attacks that did not hold; for several numbers, the worst finding."""
     parts = []
     for subject, report in audited:
         bad: dict[str, list[Finding]] = {}
@@ -244,7 +244,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
 
 
 def above_one(audited: Sequence[Audited]) -> list[str]:
-    """The numbers above 1 for a blind system, which no ranking has."""
+    """The numbers for which a blind system scores above 1, which is impossible for a ranking."""
     found = [(number, best_blind(number)) for number in numbers(audited)]
     return [number.title for number, best in found if best is not None and best.score is not None and best.score > 1]
 
@@ -262,7 +262,7 @@ def about_scores_above_one(audited: Sequence[Audited]) -> str:
 
 
 def ends(finding: Finding) -> tuple[float, float]:
-    """Where the line between both marks goes."""
+    """The ends of the line between both marks."""
     assert finding.score is not None
     assert finding.random_mean is not None
     return min(finding.score, finding.random_mean), max(finding.score, finding.random_mean)

@@ -1,8 +1,8 @@
 """A simulated competition on real embeddings: what a usual scoring script ranks first, and what a judge does.
 
-Twenty honest systems of graded quality and five cheats take part. The usual script scores what they hand in for test
-items that they have, sorted by class and named after it, as in many data sets; the judge runs them on items that they
-do not have. Then the script is run again on the same items in other orders.
+Twenty honest systems of graded quality and five cheats take part. The usual script scores what they submit for test
+items that they have, which are sorted by class and named after it, as in many data sets. The judge runs the systems
+on items that they do not have. Then the script is run again on the same items in other orders.
 
     python studies/competition/study.py
     python studies/competition/study.py --data embeddings.npz
@@ -78,7 +78,7 @@ def read(options: Options) -> Items:
 
 
 def in_orders(submitted: Mapping[str, Array], labels: Array, count: int) -> dict[str, list[float]]:
-    """What the usual script prints for each submission: as published, and in other orders of the same items."""
+    """The scores that the usual script prints for each submission: in the published order, and in other orders."""
     random = np.random.default_rng(0)
     orders = [np.arange(len(labels)), *(random.permutation(len(labels)) for _ in range(count))]
     return {
@@ -108,7 +108,7 @@ def judged(names: Sequence[str], items: Items, folder: Path) -> Leaderboard:
 
 
 def ranks(scores: Mapping[str, float]) -> dict[str, int]:
-    """The place of each system by its score, as a script prints it; of equal ones the first by name comes first.
+    """The place of each system by its score, as a script prints it; equal scores are ordered by name.
 
     >>> ranks({"a": 0.5, "b": 0.75, "c": 0.5})
     {'b': 1, 'a': 2, 'c': 3}
@@ -118,7 +118,7 @@ def ranks(scores: Mapping[str, float]) -> dict[str, int]:
 
 
 def different_rankings(printed: Mapping[str, Sequence[float]], digits: int | None = None) -> tuple[int, int]:
-    """Of all two runs in other orders, how many rank the systems differently, and how many two there are.
+    """The number of pairs of runs in other orders that rank the systems differently, and the number of all pairs.
 
     digits : decimals that are printed; None: all
 
