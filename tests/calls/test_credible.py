@@ -159,7 +159,7 @@ def test_items_without_a_class_are_no_queries() -> None:
         "without_class": 1,
         "points": [{"mass": 0.9, "precision": 0.5, "recall": 1.0, "coverage": 1.0, "empty": 0}],
     }
-    with pytest.raises(tp.InputError, match=r"no regions of mass 0\.5; there are those of 0\.9"):
+    with pytest.raises(tp.InputError, match=r"has no mass 0\.5; it has 0\.9"):
         found[0.5]
 
 
@@ -237,21 +237,21 @@ TWO: Any = (0.5, 0.9)
 
 BAD_REGIONS: dict[str, tuple[Any, str]] = {
     "mean NaN": (lambda: Gaussian([0, np.nan], 1), r"means must be finite numbers, and hold nan at \[1\]"),
-    "no scale": (lambda: Gaussian([0, 0], 0), r"scales must be standard deviations of at least 1e-60, and hold 0"),
-    "negative scale": (lambda: Gaussian([0, 0], [1, -1]), r"hold -1\.0 at \[1\]"),
+    "no scale": (lambda: Gaussian([0, 0], 0), r"scales must be standard deviations of at least 1e-60, but contain 0"),
+    "negative scale": (lambda: Gaussian([0, 0], [1, -1]), r"contain -1\.0 at \[1\]"),
     "scale infinite": (lambda: Gaussian([0, 0], np.inf), r"scales must be finite"),
     "scales": (lambda: Gaussian([0, 0], [1, 2, 3]), r"There are 3 scales for 2 means"),
-    "direction": (lambda: VonMisesFisher([0, 0], 1), r"not 0, not \[0\.0, 0\.0\]"),
+    "direction": (lambda: VonMisesFisher([0, 0], 1), r"nonzero vector of at least 2 dimensions, not \[0\.0, 0\.0\]"),
     "one dimension": (lambda: VonMisesFisher([1], 1), r"at least 2 dimensions"),
     "concentration": (lambda: VonMisesFisher([1, 0], 0), r"concentration must be a number larger than 0 .* not 0"),
     "concentration NaN": (lambda: VonMisesFisher([1, 0], float("nan")), r"concentration .* not nan"),
     "mass 0": (lambda: credible_region(Gaussian([0], 1), 0), r"mass must be larger than 0 and smaller than 1, not 0"),
     "mass 1": (lambda: credible_region([1, 2], 1.0), r"mass must be larger than 0 and smaller than 1, not 1"),
     "mass 2": (lambda: credible_region([1, 2], 2), r"A mass must be a number from 0 to 1, not 2"),
-    "masses": (lambda: credible_region([1, 2], TWO), r"A region has one mass, and 2 arrived"),
+    "masses": (lambda: credible_region([1, 2], TWO), r"mass must be a single number, not 2"),
     "samples": (lambda: credible_region([1, np.nan]), r"samples must be finite numbers, and hold nan at \[1\]"),
-    "sample shape": (lambda: credible_region(np.zeros((2, 2, 2))), r"samples must have the shape .* \(2, 2, 2\)"),
-    "no samples": (lambda: credible_region([]), r"samples must have the shape"),
+    "sample shape": (lambda: credible_region(np.zeros((2, 2, 2))), r"samples must have shape .* \(2, 2, 2\)"),
+    "no samples": (lambda: credible_region([]), r"samples must have shape"),
 }
 
 
@@ -265,25 +265,25 @@ def test_bad_regions(name: str) -> None:
 @needs_scipy
 def test_bad_points() -> None:
     region = credible_region(Gaussian([0, 0], 1))
-    with pytest.raises(tp.InputError, match=r"points must have the shape \(n, 2\), .* \(1, 3\)"):
+    with pytest.raises(tp.InputError, match=r"points must have shape \(n, 2\), not \(1, 3\)"):
         region.contains(np.zeros((1, 3)))
     with pytest.raises(tp.InputError, match=r"points must be finite numbers"):
         region.contains([[0, np.inf]])
-    with pytest.raises(tp.InputError, match=r"points must have a direction, and row 1 is all zero"):
+    with pytest.raises(tp.InputError, match=r"points must be nonzero vectors, but row 1 is all zero"):
         credible_region(VonMisesFisher([1, 0], 1)).contains([[1, 0], [0, 0]])
 
 
 BAD_RETRIEVAL: dict[str, tuple[Any, Any, Any, Any, str]] = {
     "NaN": ([[0.0], [np.nan]], [1, 1], [0, 0], 0.9, r"means must be finite numbers, and hold nan at \[1, 0\]"),
     "shape": ([0.0, 1.0], [1, 1], [0, 0], 0.9, r"means must have the shape \(items, dimensions\)"),
-    "scale": ([[0.0], [1.0]], [1, 0], [0, 0], 0.9, r"scales must be standard deviations .* hold 0\.0 at \[1, 0\]"),
-    "scale shape": ([[0.0, 1.0]] * 3, [1, 2], [0, 0, 0], 0.9, r"scales must have the shape \(3,\) or \(3, 2\)"),
+    "scale": ([[0.0], [1.0]], [1, 0], [0, 0], 0.9, r"scales must be standard deviations .* contain 0\.0 at \[1, 0\]"),
+    "scale shape": ([[0.0, 1.0]] * 3, [1, 2], [0, 0, 0], 0.9, r"scales must have shape \(3,\) or \(3, 2\)"),
     "scale NaN": ([[0.0], [1.0]], [1, np.nan], [0, 0], 0.9, r"scales must be finite numbers"),
     "labels": ([[0.0], [1.0]], [1, 1], [0], 0.9, r"There are 1 labels for 2 means"),
-    "no class": ([[0.0], [1.0]], [1, 1], [0, 1], 0.9, r"No item has another one of its class"),
+    "no class": ([[0.0], [1.0]], [1, 1], [0, 1], 0.9, r"No two items are of the same class"),
     "mass": ([[0.0], [1.0]], [1, 1], [0, 0], (0.5, 1), r"mass must be larger than 0 and smaller than 1"),
     "no mass": ([[0.0], [1.0]], [1, 1], [0, 0], (), r"A mass is missing"),
-    "large": ([[0.0], [1e61]], [1, 1], [0, 0], 0.9, r"means hold 1e\+61 at \[1, 0\], beyond 1e\+60"),
+    "large": ([[0.0], [1e61]], [1, 1], [0, 0], 0.9, r"means contain 1e\+61 at \[1, 0\], larger than 1e\+60"),
 }
 
 

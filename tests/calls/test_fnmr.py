@@ -256,7 +256,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "one label": (rates(labels=[0] * 6), r"Every pair is relevant or excluded"),
     "memory": (rates(memory="much"), r"memory size must be"),
     "threads": (rates(threads=0), r"threads must be"),
-    "overflow": (rates(GOOD * 1e300, distance="dot"), r"passes the largest float64. Divide all embeddings"),
+    "overflow": (rates(GOOD * 1e300, distance="dot"), r"exceeds the largest float64. Divide all embeddings"),
     "given NaN": (given([1, np.nan]), r"relevant distances must be finite numbers, and hold nan at \[1\]"),
     "given infinity": (given(others=[np.inf]), r"other distances must be finite numbers, and hold inf at \[0\]"),
     "given integers": (given([2**53 + 1]), r"relevant distances hold an integer beyond 2\^53"),

@@ -61,25 +61,25 @@ SWAPPED[[0, 1]] = SWAPPED[[1, 0]]
 
 OTHERS: dict[str, tuple[Callable[[], tp.Verification], str]] = {
     "embeddings": (lambda: tp.verify(RESULTS["labels"](), CHANGED, LABELS), "AP differs for"),
-    "labels": (lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS, SWAPPED), "The data is another one"),
+    "labels": (lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS, SWAPPED), "The data differs"),
     "half of the data": (
         lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS[:16], LABELS[:16]),
-        "The queries are others",
+        "The queries differ",
     ),
     "a gallery": (
         lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS, LABELS, gallery=EMBEDDINGS[:9], gallery_labels=LABELS[:9]),
-        "The record's leave_one_out is True, and now it is False.",
+        "The record has leave_one_out = True, but now it is False.",
     ),
     "run": (lambda: tp.verify(RESULTS["run"](), QRELS, RUN | {"q1": {"d1": 0.5}}), "AP differs for 1 of 3 queries"),
     "qrels": (
         lambda: tp.verify(RESULTS["run"](), QRELS | {"q5": {"d1": 1}}, RUN),
-        "The queries are others: 3 in the record and 4 now, 3 of them under the same name.",
+        "The queries differ: 3 in the record and 4 now, 3 of them with the same name.",
     ),
     "names": (
         lambda: tp.verify(
             RESULTS["run"](), *({"x" + q: each for q, each in given.items()} for given in (QRELS, RUN))
         ),
-        "0 of them under the same name",
+        "0 of them with the same name",
     ),
 }
 
@@ -126,9 +126,9 @@ def test_forged_zeros_and_queries_left_out_are_found() -> None:
     forged = Result(found._replace(per_query={**found.per_query, measure: zeros}))
     assert "lower -0.0 in the record, 0.0 now" in str(tp.verify(forged, QRELS, RUN)).replace("\n", " ")
     fewer = Result(found._replace(left_out={}))
-    assert "left out, are others: 0 in the record, 1 now" in " ".join(tp.verify(fewer, QRELS, RUN).differences)
+    assert "left out, differ: 0 in the record, 1 now" in " ".join(tp.verify(fewer, QRELS, RUN).differences)
     absent = Result(found._replace(not_in_run=found.query_ids[:0]))
-    assert "The queries with no document in the run are others: 0 in the record, 1 now." in (
+    assert "The queries with no document in the run differ: 0 in the record, 1 now." in (
         tp.verify(absent, QRELS, RUN).differences
     )
 
@@ -141,7 +141,7 @@ def test_forged_words_of_what_is_relevant_are_found(order: Any) -> None:
     verified = tp.verify(forged, EMBEDDINGS[order], LABELS[order])
     assert verified.same_data
     assert not verified.agrees
-    assert "What is relevant differs for " in str(verified)
+    assert "The set of relevant items differs for " in str(verified)
 
 
 def test_a_distance_of_ones_own_is_given_again() -> None:

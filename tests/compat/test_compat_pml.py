@@ -169,7 +169,7 @@ def test_names_chosen() -> None:
 
 def test_nothing_relevant_is_said() -> None:
     calculator = AccuracyCalculator(include=("precision_at_1",))
-    with pytest.warns(UserWarning, match="No query has anything relevant"):
+    with pytest.warns(UserWarning, match="No query has a relevant reference item"):
         assert np.isnan(calculator.get_accuracy([[0.0], [1.0]], [0, 1])["precision_at_1"])
     per_class = AccuracyCalculator(include=("precision_at_1",), return_per_class=True)
     with pytest.warns(UserWarning, match="No query"):
@@ -184,11 +184,11 @@ def test_refused() -> None:
         "k must be": lambda: AccuracyCalculator(k=0),
         "unknown metric 'recall'": lambda: AccuracyCalculator(include=("recall",)),
         "not the name 'AMI'": lambda: AccuracyCalculator(include="AMI"),
-        "compare labels themselves": lambda: AccuracyCalculator(label_comparison_fn=lambda x, y: x == y),
+        "compare labels by equality": lambda: AccuracyCalculator(label_comparison_fn=lambda x, y: x == y),
         "knn_func is not used": lambda: AccuracyCalculator(knn_func=lambda: None),  # type: ignore[arg-type]
         "Unknown ties='best'": lambda: AccuracyCalculator(ties="best"),  # type: ignore[arg-type]
-        "19 query labels": lambda: calculator.get_accuracy(queries, labels[1:]),
-        "none reference labels": lambda: calculator.get_accuracy(queries, labels, queries),
+        "but 19 query labels": lambda: calculator.get_accuracy(queries, labels[1:]),
+        "but no reference labels": lambda: calculator.get_accuracy(queries, labels, queries),
         "they differ": lambda: calculator.get_accuracy(queries, labels, queries[::-1], labels[::-1], True),
     }
     for message, call in calls.items():

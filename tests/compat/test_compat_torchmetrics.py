@@ -253,7 +253,7 @@ def test_refused() -> None:
         "Unknown ties='best'": lambda: ours.RetrievalMAP(ties="best"),
         "Unknown empty_target_action": lambda: ours.RetrievalMAP(empty_target_action="no"),
         "Unknown aggregation": lambda: ours.RetrievalMAP(aggregation="sum"),
-        "is that of the mean": lambda: ours.RetrievalMAP(aggregation="max", ties="interval"),
+        "needs aggregation='mean'": lambda: ours.RetrievalMAP(aggregation="max", ties="interval"),
         "top_k must be": lambda: ours.RetrievalMAP(top_k=0),
         "adaptive_k must be": lambda: ours.RetrievalPrecision(adaptive_k=1),
         "max_k must be": lambda: ours.RetrievalPrecisionRecallCurve(max_k=0),

@@ -297,7 +297,9 @@ def test_nothing_judged() -> None:
 
 
 def test_a_run_of_other_queries_is_warned_about() -> None:
-    with pytest.warns(tp.InputWarning, match="no query of the qrels.*such as 'q', and the run such as 'topic'"):
+    with pytest.warns(
+        tp.InputWarning, match="no query of the qrels.*such as 'q', but the run has queries such as 'topic'"
+    ):
         assert ours.AP(bound="lower").calc_aggregate({"q": {"a": 1}}, {"topic": {"a": 1.0}}) == 0.0
 
 
@@ -308,8 +310,8 @@ def test_a_run_of_other_queries_is_warned_about() -> None:
         (ours.AP(bound="best"), "bound must be one of lower, expected, upper"),
         (ours.AP(bound="lower", dcg="log2"), "AP has no parameter 'dcg'; its parameters: bound, cutoff, rel,"),
         (ours.nDCG(bound="lower", rel=1), "nDCG has no parameter 'rel'"),
-        (ours.AP(bound="lower", rel=0), "must be a whole number from 1 on"),
-        (ours.AP(bound="lower", rel=True), "must be a whole number from 1 on"),
+        (ours.AP(bound="lower", rel=0), "must be a whole number of at least 1"),
+        (ours.AP(bound="lower", rel=True), "must be a whole number of at least 1"),
         (ours.AP(bound="lower", judged_only="no"), "judged_only must be one of False, True"),
         (ours.nDCG(bound="lower", dcg="log10"), "dcg must be one of log2, exp-log2"),
         (ours.nDCG(bound="lower", gains=[1]), "gains must be a dictionary"),
@@ -341,8 +343,8 @@ def test_measures_that_tieproof_lacks_are_refused() -> None:
             "The qrels: document 'a' occurs twice for query 'q'",
         ),
         ({"q": {"a": 1}}, [ir_measures.ScoredDoc("q", "a", 1.0)] * 2, "The run: document 'a' occurs twice"),
-        ({"q": ["a"]}, {}, "The qrels must be .* query 'q' holds list"),
-        ({"q": {"a": "1"}}, {"q": {"a": 1.0}}, "The qrels must hold numbers as grades, not str: '1'"),
+        ({"q": ["a"]}, {}, "The qrels must be .* the value of query 'q' is list"),
+        ({"q": {"a": "1"}}, {"q": {"a": 1.0}}, "The grades in the qrels must be numbers, not str: '1'"),
         ({"q": {"a": 1}}, {"q": {"a": float("nan")}}, "document 'a' for query 'q' is nan"),
     ],
 )
@@ -398,8 +400,8 @@ def test_command_line_of_queries(
     ("arguments", "said"),
     [
         (["nDCG(bound='best')@10"], "bound must be one of lower, expected, upper"),
-        (["infAP(bound='lower')"], "ir_measures does not take this measure: 'bound'. A bound is a parameter of AP, "),
-        (["AP(norm='min')"], "ir_measures does not take this measure"),
+        (["infAP(bound='lower')"], "ir_measures does not accept this measure: 'bound'. These have the bound: AP, "),
+        (["AP(norm='min')"], "ir_measures does not accept this measure"),
         (["--provider", "tieproof", "infAP"], "tieproof does not compute 'infAP'"),
     ],
 )

@@ -227,7 +227,9 @@ def test_what_mteb_printed(tmp_path: Path, place: str) -> None:
 def test_a_file_that_was_cut_short_is_refused(tmp_path: Path, cut: int) -> None:
     whole = json.dumps({"mteb_model_meta": MODEL, "default": {"test": lists(3)[0]}})
     path = write(tmp_path, whole[:-cut])
-    with pytest.raises(tp.InputError, match=r"Toy_predictions.json is not a whole file as MTEB writes .*cut short"):
+    with pytest.raises(
+        tp.InputError, match=r"Toy_predictions.json is not a complete file as MTEB writes .*cut short"
+    ):
         list(Predictions(path))
 
 
@@ -236,7 +238,7 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path: Path, cut: int) -> None:
     [
         ("", "'{' is expected, at its end"),
         ("{} x", "the file should end here, at character 3"),
-        ('{"default": {"test": {"q": {"d": 1.0,}}}}', "is not a whole file as MTEB writes them"),
+        ('{"default": {"test": {"q": {"d": 1.0,}}}}', "is not a complete file as MTEB writes it"),
         ('{"default": {"test": {"q": {"d": 1.0}} "x"}}', "',' is expected, at character 39"),
         ('{3: {"test": {}}}', "the name of a member is expected"),
         ('{"default": x}', "'{' is expected, at character 12"),
@@ -256,7 +258,7 @@ def test_other_files_are_refused(tmp_path: Path, text: str, says: str | None) ->
 @pytest.mark.parametrize("prediction", [[0, 1], {"cosine": [0.5]}, {"q": {"d": "high"}}, {"q": 3}, None, [[1]]])
 def test_tasks_that_rank_nothing(tmp_path: Path, prediction: Any) -> None:
     path = write(tmp_path, {"mteb_model_meta": MODEL, "default": {"test": prediction}})
-    with pytest.raises(NoRankingsError, match=r"does not hold \{subset: \{split: .* as predictions of tasks"):
+    with pytest.raises(NoRankingsError, match=r"does not contain \{subset: \{split: .* as predictions of tasks"):
         list(Predictions(path))
     assert folder_ties(tmp_path, MEASURES).no_rankings == [str(path)]
 
@@ -283,11 +285,11 @@ def test_what_is_damaged_does_not_stop_the_others(tmp_path: Path, run: CommandLi
     assert "Judged_qrels.json is not a whole file" in lines[1]
     assert "Latin_predictions.json is not written in UTF-8" in lines[2]
     assert "Listed_predictions.json: " in lines[3]
-    assert "Listed_qrels.json does not hold {subset: {split: {query: {document: grade}}}}. Write it" in lines[3]
+    assert "Listed_qrels.json does not contain {subset: {split: {query: {document: grade}}}}. Write it" in lines[3]
     assert "NaN_predictions.json: the number of document 'd1' for query 'q1' is nan" in lines[4]
     assert "Nowhere_predictions.json cannot be read (No such file or directory)" in lines[5]
     assert "Toy   default  test" in out
-    assert "Left out: 1 file without lists of documents, as of tasks that rank nothing." in out
+    assert "Left out: 1 file without lists of documents, such as files of tasks that rank nothing." in out
     written = json.loads((tmp_path / "ties.json").read_text())
     assert [each["task"] for each in written["splits"]] == ["Toy"]
     assert len(written["damaged"]) == 6
@@ -314,7 +316,7 @@ def test_tables(tmp_path: Path, run: CommandLine) -> None:
     said = " ".join(out.split())
     assert "A list may hold 3 documents." in said
     assert "its score is at most the last one's, so it may be tied with that" in said
-    assert "The score is 'lower'" in said
+    assert "The score to report is 'lower'" in said
     assert json.loads(run(tmp_path, "--json", "-")[1])["splits"][0]["measures"]["RR@10"]["upper"] == 1
 
 
@@ -349,7 +351,7 @@ def test_models_are_named_where_there_are_several(tmp_path: Path, run: CommandLi
 
 
 def test_a_place_without_predictions(tmp_path: Path, run: CommandLine) -> None:
-    assert "does not exist. Give the prediction_folder of mteb.evaluate" in run(tmp_path / "none")[2]
+    assert "does not exist. Pass the prediction_folder of mteb.evaluate" in run(tmp_path / "none")[2]
     assert "has no file that ends in _predictions.json" in run(tmp_path)[2]
     saved(tmp_path)
     assert "--qrels: none is not a folder" in run(tmp_path, "--qrels", "none")[2]
@@ -358,7 +360,10 @@ def test_a_place_without_predictions(tmp_path: Path, run: CommandLine) -> None:
     before = path.read_bytes()
     assert "is read in this evaluation" in run(tmp_path, "--json", path)[2]
     assert path.read_bytes() == before
-    assert "is no file of predictions: their names end in _predictions.json" in run(tmp_path / "Toy_qrels.json")[2]
+    assert (
+        "is no file of predictions: the names of these files end in _predictions.json"
+        in run(tmp_path / "Toy_qrels.json")[2]
+    )
 
 
 @pytest.mark.parametrize("name", ["Toy_qrels.json", "Toy.json"])
@@ -390,7 +395,7 @@ def test_a_file_without_any_query_is_named(tmp_path: Path, run: CommandLine, tex
 
 def test_other_results_and_conventions_are_refused(tmp_path: Path) -> None:
     (tmp_path / "Toy.json").write_text('{"scores": [1]}')
-    with pytest.raises(tp.InputError, match=r"Toy.json does not hold results of MTEB .*put it elsewhere"):
+    with pytest.raises(tp.InputError, match=r"Toy.json does not contain results of MTEB .*put it elsewhere"):
         read_printed("Toy", {}, tmp_path)
     write(tmp_path, {"tieproof_conventions": {"longest": "many"}, "default": {"test": {}}}, kind="qrels")
     with pytest.raises(tp.InputError, match=r"Toy_qrels.json: tieproof_conventions must have longest.*write_qrels"):

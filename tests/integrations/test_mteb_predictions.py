@@ -151,7 +151,7 @@ def test_judgments_are_not_written(tmp_path: Path) -> None:
     task = loaded(task_class("Toy")(), *data())
     with pytest.raises(InputError, match="there is no folder"):
         write_qrels(task, tmp_path / "none")
-    with pytest.raises(InputError, match=r"A task of retrieval or reranking of MTEB is needed, and a str arrived"):
+    with pytest.raises(InputError, match=r"task must be a task of retrieval or reranking of MTEB, not a str"):
         write_qrels("SciFact", tmp_path)
     assert not [*tmp_path.iterdir()]
 

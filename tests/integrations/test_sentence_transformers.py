@@ -382,15 +382,15 @@ def test_a_table_with_other_columns_is_refused_before_anything_is_encoded(tmp_pa
     ours(*data)(numbered_model(untied(14)), str(tmp_path))
     (path,) = tmp_path.iterdir()
     before = path.read_bytes()
-    with pytest.raises(tp.InputError, match=r"other columns .*column 3 is 'cosine-Accuracy@1', and 'dot-Accuracy@1'"):
+    with pytest.raises(tp.InputError, match=r"other columns .*column 3 is 'cosine-Accuracy@1', but 'dot-Accuracy@1'"):
         ours(*data)(numbered_model(untied(14), similarity_fn_name="dot"), str(tmp_path))
     with pytest.raises(
-        tp.InputError, match=r"other columns .*column 63 is missing, and 'cosine-MAP@10'.*Move it away"
+        tp.InputError, match=r"other columns .*column 63 is missing, but 'cosine-MAP@10'.*Move the file away"
     ):
         ours(*data, map_at_k=[100, 10])(numbered_model(untied(14)), str(tmp_path))
     evaluator = ours(*data)
     del evaluator.metrics[-1]
-    with pytest.raises(tp.InputError, match=r"column 59 is 'cosine-MAP@100', and no more are expected"):
+    with pytest.raises(tp.InputError, match=r"column 59 is 'cosine-MAP@100', but no more columns are expected"):
         evaluator(numbered_model(untied(14)), str(tmp_path))
     assert path.read_bytes() == before
 
@@ -579,7 +579,7 @@ def test_sparse_vectors_are_evaluated_by_their_predictions(tmp_path: Path) -> No
     whole = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="?", pad_token="-")
     model = SparseEncoder(modules=[SparseStaticEmbedding(whole)], device="cpu")
     data = {"q": "red shoe"}, {"a": "red shoe", "b": "red shoe", "c": "shoe"}, {"q": {"b"}}
-    with pytest.raises(tp.InputError, match=r"SparseEncoder gives sparse vectors.*tieproof\.evaluate_run"):
+    with pytest.raises(tp.InputError, match=r"SparseEncoder returns sparse vectors.*tieproof\.evaluate_run"):
         ours(*data)(model)
     SparseInformationRetrievalEvaluator(*data, write_predictions=True)(model, str(tmp_path))
     (path,) = tmp_path.glob("*.jsonl")
@@ -626,18 +626,18 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "one id as a string": (
         (QUERIES, CORPUS, {"q": "d"}),
         {},
-        r"a set of ids for each query, and for query 'q' it ho",
+        r"a set of ids for each query, but for query 'q' it has str",
     ),
     "grades": (
         (QUERIES, CORPUS, {"q": {"d": 2}}),
         {},
-        r"holds dict\. InformationRetrievalEvaluator knows no grades: pass the ids of those that are relevant",
+        r"has dict\. Grades are not supported, as in InformationRetrievalEvaluator: pass the ids of relevant",
     ),
     "strangers": ((QUERIES, CORPUS, {"p": {"d"}}), {}, r"None of 1 queries has a relevant document in relevant_docs"),
     "a document that is not there": (
         (QUERIES, CORPUS, {"q": {"d", "f"}}),
         {},
-        r"relevant_docs names document 'f' for query 'q', and the corpus has none of this id",
+        r"relevant_docs names document 'f' for query 'q', but the corpus has no document with this id",
     ),
     "ids that are tuples": (
         ({("q", 1): "w0"}, CORPUS, {("q", 1): {"d"}}),
@@ -649,9 +649,13 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {},
         r"The ids of the queries",
     ),
-    "no sentence": ((), {"sentences": [], "labels": []}, r"There are no sentences\. At least two with one label"),
-    "labels alone": ((), {"labels": [0]}, r"labels were passed without sentences\. Pass sentences=, too"),
-    "sentences alone": ((), {"sentences": ["w0"]}, r"sentences were passed without labels\. Pass labels=, too"),
+    "no sentence": (
+        (),
+        {"sentences": [], "labels": []},
+        r"sentences is empty\. Pass at least two sentences with the same label",
+    ),
+    "labels alone": ((), {"labels": [0]}, r"labels were passed without sentences\. Pass sentences= with"),
+    "sentences alone": ((), {"sentences": ["w0"]}, r"sentences were passed without labels\. Pass labels= with"),
     "fewer labels": ((), {"sentences": ["w0", "w1"], "labels": [0]}, r"There are 1 labels for 2 sentences"),
     "one text as sentences": ((), {"sentences": "w0", "labels": [0, 0]}, r"must be a list of texts, not str"),
     "sentences by id": ((), {"sentences": {"a": "w0"}, "labels": [0]}, r"must be a list of texts, not dict"),
@@ -666,9 +670,9 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "integers for strings": (
         (QUERIES, {"7": "w1"}, {"q": {7}}),
         {},
-        r"document 7 for query 'q', .* It has '7', and an integer is no string",
+        r"document 7 for query 'q', .* It has '7', but integers and strings differ",
     ),
-    "strings for integers": ((QUERIES, {7: "w1"}, {"q": {"7"}}), {}, r"It has 7, and an integer is no string"),
+    "strings for integers": ((QUERIES, {7: "w1"}, {"q": {"7"}}), {}, r"It has 7, but integers and strings differ"),
     "queries of another kind": (
         ({7: "w0"}, CORPUS, {"7": {"d"}}),
         {},
@@ -714,12 +718,12 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "no score function": (
         (QUERIES, CORPUS, RELEVANT),
         {"score_functions": {}},
-        r"score_functions is empty\. Name at least one function, or leave it out",
+        r"score_functions is empty\. Pass at least one function, or leave it out",
     ),
     "a similarity of codes": (
         (QUERIES, CORPUS, RELEVANT),
         {"precision": "binary", "score_functions": {"dot": min}},
-        r"precision='binary' makes codes, which are compared by their Hamming distance",
+        r"cannot be used with precision='binary', whose codes are compared by Hamming distance",
     ),
 }
 
@@ -733,13 +737,15 @@ def test_refused(name: str) -> None:
 
 def test_what_is_known_with_the_model_is_refused() -> None:
     model = numbered_model([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0]])
-    with pytest.raises(tp.InputError, match=r"main_score_function is 'dot', and the evaluation has cosine"):
+    with pytest.raises(tp.InputError, match=r"main_score_function is 'dot', but the evaluation has only cosine"):
         ours(QUERIES, CORPUS, RELEVANT, main_score_function="dot")(model)
     methods = dict.fromkeys(("encode", "encode_query", "encode_document"), str)
     late_interaction = SimpleNamespace(similarity_fn_name="maxsim", **methods)
-    with pytest.raises(tp.InputError, match=r"The similarity of the model is 'maxsim', and those of single vectors"):
+    with pytest.raises(tp.InputError, match=r"The similarity of the model is 'maxsim', which is not one of cosine"):
         ours(QUERIES, CORPUS, RELEVANT)(late_interaction)
-    with pytest.raises(tp.InputError, match=r"model is of type str and has no encode_query\. Pass a SentenceTransf"):
+    with pytest.raises(
+        tp.InputError, match=r"model is of type str, which has no encode_query\. Pass a SentenceTransf"
+    ):
         ours(QUERIES, CORPUS, RELEVANT)("a name of a model")
     spoilt = word_model({"w0": [1.0, 0.0], "w1": [float("nan"), 0.0], "w2": [0.0, 1.0]})
     with pytest.raises(tp.InputError, match=r"The gallery must be finite numbers, and row 0 holds nan"):

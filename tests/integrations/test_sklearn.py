@@ -336,22 +336,25 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no labels": (lambda: tieproof_scorer()(LOGISTIC, X), "y is missing"),
     "predicted classes": (
         lambda: tieproof_scorer(response_method="predict")(LOGISTIC, X, Y),
-        "gives classes, which rank nothing",
+        "returns classes, which rank nothing",
     ),
     "no such method": (
         lambda: tieproof_scorer(response_method="transform")(LOGISTIC, X, Y),
         "LogisticRegression has no transform",
     ),
     "nothing to rank by": (lambda: tieproof_scorer()(NearestNeighbors().fit(X), X, Y), "has no transform and no"),
-    "a class out of the training": (lambda: tieproof_scorer()(LOGISTIC, X, Y + 1), "y holds 2, which"),
+    "a class out of the training": (
+        lambda: tieproof_scorer()(LOGISTIC, X, Y + 1),
+        "y contains 2, but the classifier",
+    ),
     "labels of another type": (lambda: tieproof_scorer()(LOGISTIC, X, list("ababab")), "labels of different types"),
-    "no such class": (lambda: tieproof_scorer(pos_label=7)(LOGISTIC, X, Y), "pos_label=7 is none of"),
-    "one class": (lambda: tieproof_scorer()(DummyClassifier().fit(X, Y * 0), X, Y), "knows only the class 0"),
+    "no such class": (lambda: tieproof_scorer(pos_label=7)(LOGISTIC, X, Y), "pos_label=7 is not one of"),
+    "one class": (lambda: tieproof_scorer()(DummyClassifier().fit(X, Y * 0), X, Y), "fitted with only the class 0"),
     "one column for pairs of classes": (
         lambda: tieproof_scorer()(
             SVC(decision_function_shape="ovo").fit(X, [0, 1, 2, 3, 0, 1]), X, [0, 1, 2, 3, 0, 1]
         ),
-        r"shape \(6, 4\), \(samples, classes\), and arrived with \(6, 6\)",
+        r"shape \(6, 4\), \(samples, classes\), not \(6, 6\)",
     ),
     "no sample of the positive class": (
         lambda: tieproof_scorer()(LOGISTIC, X, Y * 0),
@@ -365,52 +368,55 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no grade": (lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y * 0), "None of 6 samples has a grade ab"),
     "a positive class of three": (
         lambda: tieproof_scorer(pos_label=1)(LogisticRegression().fit(X, X[:, 0] // 2), X, X[:, 0] // 2),
-        "pos_label=1 is for two classes, and here 3 classes are ranked for each sample",
+        "pos_label=1 is only for two classes, but here 3 classes are ranked for each sample",
     ),
     "a positive class of embeddings": (
         lambda: tieproof_scorer(pos_label=1)(PCA(1).fit(X), X, Y),
-        "pos_label=1 is for two classes, and here every sample is ranked for the others",
+        "pos_label=1 is only for two classes, but here every sample is ranked for the others",
     ),
     "a positive class of labels": (
         lambda: tieproof_scorer(pos_label=1)(
             KNeighborsClassifier(1).fit(X, np.stack([Y, 1 - Y], 1)), X, np.stack([Y, 1 - Y], 1)
         ),
-        "pos_label=1 is for two classes, and here labels are ranked for each sample",
+        "pos_label=1 is only for two classes, but here labels are ranked for each sample",
     ),
     "a positive class of columns": (
         lambda: TieIntervalDisplay.from_predictions([0, 1, 2], np.eye(3), pos_label=1),
-        "pos_label=1 is for two classes, and here 3 classes",
+        "pos_label=1 is only for two classes, but here 3 classes",
     ),
     "a positive class of columns of labels": (
         lambda: TieIntervalDisplay.from_predictions(np.eye(3, dtype=int), np.eye(3), pos_label=1),
-        "pos_label=1 is for two classes, and here labels",
+        "pos_label=1 is only for two classes, but here labels",
     ),
     "names of one column": (
         lambda: TieIntervalDisplay.from_predictions([0, 1], [0.1, 0.2], labels=[0, 1]),
-        "labels= names the columns .* and here the scores are one column",
+        "labels= names the columns .* but here the scores are one column",
     ),
     "names of columns of labels": (
         lambda: TieIntervalDisplay.from_predictions(np.eye(3, dtype=int), np.eye(3), labels=[0, 1, 2]),
         "y_true has columns of its own",
     ),
-    "negative grades": (lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y - 1), "at least 0, and hold -1"),
+    "negative grades": (
+        lambda: tieproof_scorer()(DummyRegressor().fit(X, Y), X, Y - 1),
+        "at least 0, but contains -1",
+    ),
     "columns for one value": (
         lambda: tieproof_scorer()(IsolationForest().fit(X), X, np.stack([Y, Y], 1)),
-        r"needs one column of y, and it arrived with the shape \(6, 2\)",
+        r"needs y of shape \(samples,\), not \(6, 2\)\. Pass one column",
     ),
     "names of outliers": (
         lambda: tieproof_scorer()(IsolationForest().fit(X), X, list("ababab")),
-        "y holds 'a', 'b', and which of them is positive is not known",
+        "y contains 'a', 'b', but it is not known which class is positive",
     ),
     "several outputs for one column": (
         lambda: tieproof_scorer()(KNeighborsClassifier(1).fit(X, np.stack([Y, Y], 1)), X, Y),
-        "2 outputs, and y only one column",
+        "2 outputs, but y has only one column",
     ),
     "columns of classes": (
         lambda: tieproof_scorer()(
             KNeighborsClassifier(1).fit(X, np.stack([Y, Y + 1], 1)), X, np.stack([Y, Y + 1], 1)
         ),
-        "must hold only 0 and 1",
+        "must contain only 0 and 1",
     ),
     "probabilities of both classes": (
         lambda: TieIntervalDisplay.from_predictions(Y, LOGISTIC.predict_proba(X)),
@@ -418,11 +424,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "too few columns of classes": (
         lambda: TieIntervalDisplay.from_predictions([0, 1, 2], np.zeros((3, 2))),
-        r"shape \(3, 2\), and there are 3 classes",
+        r"shape \(3, 2\), but there are 3 classes",
     ),
     "a class that has no column": (
         lambda: TieIntervalDisplay.from_predictions([0, 1, 7], np.zeros((3, 3)), labels=[0, 1, 2]),
-        "y_true holds 7, which is none of",
+        "y_true contains 7, which is not in",
     ),
     "too few scores": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5]), "1 scores for 6 samples"),
     "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "sample 5 has nan"),

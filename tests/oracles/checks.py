@@ -113,7 +113,7 @@ def check_rates(
         expected = [oracle.linear(distance, relevant, others, fmr) for fmr in FMR]
     if not np.isfinite([threshold for threshold, _ in expected]).all():
         for method in METHODS:
-            with pytest.raises(tp.InputError, match="passes the largest float64"):
+            with pytest.raises(tp.InputError, match="exceeds the largest float64"):
                 run(method, FMR)
         return
     rates = run("linear", FMR)

@@ -56,16 +56,16 @@ CASES: dict[str, Case] = {
     ),
     "too few names of queries": Case(
         lambda: scores().named(["a", "b"]),
-        r"There are 2 names, and the queries are numbered from 0 to 5\. Pass a name",
+        r"names has 2 entries, but the queries are numbered from 0 to 5\. Pass one name",
     ),
     "names of queries in two dimensions": Case(
-        lambda: scores().named(np.zeros((6, 2), dtype=int)), r"must have the shape \(queries,\), and.*\(6, 2\)"
+        lambda: scores().named(np.zeros((6, 2), dtype=int)), r"must have shape \(queries,\), not \(6, 2\)"
     ),
     "names of queries that are fractions": Case(
         lambda: scores().named(np.arange(6) / 2), r"The names must be integers or strings, and row 1 holds 0\.5"
     ),
     "names of queries that have names": Case(
-        lambda: tp.evaluate_run(QRELS, RUN).named(["a", "b", "c"]), r"have names already, such as 'q1'; only numbered"
+        lambda: tp.evaluate_run(QRELS, RUN).named(["a", "b", "c"]), r"already have names, such as 'q1'; only numbered"
     ),
     "a comparison of different labels": Case(
         compared(scores(np.roll(RELEVANCE, 1, axis=1) + RELEVANCE)),
@@ -110,11 +110,11 @@ CASES: dict[str, Case] = {
     ),
     "the difference of a system and itself": Case(
         lambda: compared()()["base", "base", "AP"],  # type: ignore[index]
-        r"not compared with itself, and 'base' is named twice",
+        r"'base' is named twice, but a system is not compared with itself",
     ),
     "the difference of systems without a measure": Case(
         lambda: compared()()["base", "ours"],  # type: ignore[index]
-        r"asked by \(system, system, measure\), not \('base', 'ours'\)",
+        r"indexed by \(system, system, measure\), not by \('base', 'ours'\)",
     ),
     "no queries that decide": Case(
         lambda: tp.compare({"base": ONE, "ours": OTHER}).deciding("base", "ours", "AP", 0),
@@ -122,10 +122,10 @@ CASES: dict[str, Case] = {
     ),
     "an interval over a single query": Case(
         lambda: tp.evaluate_scores([[1.0, 0.0]], [[1, 0]]).interval("AP"),
-        r"There is a single query, which does not say how much queries differ",
+        r"There is a single query, which does not show how much queries differ",
     ),
     "an interval over categories of which one has a single query": Case(
-        lambda: categories(*"aabbbc").interval("AP"), r"The category 'c' has a single query.*take average=micro"
+        lambda: categories(*"aabbbc").interval("AP"), r"The category 'c' has a single query.*pass average=micro"
     ),
     "an interval of an unknown method": Case(
         lambda: ONE.interval("AP", method="percentile"),  # type: ignore[arg-type]

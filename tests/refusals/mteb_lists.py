@@ -40,7 +40,7 @@ def beside(name: str, text: str, read: Callable[[Path], object]) -> Callable[[Pa
 CASES: dict[str, Case] = {
     "a folder that is not there": Case(
         lambda folder: files_in(folder / "predictions"),
-        r"predictions does not exist\. Give the prediction_folder of mteb\.evaluate",
+        r"predictions does not exist\. Pass the prediction_folder of mteb\.evaluate",
         in_folder=True,
     ),
     "a folder without predictions": Case(
@@ -48,7 +48,7 @@ CASES: dict[str, Case] = {
     ),
     "a file that was cut short": Case(
         predictions('{"default": {"test": {"q1": {"d1": 0.5, "d2"'),
-        r"is not a whole file as MTEB writes them: Expecting ':' delimiter, at its end\. It was cut short",
+        r"is not a complete file as MTEB writes it: Expecting ':' delimiter, at its end\. It was cut short",
         in_folder=True,
     ),
     "a file that goes on behind its end": Case(
@@ -62,7 +62,7 @@ CASES: dict[str, Case] = {
     ),
     "a file that is none of predictions": Case(
         beside("SciFact_qrels.json", "{}", lambda folder: files_in(folder / "SciFact_qrels.json")),
-        r"SciFact_qrels\.json is no file of predictions: their names end in _predictions\.json",
+        r"SciFact_qrels\.json is no file of predictions: the names of these files end in _predictions\.json",
         in_folder=True,
     ),
     "a score of NaN in predictions of MTEB": Case(
@@ -72,7 +72,7 @@ CASES: dict[str, Case] = {
     ),
     "predictions of a task that ranks nothing": Case(
         predictions('{"default": {"test": [[0, 1, 1]]}}'),
-        r"does not hold \{subset: \{split: \{query: \{document: score\}\}\}\}",
+        r"does not contain \{subset: \{split: \{query: \{document: score\}\}\}\}",
         in_folder=True,
     ),
     "judgments that are lists": Case(
@@ -81,7 +81,7 @@ CASES: dict[str, Case] = {
             '{"default": {"test": {"q1": ["d1"]}}}',
             lambda folder: FolderOfQrels(folder, "SciFact"),
         ),
-        r"SciFact_qrels\.json does not hold \{subset: .*document: grade\}\}\}\}\. Write it again",
+        r"SciFact_qrels\.json does not contain \{subset: .*document: grade\}\}\}\}\. Write it again",
         in_folder=True,
     ),
     "rules of a task that are none": Case(
@@ -90,12 +90,12 @@ CASES: dict[str, Case] = {
             '{"tieproof_conventions": {"longest": "all"}}',
             lambda folder: FolderOfQrels(folder, "SciFact"),
         ),
-        r"tieproof_conventions must have longest, ignore_identical_ids and skip_first_result, and holds",
+        r"tieproof_conventions must have longest, ignore_identical_ids and skip_first_result, but is",
         in_folder=True,
     ),
     "results that are none": Case(
         beside("SciFact.json", "[]", lambda folder: read_printed("SciFact", {}, folder)),
-        r"SciFact\.json does not hold results of MTEB",
+        r"SciFact\.json does not contain results of MTEB",
         in_folder=True,
     ),
 }

@@ -38,13 +38,13 @@ def verified(**more: object) -> Callable[[], object]:
 
 
 CASES: dict[str, Case] = {
-    "no file": Case(lambda: tp.load("none.tieproof"), "none.tieproof does not exist, or is no file"),
+    "no file": Case(lambda: tp.load("none.tieproof"), "none.tieproof does not exist or is not a file"),
     "another kind of file": Case(
         changed(lambda content: b"AP 0.5\n"), "cannot be read as a record of tieproof", in_folder=True
     ),
     "an archive of arrays": Case(
         changed(lambda content: content.replace(b"record.json", b"rekord.json")),
-        r"is a zip archive and no record: it holds no record\.json",
+        r"is a zip archive but no record: it contains no record\.json",
         in_folder=True,
     ),
     "a record that is cut short": Case(
@@ -52,10 +52,10 @@ CASES: dict[str, Case] = {
     ),
     "a record of a newer version": Case(
         lambda folder: tp.load(with_facts(folder, version=3)),
-        r"version 3 of the format, and this tieproof reads up to 2",
+        r"version 3 of the format, but this tieproof reads only up to version 2",
         in_folder=True,
     ),
-    "an array that nobody asked for": Case(with_parts(more=b""), "its parts have other names", in_folder=True),
+    "an array that nobody asked for": Case(with_parts(more=b""), "its members have unexpected names", in_folder=True),
     "ids that are Python objects": Case(
         with_parts(query_ids=as_npy(np.array([print, 2], dtype=object), allow_pickle=True)),
         "holds Python objects, which are never unpickled",
@@ -63,12 +63,12 @@ CASES: dict[str, Case] = {
     ),
     "values of another type": Case(
         lambda folder: tp.load(with_part(folder, "values", lambda values: values.astype(np.float32))),
-        "values holds float32, not float64",
+        "values has dtype float32, not float64",
         in_folder=True,
     ),
     "values that are not those of the means": Case(
         lambda folder: tp.load(with_part(folder, "values", lambda values: values / 2)),
-        "does not fit together",
+        "is inconsistent: the values",
         in_folder=True,
     ),
     "a record under another ending": Case(

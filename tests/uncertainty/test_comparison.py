@@ -41,7 +41,7 @@ def test_what_was_compared() -> None:
     against = tp.compare(SYSTEMS, baseline="base", measures=["map"])
     assert against.pairs == (("ours", "base"), ("theirs", "base"))
     assert against.measures == ("AP",)
-    with pytest.raises(tp.InputError, match="were not compared, for all systems were compared with the baseline"):
+    with pytest.raises(tp.InputError, match="were not compared, because all systems were compared with the baseline"):
         against["ours", "theirs", "AP"]
 
 

@@ -71,7 +71,7 @@ def test_why_there_is_no_interval_over_queries(tmp_path: Path) -> None:
     vectors, labels = codes(20)
     kinds = ["a", *["b"] * 19]
     tp.evaluate(vectors, labels, categories=kinds, average="macro").report(tmp_path / "page.html")
-    said = "The category &#39;a&#39; has a single query, which does not say how much queries differ."
+    said = "The category &#39;a&#39; has a single query, which does not show how much queries differ."
     assert said in (tmp_path / "page.html").read_text()
 
 

@@ -303,7 +303,7 @@ def test_queries_without_a_value_and_left_out_ones(tmp_path: Path) -> None:
 def test_a_single_query_has_no_interval_over_queries(tmp_path: Path) -> None:
     tp.evaluate_scores([[1, 1]], [[1, 0]], measures=["AP"]).report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
-    assert "There is a single query, which does not say how much queries differ." in page.text
+    assert "There is a single query, which does not show how much queries differ." in page.text
     assert ["AP", "0.5000", "0.7500", "1.0000", "0.2500", "–", ""] in page.rows
 
 

@@ -1,5 +1,6 @@
-"""Interfaces of other libraries: change one import, keep the call, and get numbers that ties cannot move.
+"""Interfaces of other libraries: change one import, keep the call, and get numbers that ties cannot change.
 
-oml : open-metric-learning; pml : pytorch-metric-learning; torchmetrics : its retrieval metrics. Each is imported by
-name, since each needs libraries of its own. What is the same and what differs is in docs/compat.md.
+oml : open-metric-learning; pml : pytorch-metric-learning; torchmetrics : its retrieval metrics. Import each of them
+    by
+name, because each needs other libraries. docs/compat.md lists what is the same and what differs.
 """

@@ -1,4 +1,4 @@
-"""What processes of torch.distributed have of each other."""
+"""Exchange values between the processes of torch.distributed."""
 
 from typing import Any, TypeVar
 
@@ -9,12 +9,12 @@ Value = TypeVar("Value")
 
 
 def is_first() -> bool:
-    """Whether this process speaks for all: there is no other, or it has the rank 0."""
+    """Whether this process prints for all: it is the only one, or it has rank 0."""
     return not dist.is_available() or not dist.is_initialized() or dist.get_rank() == 0
 
 
 def gathered(value: Value, group: Any = None) -> list[Value]:
-    """The value of every process of a group, in the order of their ranks, in each of them.
+    """Return in each process the values of all processes of a group, in the order of their ranks.
 
     >>> gathered(3)
     [3]
@@ -27,9 +27,9 @@ def gathered(value: Value, group: Any = None) -> list[Value]:
 
 
 def gathered_tensors(value: Tensor, group: Any = None) -> list[Tensor]:
-    """The tensors of all processes that are not empty, in memory of the processor, whatever their lengths and types.
+    """The non-empty tensors of all processes, on the CPU; their lengths and dtypes may differ.
 
-    A process without any data has an empty tensor of another type, which must not decide the type of the whole.
+    A process without data has an empty tensor, whose dtype may be another and must not determine the common dtype.
     """
     values = gathered(value.cpu(), group)
     return [each for each in values if each.numel()] or values[:1]

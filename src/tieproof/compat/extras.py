@@ -1,4 +1,4 @@
-"""Libraries that only some of the interfaces need."""
+"""Import libraries that only some of the interfaces need."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -8,7 +8,7 @@ from tieproof.errors import MissingExtraError
 
 
 def need(library: str, what: str, extra: str) -> Any:
-    """The library, or an error that says how `what` gets it.
+    """Import and return a library; if it is missing, the error says which extra `what` needs.
 
     >>> need("numpy", "This example", "numpy").__name__
     'numpy'

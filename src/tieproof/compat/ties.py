@@ -1,4 +1,4 @@
-"""Which number of an interval is returned under another library's name."""
+"""The option `ties`: which value of an estimate is returned under another library's name."""
 
 from collections.abc import Callable
 from dataclasses import astuple
@@ -15,12 +15,12 @@ TIE_CHOICES: tuple[str, ...] = get_args(TieChoice)
 
 
 def check_ties(ties: str) -> None:
-    """Refuse an unknown choice."""
+    """Refuse an unknown value of `ties`."""
     check_choice("ties", ties, TIE_CHOICES)
 
 
 def choose(estimate: Estimate[Any], ties: str, convert: Callable[[Any], Any] = lambda value: value) -> Any:
-    """The number that `ties` names, or for "interval" an `Estimate` of all four, each converted.
+    """The value that `ties` names, or for "interval" an `Estimate` of all four values, each converted.
 
     >>> choose(Estimate(0.25, 0.5, 1.0, 0.1), "expected"), choose(Estimate(0.25, 0.5, 1.0, 0.1), "lower", str)
     (0.5, '0.25')
@@ -31,7 +31,7 @@ def choose(estimate: Estimate[Any], ties: str, convert: Callable[[Any], Any] = l
 
 
 def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
-    """The mean of a measure of some queries, of which there must be one.
+    """The mean of a measure over at least one query.
 
     >>> over_queries(Estimate(np.array([0.0, 1.0]), np.array([0.5, 1.0]), np.ones(2), np.array([0.5, 0.0])))
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)

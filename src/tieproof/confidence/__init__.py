@@ -1,9 +1,9 @@
-"""What a model's confidence is worth: whether it knows which of its answers are wrong.
+"""Measures of a model's confidence, which show whether the model knows which of its answers are wrong.
 
 error_reject.py, running_errors.py: the error of the most confident queries; recall.py: confidence vs recall@1;
-spearman.py: Spearman's. regions.py: credible regions of posteriors (gaussian.py, von_mises_fisher.py,
-samples.py); retrieval.py, inside.py: what they hold. groups.py says which confidences are tied, inputs.py what is
-refused. A `Result` gives its curves itself (`Result.error_reject`).
+spearman.py: Spearman's rank correlation; regions.py: credible regions of posteriors (gaussian.py,
+von_mises_fisher.py, samples.py); retrieval.py, inside.py: the items inside these regions. groups.py finds tied
+confidences, and inputs.py checks the inputs. A `Result` computes its own curves (`Result.error_reject`).
 """
 
 from typing import TYPE_CHECKING

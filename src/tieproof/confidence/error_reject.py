@@ -1,4 +1,4 @@
-"""`error_reject_curve`: the error of the most confident queries, and what ties among confidences leave open."""
+"""`error_reject_curve`: the error of the most confident queries, with intervals over tied confidences."""
 
 import json
 import math
@@ -16,13 +16,13 @@ from tieproof.ties import Estimate, FloatArray
 
 @dataclass(frozen=True)
 class ErrorRejectCurve:
-    """The mean error of the i most confident of n queries, i = 1, …, n, and the mean of these.
+    """The mean error of the i most confident of n queries, i = 1, …, n, and the mean over all i.
 
     error : arrays (n,), the curve; its last value is the mean error of all queries
     area : the mean of the curve
     ties : the ties among confidences
 
-    An error is small where it is good, so the value to report is `upper`: ties never pay.
+    Smaller errors are better, so the value to report is `upper`: ties never pay.
     """
 
     error: Estimate[FloatArray]
@@ -44,52 +44,52 @@ class ErrorRejectCurve:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
-    """The error-versus-reject curve: the mean error of the queries left when the least confident are rejected.
+    """The error-versus-reject curve: the mean error of the remaining queries when the least confident are rejected.
 
-    With the errors in the order of falling confidence, E_i = (e_1 + … + e_i) / i; the area is (E_1 + … + E_n) / n.
+    With the errors sorted by descending confidence, E_i = (e_1 + … + e_i) / i; the area is (E_1 + … + E_n) / n.
 
     Parameters
     ----------
     errors : (n,) numbers, or an `Estimate` of arrays (n,)
-        Such as 1 - a score. Where ties of the rankings leave scores open, an `Estimate` has the lower, expected and
-        upper error and the std of each query.
+        For example 1 - score. If ties in the rankings make scores intervals, pass an `Estimate` with the lower,
+        expected and upper error and the std of each query.
     confidence : (n,) numbers, larger is more confident
-        In any range and of any type, for they are only compared.
+        Any range and any numeric type, because confidences are only compared.
 
     Returns
     -------
     ErrorRejectCurve
-        Every value of the curve and its area with all that ties leave open. `lower` and `upper` are the smallest and
-        the largest over all orders of queries of equal confidence and all errors within their bounds; one order
-        (rising or falling errors within each tie) has the extreme at every point of the curve at once, and so for
-        the area. `expected` and `std` are over all orders of equal confidences, equally likely, and over the errors,
-        which are independent of these orders and of each other.
+        Every value of the curve and its area, with intervals over ties. `lower` and `upper` are the smallest and the
+        largest values over all orders of queries with equal confidence and over all errors within their bounds. One
+        order, with ascending or descending errors within each tie, reaches the extreme at every point of the curve,
+        and so for the area. `expected` and `std` take all orders of equal confidences as equally likely, and the
+        errors as independent of these orders and of each other.
 
     Raises
     ------
     InputError
-        NaN, infinity, errors beyond 1e60, lengths that differ, estimates out of order.
+        NaN, infinity, errors larger than 1e60, different lengths, or estimates with bounds out of order.
 
     Notes
     -----
-    The definition is that of probabilistic-embeddings (tinkoff-ai; `erc-recall@1` of the errors 1 - Success@1, and
-    `erc-mapr` of 1 - AP@R, the MAP@R of Musgrave et al. 2020) and of ranking-metrics (arrrrrmin). These sort by
-    confidence, and a tie falls as the sort happens to leave it. With B the errors before a tie of l queries, added
-    up, at the s-th place of the tie, rank i:
+    The definition is from probabilistic-embeddings (tinkoff-ai; `erc-recall@1` of the errors 1 - Success@1, and
+    `erc-mapr` of 1 - AP@R, the MAP@R of Musgrave et al. 2020) and from ranking-metrics (arrrrrmin). These libraries
+    sort by confidence, and their sort decides the order within a tie. Let B be the sum of the errors before a tie of
+    l queries. At the s-th position of the tie, which has rank i:
 
     - lower: (B + the s smallest errors of the tie) / i; upper: (B + the s largest) / i
     - expected: (B + s × the mean of the tie) / i
-    - variance: (V + s × mean of the tie's variances + s (l - s) / (l (l - 1)) × Q) / i², with V the variances before
-      and Q the squared distances of the tie's expected errors from their mean, added up
-    - of the area, whose i-th error weighs w_i = (1/i + … + 1/n) / n: the sum over ties of the mean variance × sum of
-      w², plus Q / (l - 1) × sum of (w - mean w)²
+    - variance: (V + s × mean of the tie's variances + s (l - s) / (l (l - 1)) × Q) / i², where V is the sum of the
+      variances before the tie, and Q the sum of the squared deviations of the tie's expected errors from their mean
+    - variance of the area, in which the i-th error has the weight w_i = (1/i + … + 1/n) / n: the sum over ties of the
+      mean variance × sum of w², plus Q / (l - 1) × sum of (w - mean w)²
 
-    Sums are added up in integers and rounded once, so that any order of the queries gives the same bits.
+    Sums are computed in integers and rounded once, so that any order of the queries gives the same bits.
 
     Examples
     --------
@@ -114,14 +114,14 @@ def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
 
 
 def errors_of(scores: Estimate[FloatArray]) -> Estimate[FloatArray]:
-    """The errors 1 - score of the queries that have a score, the others being NaN."""
+    """The errors 1 - score of the queries whose score is not NaN."""
     known = ~np.isnan(scores.lower)
     columns = (1 - scores.upper, 1 - scores.expected, 1 - scores.lower, scores.std)
     return Estimate(*(column[known] for column in columns))
 
 
 def as_errors(errors: Any) -> Estimate[FloatArray]:
-    """Errors as arrays of equal length, the bounds in their order."""
+    """Errors as arrays of equal length; bounds that are out of order are refused."""
     if not isinstance(errors, Estimate):
         known = as_floats(errors, "errors")
         return Estimate(known, known, known, np.zeros(len(known)))
@@ -133,7 +133,7 @@ def as_errors(errors: Any) -> Estimate[FloatArray]:
     if wrong.any():
         place = int(np.argmax(wrong))
         raise InputError(
-            f"The errors must be lower <= expected <= upper with a std of at least 0, and query {place} has "
+            f"The errors must be lower <= expected <= upper with a std of at least 0, but query {place} has "
             f"{lower[place]}, {expected[place]}, {upper[place]} and {std[place]}."
         )
     return Estimate(lower, expected, upper, std)

@@ -41,7 +41,7 @@ class Ellipsoid:
     radius: float
 
     def contains(self, points: Any) -> BoolArray:
-        """Which of the points (n, d) are inside, (n,)."""
+        """Whether each of the points (n, d) is inside, (n,)."""
         rows = as_points(points, len(self.mean))
         return np.asarray((((rows - self.mean) / self.scale) ** 2).sum(axis=1) <= self.radius**2)
 
@@ -50,13 +50,13 @@ def as_points(points: Any, dimensions: int) -> FloatArray:
     """Points as floats of shape (n, d)."""
     array = as_numbers(points, "points")
     if array.ndim != 2 or array.shape[1] != dimensions:
-        raise InputError(f"The points must have the shape (n, {dimensions}), and arrived with shape {array.shape}.")
+        raise InputError(f"The points must have shape (n, {dimensions}), not {array.shape}.")
     check_finite(array, "points")
     return within_range(array, "points")
 
 
 def squared_radius(mass: float, dimensions: int) -> float:
-    """The mass-quantile of the chi-squared distribution with so many degrees of freedom (extra `stats`).
+    """The quantile `mass` of the chi-squared distribution with `dimensions` degrees of freedom (extra `stats`).
 
     >>> squared_radius(0.95, 2)
     5.991464547107979

@@ -1,4 +1,4 @@
-"""Queries by falling confidence: which of them are tied, and where each tie stands."""
+"""Queries by descending confidence: which of them are tied, and the ranks of each tie."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from tieproof.ties import IntArray
 
 
 class ConfidenceTies(NamedTuple):
-    """How many ties there are among confidences, how many queries they hold, and how many the largest holds."""
+    """The number of ties among confidences, the number of tied queries, and the size of the largest tie."""
 
     ties: int
     tied_queries: int
@@ -20,8 +20,8 @@ class Groups(NamedTuple):
     """Queries of equal confidence, the most confident first.
 
     of_query : (n,) the group of each query
-    start : (G,) how many queries are more confident than those of a group
-    length : (G,) how many queries a group holds
+    start : (G,) how many queries are more confident than the queries of each group
+    length : (G,) how many queries each group has
     """
 
     of_query: IntArray
@@ -43,6 +43,6 @@ class Groups(NamedTuple):
 
     @property
     def ties(self) -> ConfidenceTies:
-        """The groups of more than one query, in numbers."""
+        """Counts of the groups with more than one query."""
         tied = self.length[self.length > 1]
         return ConfidenceTies(len(tied), int(tied.sum()), int(tied.max(initial=0)))

@@ -1,4 +1,4 @@
-"""Confidences, errors and posteriors as people pass them, checked."""
+"""Check confidences, errors and posteriors that users pass."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,13 +11,13 @@ from tieproof.inputs.options import as_shares
 from tieproof.ties import Array, FloatArray
 
 LARGEST = 1e60
-"""Numbers up to this size have squares, and quotients of these, that float64 holds."""
+"""The largest number accepted: squares of such numbers, and quotients of these squares, do not overflow float64."""
 
 
 def as_column(values: Any, name: str, count: int | None = None, items: str = "queries") -> Array:
-    """Finite real numbers of shape (n,), in their own type, so that no rounding makes or breaks a tie.
+    """Finite real numbers of shape (n,), in their own dtype, so that no rounding creates or breaks a tie.
 
-    count : how many `items` there are, one number for each
+    count : the number of `items`, which need one number each
 
     >>> as_column([3, 1, 3], "confidences").tolist()
     [3, 1, 3]
@@ -26,28 +26,28 @@ def as_column(values: Any, name: str, count: int | None = None, items: str = "qu
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()
     if array.ndim != 1:
-        raise InputError(f"The {name} must have the shape (n,), and arrived with shape {array.shape}.")
+        raise InputError(f"The {name} must have shape (n,), not {array.shape}.")
     if count is not None:
         check_count(len(array), name, count, items)
     if not len(array):
-        raise InputError(f"The {name} are empty. Pass at least one.")
+        raise InputError(f"The {name} are empty. Pass at least one number.")
     check_finite(array, name)
     return array
 
 
 def as_floats(values: Any, name: str, count: int | None = None, items: str = "queries") -> FloatArray:
-    """Real numbers of shape (n,) in float64, whose squares float64 holds, too."""
+    """Real numbers of shape (n,) as float64, none larger than `LARGEST`."""
     return within_range(as_column(values, name, count, items), name)
 
 
 def within_range(array: Array, name: str) -> FloatArray:
-    """The numbers in float64, none larger than `LARGEST`."""
+    """The numbers as float64; a number larger than `LARGEST` is refused."""
     floats = array.astype(np.float64)
     too_large = np.argwhere(np.abs(floats) > LARGEST)
     if len(too_large):
         place = tuple(too_large[0].tolist())
         raise InputError(
-            f"The {name} hold {floats[place]} at {list(place)}, beyond {LARGEST:g}. Divide all by one number."
+            f"The {name} contain {floats[place]} at {list(place)}, larger than {LARGEST:g}. Divide all by one number."
         )
     return floats
 
@@ -58,14 +58,14 @@ def check_scale(scale: FloatArray) -> FloatArray:
     if len(wrong):
         place = tuple(wrong[0].tolist())
         raise InputError(
-            f"The scales must be standard deviations of at least {1 / LARGEST:g}, and hold {scale[place]} at "
-            f"{list(place)}. Pass sigma, not its logarithm, and give points that are certain a small one."
+            f"The scales must be standard deviations of at least {1 / LARGEST:g}, but contain {scale[place]} at "
+            f"{list(place)}. Pass sigma, not its logarithm, and for certain points a small positive sigma."
         )
     return scale
 
 
 def as_masses(mass: float | Iterable[float]) -> tuple[float, ...]:
-    """Probabilities that regions hold, larger than 0 and smaller than 1.
+    """Check the masses of regions: probabilities larger than 0 and smaller than 1.
 
     >>> as_masses(0.95), as_masses((0.5, 0.9))
     ((0.95,), (0.5, 0.9))
@@ -74,6 +74,6 @@ def as_masses(mass: float | Iterable[float]) -> tuple[float, ...]:
     for each in masses:
         if each in (0.0, 1.0):
             raise InputError(
-                f"A mass must be larger than 0 and smaller than 1, not {each:g}: such a region has no end."
+                f"A mass must be larger than 0 and smaller than 1, not {each:g}: pass a mass such as 0.95."
             )
     return masses

@@ -1,19 +1,20 @@
-"""Which points are inside which ellipsoids, counted by class: a ladder from a matrix product to fractions.
+"""Count by class which points are inside which ellipsoids, in three stages from a matrix product to fractions.
 
-The squared distance from point x to an ellipsoid's centre m, in units of its scale s, is D = sum of ((x - m) / s)²;
-the point is inside where D <= limit. With w = 1 / s²:
+The squared distance from a point x to an ellipsoid's centre m, in units of its scale s, is D = sum of ((x - m) / s)²;
+the point is inside if D <= limit. With w = 1 / s²:
 
-1. product: D = (sum of w x²) - 2 (sum of w m x) + (sum of w m²), two matrix products for a tile, or one where a
-   scale holds for all dimensions. A term carries at most 6 roundings, its sum d, the sum of the three 3 more: each of
-   the three is off by at most gamma_(d + 9) times the sizes of its terms, added up, which for the second are at most
-   those of the others (2 |m x| <= m² + x²). So D is off by at most gamma_(d + 9) × 2 (first + third); twice that is
-   taken, since these are known as floats only.
-2. direct: the terms of D itself, each with at most 5 roundings and none negative, so D is off by gamma_(d + 5) D.
+1. product: D = (sum of w x²) - 2 (sum of w m x) + (sum of w m²), with two matrix products for a tile, or one if each
+   scale is the same in all dimensions. A term has at most 6 roundings, its sum d, and the sum of the three sums 3
+   more. So each of the three has an error of at most gamma_(d + 9) times the sum of the absolute values of its terms,
+   which for the second is at most the sum for the others (2 |m x| <= m² + x²). The error of D is therefore at most
+   gamma_(d + 9) × 2 (first + third); the code uses twice that, because first and third are themselves rounded.
+2. direct: the terms of D, each with at most 5 roundings and none negative, so the error of D is at most
+   gamma_(d + 5) D.
 3. exact: fractions.
 
-A stage hands on what its bound leaves open. Domain: entries up to 1e60 in size, scales from 1e-60 on, so nothing
-overflows; what underflow takes away is below 1e-300 a term, which `TINY` covers. The matrix product is checked to be
-one of float64 before the first use (`exact.blas.check_products`).
+Each stage passes on the pairs that its bound cannot decide. Domain: entries up to 1e60 in absolute value and scales
+of at least 1e-60, so nothing overflows; underflow loses less than 1e-300 in a term, which `TINY` covers. Before the
+first use, a check makes sure that matrix products are computed in float64 (`exact.blas.check_products`).
 """
 
 from collections import defaultdict
@@ -26,19 +27,19 @@ from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF, gamma
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 TINY = 1e-290
-"""Larger than all that underflow can take from a sum."""
+"""An upper bound on what a sum can lose by underflow."""
 
 QUERIES, ITEMS = 256, 4096
-"""The shape of a tile, and with the dimensions the size of the blocks it is made from."""
+"""The shape of a tile, in queries and items."""
 
 
 def counts_inside(
     means: FloatArray, scales: FloatArray, classes: IntArray, queries: IntArray, limits: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """How many means are inside each query's ellipsoid, itself included, and how many of these are of its class.
+    """Count the means inside each query's ellipsoid, including the query itself, and those among them of its class.
 
     means : (n, d)
-    scales : (n, d), or (n, 1) where one holds for all dimensions; larger than 0
+    scales : (n, d), or (n, 1) if a scale is the same in all dimensions; larger than 0
     classes : (n,)
     queries : (Q,) rows of `means`
     limits : (M,) squared radii, in units of the scale
@@ -69,9 +70,9 @@ def counts_inside(
 def by_product(
     points: FloatArray, squares: FloatArray, centres: FloatArray, units: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Squared distances of points (n, d) from centres (q, d), shape (q, n), and what each may be off by.
+    """Squared distances of points (n, d) from centres (q, d), shape (q, n), and a bound on the error of each.
 
-    squares : those of the points
+    squares : the squares of the points' entries
     units : (q, d) or (q, 1)
     """
     weights = 1 / (units * units)
@@ -85,7 +86,7 @@ def by_product(
 
 
 def decide(points: FloatArray, centres: FloatArray, units: FloatArray, limit: float) -> BoolArray:
-    """Whether each point (p, d) is inside the ellipsoid of its own centre and unit."""
+    """Whether each point (p, d) is inside the ellipsoid with the centre and unit in the same row."""
     distances = (((points - centres) / units) ** 2).sum(axis=1)
     inside = distances <= limit
     error = roundings(points.shape[1]) * distances + TINY
@@ -95,7 +96,7 @@ def decide(points: FloatArray, centres: FloatArray, units: FloatArray, limit: fl
 
 
 def is_inside(point: FloatArray, centre: FloatArray, unit: FloatArray, limit: float) -> bool:
-    """Whether a point is inside, in fractions; dimensions of one unit share a denominator."""
+    """Whether a point is inside, computed in fractions; dimensions with the same unit share a denominator."""
     sums: defaultdict[float, Fraction] = defaultdict(Fraction)
     for x, m, s in zip(point.tolist(), centre.tolist(), np.broadcast_to(unit, point.shape).tolist(), strict=True):
         sums[s] += (Fraction(x) - Fraction(m)) ** 2

@@ -1,4 +1,4 @@
-"""`confidence_vs_recall_at_1`: how well a threshold on the confidence tells right answers from wrong ones."""
+"""`confidence_vs_recall_at_1`: how well a threshold on the confidence separates right answers from wrong ones."""
 
 import json
 import math
@@ -15,11 +15,11 @@ from tieproof.ties import Array, BoolArray, FloatArray
 
 @dataclass(frozen=True)
 class ConfidenceAccuracy:
-    """The share of queries that a threshold judges rightly, for every threshold there is.
+    """The share of queries that a threshold classifies correctly, for every possible threshold.
 
-    thresholds : (t,) the distinct confidences, falling
-    accuracy : (t + 1,) the share where nothing is accepted, then where all of at least each threshold is
-    mean, best : the mean and the largest of `accuracy`
+    thresholds : (t,) the distinct confidences, in descending order
+    accuracy : (t + 1,) the share if no query is accepted, and then if all queries of at least each threshold are
+    mean, best : the mean and the largest value of `accuracy`
     """
 
     thresholds: Array
@@ -34,16 +34,17 @@ class ConfidenceAccuracy:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
     """Confidence vs Recall@1: how often "confident" and "the nearest item is relevant" agree.
 
-    At a threshold, a query is judged rightly where it is at least as confident and its nearest item is relevant, or
-    less confident and it is not. With p the share of hits (recall@1) and the points (fpr, tpr) of the ROC curve of
-    the hits, the share judged rightly is p tpr + (1 - p) (1 - fpr).
+    A threshold classifies a query correctly if its confidence reaches the threshold and its nearest item is relevant,
+    or if its confidence is below the threshold and its nearest item is not relevant. With p the share of hits
+    (recall@1) and the points (fpr, tpr) of the ROC curve of the hits, the share classified correctly is
+    p tpr + (1 - p) (1 - fpr).
 
     Parameters
     ----------
@@ -54,20 +55,21 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
     Returns
     -------
     ConfidenceAccuracy
-        `mean` is the score of ranking-metrics (arrrrrmin, `conf_vs_recall_at_1`), over the threshold that accepts
-        nothing and every distinct confidence, as scikit-learn's `roc_curve(drop_intermediate=False)` lists them.
-        `best` is that of probabilistic-embeddings (tinkoff-ai, `confidence-accuracy`), the largest over the same
-        thresholds.
+        `mean` is the score of ranking-metrics (arrrrrmin, `conf_vs_recall_at_1`). It is the mean over the threshold
+        that accepts nothing and every distinct confidence, as scikit-learn's `roc_curve(drop_intermediate=False)`
+        lists them. `best` is the score of probabilistic-embeddings (tinkoff-ai, `confidence-accuracy`), the largest
+        value over the same thresholds.
 
     Raises
     ------
     InputError
-        NaN, infinity, hits other than 0 and 1 (an expected value between them: pass `lower`), lengths that differ.
+        NaN, infinity, hits other than 0 and 1 (instead of an expected value between them, pass `lower`), or different
+        lengths.
 
     Notes
     -----
-    A threshold takes a tie as a whole, so no order of queries of equal confidence changes anything. But a tie is one
-    threshold where its queries would be several: the mean gives it the weight of one.
+    A threshold accepts or rejects a tie as a whole, so the order of queries with equal confidence changes nothing.
+    But a tie is a single threshold, while its queries would be several: in the mean it has the weight of one.
 
     Examples
     --------
@@ -81,7 +83,7 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
     values = as_column(confidence, "confidences", len(right))
     groups = Groups.of(values)
     hits_of = np.bincount(groups.of_query, right, minlength=len(groups.length)).astype(np.int64)
-    gained = np.cumsum(2 * hits_of - groups.length)  # a hit that is accepted is gained, a miss is lost
+    gained = np.cumsum(2 * hits_of - groups.length)  # accepting a hit adds 1, accepting a miss subtracts 1
     rightly = np.append(0, gained) + int(np.count_nonzero(~right))
     accuracy = rightly / len(right)
     return ConfidenceAccuracy(
@@ -90,12 +92,12 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
 
 
 def as_hits(values: Any) -> BoolArray:
-    """Hits, given as bools or as 0 and 1, as bools."""
+    """Check hits, which are bools or 0 and 1, and return them as bools."""
     array = as_column(values, "hits")
     wrong = ~np.isin(array, (0, 1))
     if wrong.any():
         raise InputError(
-            f"The hits must be 0 or 1, and query {int(np.argmax(wrong))} has {array[wrong][0]}. Where its nearest "
-            "items are tied, pass result.per_query('P@1').lower, which counts no hit that another order would lose."
+            f"The hits must be 0 or 1, but query {int(np.argmax(wrong))} has {array[wrong][0]}. If its nearest items "
+            "are tied, pass result.per_query('P@1').lower, which is 1 only for a hit in every order."
         )
     return array.astype(np.bool_)

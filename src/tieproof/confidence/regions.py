@@ -1,4 +1,4 @@
-"""`credible_region`: the smallest region that holds a posterior with a given probability."""
+"""`credible_region`: the smallest region with a given probability under a posterior."""
 
 from collections.abc import Callable
 from typing import Any, overload
@@ -10,7 +10,7 @@ from tieproof.confidence.von_mises_fisher import Cap, VonMisesFisher, cap
 from tieproof.errors import InputError
 
 REGIONS: dict[type, Callable[[Any, float], Any]] = {Gaussian: ellipsoid, VonMisesFisher: cap}
-"""Posteriors that are given by parameters; anything else is samples."""
+"""The functions for posteriors that are given by parameters; anything else is treated as samples."""
 
 
 @overload
@@ -20,9 +20,10 @@ def credible_region(posterior: VonMisesFisher, mass: float = ...) -> Cap: ...
 @overload
 def credible_region(posterior: Any, mass: float = ...) -> Interval: ...
 def credible_region(posterior: Any, mass: float = 0.95) -> Any:
-    """The highest posterior density region (HDI, HDPI): of all regions that hold the mass, the smallest.
+    """The highest posterior density region (HDI, HDPI): the smallest of all regions with the given mass.
 
-    Every point inside is at least as dense as every point outside, so that the mode is in it (Hyndman 1996).
+    The density at every point inside is at least the density at every point outside, so the mode is inside
+    (Hyndman 1996).
 
     Parameters
     ----------
@@ -32,26 +33,27 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
     Returns
     -------
     Ellipsoid
-        Of a Gaussian: sum of ((x - mean) / scale)² <= the mass-quantile of chi-squared with d degrees of freedom.
+        For a Gaussian: sum of ((x - mean) / scale)² <= the mass-quantile of chi-squared with d degrees of freedom.
     Cap
-        Of a von Mises-Fisher distribution: all directions within an angle of the mode. In 3 dimensions its cosine is
-        1 + log(1 - mass (1 - exp(-2 kappa))) / kappa; in others the angle's density is integrated numerically.
+        For a von Mises-Fisher distribution: all directions within an angle of the mode. In 3 dimensions the cosine of
+        the angle is 1 + log(1 - mass (1 - exp(-2 kappa))) / kappa; in other dimensions the density of the angle is
+        integrated numerically.
     Interval
-        Of samples: for each column by itself the shortest interval with a share `mass` of them, between two samples,
-        as `arviz_stats` finds it (floor(mass n) + 1 samples; of several shortest ones the lowest).
+        For samples: for each column the shortest interval between two samples that contains a share `mass` of them,
+        computed by `arviz_stats` (floor(mass n) + 1 samples; the lowest of several shortest intervals).
 
     Each has `contains(points)`.
 
     Raises
     ------
     InputError
-        NaN, infinity, wrong shapes; scales, concentrations or masses out of their range.
+        NaN, infinity, wrong shapes, or scales, concentrations or masses out of range.
     MissingExtraError
-        The quantiles are scipy's, the intervals arviz's (extra `stats`).
+        The extra `stats` is not installed: quantiles are computed by scipy, intervals by arviz.
 
     Notes
     -----
-    Quantiles are floats, and so are the distances that `contains` compares with them.
+    Quantiles, and the distances that `contains` compares with them, are floats with rounding errors.
 
     Examples
     --------
@@ -64,6 +66,6 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
     """
     masses = as_masses(mass)
     if len(masses) != 1:
-        raise InputError(f"A region has one mass, and {len(masses)} arrived. Call credible_region once for each.")
+        raise InputError(f"mass must be a single number, not {len(masses)}. Call credible_region once for each mass.")
     make: Callable[[Any, float], Any] = REGIONS.get(type(posterior), interval)
     return make(posterior, masses[0])

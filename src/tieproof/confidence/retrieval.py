@@ -1,4 +1,4 @@
-"""`credible_retrieval`: what the credible regions of probabilistic embeddings hold."""
+"""`credible_retrieval`: the items inside the credible regions of probabilistic embeddings."""
 
 import json
 import math
@@ -20,12 +20,12 @@ from tieproof.ties import Array, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Held:
-    """What the regions of one mass hold.
+    """The numbers of items inside the regions of one mass.
 
-    mass : the probability that a region holds its own posterior with
-    held : (Q,) how many items each query's region holds, the query itself left out
-    relevant_held : (Q,) how many of these are of its class
-    relevant : (Q,) how many there are of its class, the query itself left out; at least 1
+    mass : the probability of each region under its own posterior
+    held : (Q,) how many items are inside each query's region, without the query itself
+    relevant_held : (Q,) how many of these are of the query's class
+    relevant : (Q,) how many items are of the query's class, without the query itself; at least 1
     """
 
     mass: float
@@ -35,34 +35,35 @@ class Held:
 
     @property
     def precision(self) -> float:
-        """The mean over queries of the share of held items that are of the class, 0 where nothing is held."""
+        """The mean over queries of the share of items in the region that are of the class; 0 for an empty region."""
         return mean_of_shares(self.relevant_held, np.maximum(self.held, 1))
 
     @property
     def recall(self) -> float:
-        """The mean over queries of the share of the class that is held."""
+        """The mean over queries of the share of the class that is in the region."""
         return mean_of_shares(self.relevant_held, self.relevant)
 
     @property
     def coverage(self) -> float:
-        """The share of all pairs of a query and an item of its class where the region holds the item.
+        """The share of all pairs of a query and an item of its class for which the item is in the query's region.
 
-        It is near the mass where the posteriors tell where such items are.
+        It is close to the mass if the posteriors describe well where items of the class are.
         """
         return int(self.relevant_held.sum()) / int(self.relevant.sum())
 
     @property
     def empty(self) -> int:
-        """How many regions hold nothing."""
+        """The number of empty regions."""
         return int(np.count_nonzero(self.held == 0))
 
 
 @dataclass(frozen=True)
 class CredibleRetrieval:
-    """What credible regions hold, by mass.
+    """The numbers of items inside credible regions, for each mass.
 
-    query_ids : (Q,) the queries that have an item of their class
-    without_class : how many other items there are, which are no queries, and may be held
+    query_ids : (Q,) the items that share their class with another item
+    without_class : the number of other items, which are not queries but may be inside a region
+    points : the numbers for each mass
     """
 
     query_ids: IntArray
@@ -70,12 +71,12 @@ class CredibleRetrieval:
     points: tuple[Held, ...]
 
     def __getitem__(self, mass: float) -> Held:
-        """What the regions of a mass hold that was asked for."""
+        """The numbers for one of the masses."""
         for point in self.points:
             if point.mass == mass:
                 return point
         known = ", ".join(f"{point.mass:g}" for point in self.points)
-        raise InputError(f"There are no regions of mass {mass!r}; there are those of {known}. Name it in mass=(...).")
+        raise InputError(f"This result has no mass {mass!r}; it has {known}. Name it in mass=(...).")
 
     def to_dict(self) -> dict[str, Any]:
         """The means, as plain numbers, lists and dictionaries."""
@@ -87,16 +88,16 @@ class CredibleRetrieval:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 @unchanged_files
 def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterable[float] = 0.95) -> CredibleRetrieval:
-    """How many of a query's class its credible region holds.
+    """Count how many items of a query's class are inside its credible region.
 
-    Every item is a query, and its posterior a Gaussian. Its region is the highest posterior density region of the
-    given mass (`credible_region`), and holds the items whose mean is in it.
+    Every item is a query, and its posterior is a Gaussian. Its region is the highest posterior density region of the
+    given mass (`credible_region`). An item is inside a region if its mean is.
 
     Parameters
     ----------
@@ -115,20 +116,22 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
     Raises
     ------
     InputError
-        NaN, infinity, wrong shapes, scales that are not larger than 0, or no item with another one of its class.
+        NaN, infinity, wrong shapes, scales that are not larger than 0, or no two items of the same class.
     MissingExtraError
-        The quantiles are scipy's (extra `stats`).
+        The extra `stats` is not installed: quantiles are computed by scipy.
 
     Notes
     -----
-    ranking-metrics (arrrrrmin) describes how well models retrieve items of the class within the interval of highest
-    density around the mode, and leaves open what is counted. Here a retrieved set is what the region holds, so that
-    precision and recall are those of sets; a set that is empty has precision 0, as trec_eval's `set_P`. Coverage is
-    the usual check of credible intervals: the share of trials in which they hold what they are meant to hold.
+    ranking-metrics (arrrrrmin) asks how well models retrieve items of the class within the interval of highest
+    density around the mode, but does not define what is counted. Here the retrieved set is the set of items inside
+    the region, so precision and recall are those of sets; an empty set has precision 0, as in trec_eval's `set_P`.
+    Coverage is the usual check of credible intervals: the share of trials in which they contain what they are meant
+    to contain.
 
-    Whether a region holds an item is decided as if in real arithmetic from the given numbers and the quantile, a
-    float: a matrix product in float64 decides where a proven bound allows it, fractions the rest. So any order of
-    items or dimensions gives the same counts. The matrix is never stored: time grows with n² d, memory with n d.
+    Whether an item is inside a region is decided as if in real arithmetic from the given numbers and the quantile,
+    which is a float: a matrix product in float64 decides most pairs by a proven bound, and fractions decide the rest.
+    So any order of items or dimensions gives the same counts. The full matrix is never stored: time grows with n² d,
+    memory with n d.
 
     Examples
     --------
@@ -151,7 +154,7 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
     _, classes, sizes = np.unique(own, return_inverse=True, return_counts=True)
     queries = np.flatnonzero(sizes[classes] > 1)
     if not len(queries):
-        raise InputError("No item has another one of its class. Check that labels and means belong together.")
+        raise InputError("No two items are of the same class. Check that labels and means belong together.")
     limits = np.array([squared_radius(each, means.shape[1]) for each in masses])
     held, relevant_held = counts_inside(means, scales, classes.astype(np.int64), queries, limits)
     relevant = sizes[classes[queries]] - 1
@@ -160,20 +163,19 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
 
 
 def as_scales(scale: Any, shape: tuple[int, ...]) -> FloatArray:
-    """Standard deviations of shape (n, d), or (n, 1) where one for each item holds for all its dimensions."""
+    """Standard deviations of shape (n, d), or (n, 1) if there is one for each item."""
     array = as_numbers(scale, "scales")
     if array.shape == shape[:1]:
         array = array[:, None]
     if array.shape not in (shape, (shape[0], 1)):
         raise InputError(
-            f"The scales must have the shape ({shape[0]},) or {shape}, as the means have, and arrived with shape "
-            f"{array.shape}."
+            f"The scales must have shape ({shape[0]},) or {shape}, the shape of the means, not {array.shape}."
         )
     return check_scale(as_rows(array, "scales"))
 
 
 def as_rows(array: Array, name: str) -> FloatArray:
-    """Finite numbers in float64, none too large."""
+    """The numbers as float64; NaN, infinity and too large numbers are refused."""
     check_finite(array, name)
     return within_range(array, name)
 

@@ -1,4 +1,4 @@
-"""Means of the errors of the 1, 2, …, n most confident queries, in integers: rounded once, whatever the order."""
+"""Means of the errors of the 1, 2, …, n most confident queries, computed in integers and rounded once."""
 
 import math
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from tieproof.measures.rank_weights import HARMONIC
 from tieproof.ties import Estimate, FloatArray
 
 Integers = npt.NDArray[np.object_]
-"""Python's integers, of any size. Their quotients are the nearest float64."""
+"""Python integers of any size. Their quotients are rounded to the nearest float64."""
 
 
 class ExactErrors(NamedTuple):
-    """Errors of n queries without rounding: integers (n,) in the unit 2^-shift."""
+    """The errors of n queries without rounding: integers (n,) in units of 2^-shift."""
 
     lower: Integers
     expected: Integers
@@ -25,11 +25,12 @@ class ExactErrors(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the queries of each group, (G,) each, of l queries.
+    """Sums over the l queries of each group, (G,) each.
 
-    expected : of the expected errors, in the unit 2^-shift
-    variance : of their variances, in the unit 2^-(2 shift), as the next one
-    spread : l times the squared distances of the expected errors from their mean
+    expected : the sum of the expected errors, in units of 2^-shift
+    variance : the sum of the errors' variances, in units of 2^-(2 shift)
+    spread : l times the sum of the squared deviations of the expected errors from their mean, in units of 2^-(2
+        shift)
     """
 
     expected: Integers
@@ -39,7 +40,7 @@ class Sums(NamedTuple):
 
 
 def exact(errors: Estimate[FloatArray]) -> ExactErrors:
-    """The columns of an estimate as integers in the largest unit that holds them all.
+    """The columns of an estimate as integers in the largest unit 2^-shift that represents all of them exactly.
 
     >>> parts = exact(Estimate(*np.array([[0.25], [0.5], [3.0], [0.0]])))
     >>> [int(column[0]) for column in parts[:4]], parts.shift
@@ -70,7 +71,7 @@ def sums_of_groups(errors: ExactErrors, groups: Groups) -> Sums:
 def running_means(
     errors: ExactErrors, sums: Sums, values: Estimate[FloatArray], groups: Groups
 ) -> Estimate[FloatArray]:
-    """The curve: all that ties leave open of the mean error of the 1, 2, …, n most confident queries.
+    """The curve: the estimates, over ties, of the mean error of the 1, 2, …, n most confident queries.
 
     values : the errors as floats, by which the errors of a tie are sorted
     """
@@ -80,7 +81,7 @@ def running_means(
     divisor = np.asarray(rank.astype(object) << errors.shift, dtype=object)
 
     def before_and_within(totals: Integers) -> Integers:
-        """`length` times the sum before the tie, and of the mean of the tie for each place so far."""
+        """`length` times the sum of the totals before the tie and of the tie's mean at each position so far."""
         before = running_sums(totals) - totals
         return np.asarray(before[group] * length + totals[group] * place)
 

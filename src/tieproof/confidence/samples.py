@@ -1,4 +1,4 @@
-"""Samples of a posterior, and their credible region: the shortest intervals."""
+"""The credible region of samples of a posterior: the shortest intervals."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,18 +19,18 @@ class Interval:
     high: FloatArray
 
     def contains(self, values: Any) -> BoolArray:
-        """Which values are inside their interval."""
+        """Whether each value is inside its interval."""
         array = as_numbers(values, "values")
         check_finite(array, "values")
         return np.asarray((self.low <= array) & (array <= self.high))
 
 
 def interval(samples: Any, mass: float) -> Interval:
-    """The shortest interval with the mass of each column of samples, (n,) or (n, d), by arviz (extra `stats`)."""
+    """The shortest interval with the mass for each column of samples, (n,) or (n, d), by arviz (extra `stats`)."""
     array = as_numbers(samples, "samples")
     if array.ndim not in (1, 2) or not array.size:
         raise InputError(
-            f"The samples must have the shape (n,) or (n, dimensions), and arrived with shape {array.shape}."
+            f"The samples must have shape (n,) or (n, dimensions) and not be empty, but have shape {array.shape}."
         )
     check_finite(array, "samples")
     try:

@@ -1,4 +1,4 @@
-"""`rank_correlation`: Spearman's, and what it can be over all orders of tied values."""
+"""`rank_correlation`: Spearman's rank correlation, and its interval over all orders of tied values."""
 
 import math
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from tieproof.ties import Estimate, FloatArray
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Spearman's coefficient, and all that it can be where tied values are put into some order.
+    """Spearman's coefficient, and its values over all orders of tied values.
 
-    coefficient : tied values have the mean of their ranks (scipy.stats.spearmanr)
-    orders : tied values have different ranks, in every order
+    coefficient : the coefficient if tied values get the mean of their ranks (scipy.stats.spearmanr)
+    orders : the estimate over all orders if tied values get different ranks
     """
 
     coefficient: float
@@ -26,9 +26,9 @@ class RankCorrelation:
 
 
 def rank_correlation(confidence: Any, truth: Any) -> RankCorrelation:
-    """Spearman's rank correlation of confidences and what they should be.
+    """Spearman's rank correlation between confidences and their ground truth.
 
-    Only orders matter, so that the scale of a model's sigma does not.
+    Only the order of the values matters, so the scale of a model's sigma has no influence.
 
     Parameters
     ----------
@@ -36,33 +36,34 @@ def rank_correlation(confidence: Any, truth: Any) -> RankCorrelation:
         Such as the norm of an embedding (Scott et al. 2021), or the negative variance of a distribution in the space
         of embeddings (Wu and Goodman 2020).
     truth : (n,) numbers, in the same direction
-        Such as the share of an image that cropping left, or the negative entropy of the labels that people gave it
-        (URL benchmark).
+        Such as the share of an image that is left after cropping, or the negative entropy of the labels that people
+        gave the image (URL benchmark).
 
     Returns
     -------
     RankCorrelation
-        `coefficient` is the correlation of the ranks, tied values having the mean of theirs: the usual convention,
-        that of `scipy.stats.spearmanr`, which the URL benchmark and probabilistic-embeddings use. `orders` has the
-        lower, expected and upper value and the std over all orders of tied values, on both sides independently: what
-        a program can give that ranks by sorting.
+        `coefficient` is the correlation of the ranks, where tied values get the mean of their ranks. This is the
+        usual convention of `scipy.stats.spearmanr`, which the URL benchmark and probabilistic-embeddings use.
+        `orders` has the lower, expected and upper value and the std over all orders of tied values, on both sides
+        independently. A program that ranks by sorting can return any value between lower and upper.
 
     Raises
     ------
     InputError
-        NaN, infinity, lengths that differ, or values that are all equal: they have no correlation with anything.
+        NaN, infinity, different lengths, or values that are all equal, whose correlation is undefined.
 
     Notes
     -----
-    With centred ranks a and b (mean ranks in ties), `coefficient` is sum ab / sqrt(sum a² sum b²). Strict ranks have
-    sum a² = sum b² = (n³ - n) / 12, so `expected` is sum ab over that: nearer to 0 than the coefficient. The sum is
-    the largest where each tie of one side is in the order of the other, and two items tied on both sides in the same
-    order on both; it is the smallest where everything is the other way round. Its variance, with ties of lengths l on
-    one side and m on the other, is the sum over ties of l (l + 1) / 12 × squared distances of b within it from their
-    mean, the same for the ties of the other side, and for c items that are tied on both sides
+    With centred ranks a and b (mean ranks in ties), `coefficient` is sum ab / sqrt(sum a² sum b²). Ranks without ties
+    have sum a² = sum b² = (n³ - n) / 12, so `expected` is sum ab divided by that, which is closer to 0 than the
+    coefficient. The sum is largest if each tie of one side is in the order of the other side, and items that are tied
+    on both sides are in the same order on both; it is smallest if all these orders are reversed. With ties of lengths
+    l on one side and m on the other, the variance of the sum is the sum of three terms: over the ties of the first
+    side l (l + 1) / 12 × the squared deviations of b within the tie from their mean; the same for the ties of the
+    other side; and for each c items that are tied on both sides
     c (l² - 1)(m² - 1) / 144 (1 + (c - 1) / ((l - 1)(m - 1))).
 
-    All sums are exact and rounded once: any order of the items gives the same bits.
+    All sums are exact and rounded once, so any order of the items gives the same bits.
 
     Examples
     --------
@@ -89,7 +90,10 @@ def ranked(values: Any, name: str, count: int | None = None) -> tuple[Groups, Fl
     array = as_column(values, name, count, "confidences")
     groups = Groups.of(array)
     if len(groups.length) == 1:
-        raise InputError(f"The {name} are all equal ({array[0]}), so that no rank correlation exists. Pass others.")
+        raise InputError(
+            f"The {name} are all equal ({array[0]}), so their rank correlation is undefined. Pass at least two "
+            "different values."
+        )
     centred = 2 * groups.start + groups.length - len(array)
     return groups, centred[groups.of_query].astype(np.float64)
 
@@ -100,7 +104,7 @@ def total(values: FloatArray) -> float:
 
 
 def extreme(first: Groups, second: Groups, sign: int) -> tuple[FloatArray, FloatArray]:
-    """Strict ranks, centred and doubled, that agree as much as ties allow (sign 1), or as little (-1)."""
+    """Ranks without ties, centred and doubled, that agree as much as ties allow (sign 1), or as little (-1)."""
     one, other = first.of_query, second.of_query
     item = np.arange(len(one))
     return strict_ranks(np.lexsort((item, sign * other, one))), strict_ranks(
@@ -129,7 +133,7 @@ def std(first: Groups, second: Groups, a: FloatArray, b: FloatArray) -> float:
 
 
 def spread(groups: Groups, values: FloatArray) -> FloatArray:
-    """For each tie of length l: l (l + 1) / 3 times the squared distances of the values within it from their mean."""
+    """For each tie of length l: l (l + 1) / 3 times the squared deviations of its values from their mean."""
     order = np.argsort(groups.of_query, kind="stable")
     whole = values[order].astype(np.int64).astype(object)
     sums, squares = (np.add.reduceat(each, groups.start) for each in (whole, whole**2))

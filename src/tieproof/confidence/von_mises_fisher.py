@@ -13,20 +13,20 @@ from tieproof.errors import InputError, MissingExtraError
 from tieproof.ties import BoolArray, FloatArray
 
 PANELS, NODES, WIDTHS = 128, 20, 40
-"""The density is integrated over so many widths around its mode, by Gauss-Legendre quadrature in panels."""
+"""Gauss-Legendre quadrature of the density: panels, nodes in each panel, and the range around the mode in widths."""
 
 
 class VonMisesFisher:
-    """The distribution on the unit sphere whose density at x is in proportion to exp(concentration × direction.x).
+    """The distribution on the unit sphere whose density at x is proportional to exp(concentration × direction.x).
 
-    Scott et al. 2021 take the norm of an embedding for its concentration.
+    Scott et al. 2021 use the norm of an embedding as its concentration.
 
     Parameters
     ----------
     direction : (d,) numbers, d >= 2, not all 0
         The mode, of any length.
     concentration : a number larger than 0
-        Called kappa in the literature; the larger, the surer.
+        Called kappa in the literature; larger means more certain.
 
     """
 
@@ -35,7 +35,7 @@ class VonMisesFisher:
         length = math.sqrt(float((values * values).sum()))
         if len(values) < 2 or length == 0:
             raise InputError(
-                f"The direction must be a vector of at least 2 dimensions that is not 0, not {values.tolist()}."
+                f"The direction must be a nonzero vector of at least 2 dimensions, not {values.tolist()}."
             )
         if isinstance(concentration, bool) or not isinstance(concentration, Real) or not 0 < concentration <= LARGEST:
             raise InputError(
@@ -54,17 +54,17 @@ class Cap:
 
     @property
     def cosine(self) -> float:
-        """The smallest cosine similarity to the direction inside."""
+        """The smallest cosine similarity to the direction among the points inside."""
         return math.cos(self.angle)
 
     def contains(self, points: Any) -> BoolArray:
-        """Which of the points (n, d), of any length but 0, are inside, (n,)."""
+        """Whether each of the points (n, d), of any nonzero length, is inside, (n,)."""
         rows = as_points(points, len(self.direction))
         along = rows @ self.direction
         across = np.sqrt(((rows - along[:, None] * self.direction) ** 2).sum(axis=1))
         nothing = ~rows.any(axis=1)
         if nothing.any():
-            raise InputError(f"The points must have a direction, and row {int(np.argmax(nothing))} is all zero.")
+            raise InputError(f"The points must be nonzero vectors, but row {int(np.argmax(nothing))} is all zero.")
         return np.asarray(np.arctan2(across, along) <= self.angle)
 
 
@@ -74,9 +74,9 @@ def cap(posterior: VonMisesFisher, mass: float) -> Cap:
 
 
 def cap_angle(mass: float, dimensions: int, concentration: float) -> float:
-    """The angle around the mode that holds the mass (extra `stats`).
+    """The angle around the mode within which the probability is `mass` (extra `stats`).
 
-    The angle phi has a density in proportion to exp(kappa cos phi) sin(phi)^(d-2) (Mardia and Jupp 2000, 9.3.4).
+    The angle phi has a density proportional to exp(kappa cos phi) sin(phi)^(d-2) (Mardia and Jupp 2000, 9.3.4).
 
     >>> round(cap_angle(0.95, 3, 20.0), 12) == round(math.acos(1 + math.log(0.05 + 0.95 * math.exp(-40)) / 20), 12)
     True
@@ -93,7 +93,7 @@ def cap_angle(mass: float, dimensions: int, concentration: float) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
 
     def density(angle: FloatArray) -> FloatArray:
-        """Relative to its value at the mode."""
+        """The density relative to its value at the mode."""
         rise = -2 * concentration * np.sin((angle + mode) / 2) * np.sin((angle - mode) / 2)
         if power:
             with np.errstate(divide="ignore"):  # exp(log(0)) is 0, as it should be
@@ -112,6 +112,6 @@ def cap_angle(mass: float, dimensions: int, concentration: float) -> float:
     def excess(angle: float) -> float:
         return float(below[panel] - wanted + integrals(np.array([start]), np.array([angle]))[0])
 
-    if excess(stop) <= 0:  # but for rounding, the mass ends with the panel
+    if excess(stop) <= 0:  # up to rounding, the mass is reached at the end of the panel
         return float(stop)
     return float(brentq(excess, start, stop, xtol=1e-300, rtol=4 * np.finfo(float).eps))

@@ -1,4 +1,4 @@
-"""Where people evaluate already: a file or package for each library, imported by name, since each needs its library.
+"""Integrations into other libraries, a package for each. Import a package by name, because it needs its library.
 
-`docs/integrations` has a page for each.
+`docs/integrations` has a page for each library.
 """

@@ -1,1 +1,1 @@
-"""What a call returns: numbers, and nothing of how they are shown."""
+"""The objects that the public calls return. They hold numbers; `views` shows them."""

@@ -1,4 +1,4 @@
-"""`Collisions`: what was found of ties in whole rankings, counted; no ranking is kept."""
+"""`Collisions`: counts of the ties in whole rankings; the rankings themselves are not kept."""
 
 import json
 import math
@@ -17,7 +17,7 @@ COUNTS = ("pairs", "ties", "ambiguous_ties", "relevant", "others", "largest_tie"
 
 @dataclass(frozen=True)
 class CollisionSetting:
-    """What was looked at."""
+    """The data in which ties were counted."""
 
     distance: str
     epsilon: float
@@ -29,13 +29,13 @@ class CollisionSetting:
 
     @property
     def ranks(self) -> int:
-        """The length of the longest ranking that there may be."""
+        """The length of the longest possible ranking."""
         return max(1, self.gallery - self.leave_one_out)
 
 
 @dataclass(frozen=True)
 class RankRange:
-    """The ties that begin at ranks first … last, and what of the mean AP's interval they make (without labels: 0)."""
+    """The ties that begin at ranks first … last, and how much they widen the interval of AP (0 without labels)."""
 
     first: int
     last: int
@@ -45,7 +45,7 @@ class RankRange:
 
 
 class WideTie(NamedTuple):
-    """An ambiguous tie of one query, in the letters of `Ties`, and the width of AP's interval that it makes."""
+    """An ambiguous tie of one query, in the letters of `Ties`, and how much it widens the interval of AP."""
 
     query: int
     k: int
@@ -56,12 +56,13 @@ class WideTie(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """A picture of queries x ranks: colliding items in each cell, where the relevant ones of a tie stand last.
+    """A picture of queries x ranks: the colliding items in each cell, with the relevant items of a tie ranked last.
 
-    relevant, others : (r, c) how many queries and ranks of the cell hold a colliding relevant, or other, item
-    queries : (r + 1,) the first query of each row among those looked at, and the end
-    ranks : (c + 1,) the first rank of each column, from 0 on, and the end
-    ambiguous_relevant, ambiguous_others : (r, c) how many of these are in an ambiguous tie
+    relevant, others : (r, c) at how many queries and ranks of the cell there is a colliding relevant, or other, item
+    queries : (r + 1,) the position of the first query of each row of cells, and the end of the last row
+    ranks : (c + 1,) the first rank of each column, counted from 0, and the end of the last column
+    ambiguous_relevant, ambiguous_others : (r, c) how many of the items in `relevant` and `others` are in an ambiguous
+        tie
     """
 
     relevant: IntArray
@@ -73,10 +74,10 @@ class Cells(NamedTuple):
 
 
 def rank_edges(ranks: int, most: int) -> IntArray:
-    """The first rank, from 0 on, of each of the columns of a picture, and the end.
+    """The first rank of each column of a picture, counted from 0, and the end of the last column.
 
-    Up to `most` ranks are a column each. Of more ranks only the first ones are, and a column further down holds the
-    more, the further down it is: what is tied at the top costs most.
+    Up to `most` ranks get a column each. If there are more, only the first ranks get a column each, and later columns
+    cover more and more ranks, because ties at the top change a score most.
 
     >>> rank_edges(4, 12).tolist(), rank_edges(20, 12).tolist()
     ([0, 1, 2, 3, 4], [0, 1, 3, 7, 15, 20])
@@ -91,18 +92,18 @@ def rank_edges(ranks: int, most: int) -> IntArray:
 
 @dataclass(frozen=True, repr=False)
 class Collisions:
-    """The ties in all rankings, counted.
+    """Counts of the ties in all rankings.
 
-    query_ids : (Q,) the queries looked at; `skipped` those with nothing relevant
-    per_query : arrays (Q,): pairs (neighbours that collide), ties, ambiguous_ties, relevant and others (items in a
-        tie), largest_tie, and ap_width (upper - lower AP)
-    by_rank : arrays, one entry for each rank from 1 on, of numbers of queries: pairs (the items at this rank and the
-        next one collide), relevant and others (the item at this rank is in a tie, where relevant ones stand last)
+    query_ids : (Q,) the queries whose rankings were counted; `skipped` has the queries with nothing relevant
+    per_query : arrays of shape (Q,): pairs (neighbours that collide), ties, ambiguous_ties, relevant and others
+        (items in a tie), largest_tie, and ap_width (upper - lower AP)
+    by_rank : arrays of numbers of queries, with one entry for each rank from 1 on: pairs (the items at this rank and
+        the next one collide), relevant and others (the item at this rank is in a tie, whose relevant items rank last)
     by_range : the ties by the rank at which they begin: 1, 2 to 10, 11 to 100, …
-    widest : the ambiguous ties that make the widest intervals, the widest first; equally wide ones (as real numbers)
-        by k, n, l and m, and last by query
-    cells : the same as a picture
-    ambiguous_by_rank : one entry for each rank from 1 on, of numbers of queries: the item at this rank is in an
+    widest : the ambiguous ties that make the widest intervals, the widest first; ties that make equally wide ones (as
+        real numbers) are sorted by k, n, l and m, and then by query
+    cells : the colliding items by query and rank, for a picture
+    ambiguous_by_rank : one entry for each rank from 1 on: the number of queries whose item at this rank is in an
         ambiguous tie
     """
 
@@ -118,26 +119,26 @@ class Collisions:
 
     @property
     def pairs(self) -> int:
-        """Neighbours in the rankings that collide."""
+        """The number of pairs of neighbours in the rankings that collide."""
         return int(self.per_query["pairs"].sum())
 
     @property
     def ties(self) -> int:
-        """Ties of at least two items."""
+        """The number of ties of at least two items."""
         return int(self.per_query["ties"].sum())
 
     @property
     def ambiguous_ties(self) -> int:
-        """Ties that hold both relevant and other items."""
+        """The number of ties that hold both relevant and other items."""
         return int(self.per_query["ambiguous_ties"].sum())
 
     @property
     def ap_width(self) -> float:
-        """The upper less the lower mean AP: the mean of the queries' widths."""
+        """The upper mean AP minus the lower one, which is the mean of the queries' `ap_width`."""
         return math.fsum(self.per_query["ap_width"].tolist()) / len(self.query_ids)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single queries and ranks, as plain numbers, strings, lists and dictionaries."""
+        """Everything but the values of single queries and ranks, as numbers, strings, lists and dictionaries."""
         found = self.per_query
         return {
             "setting": asdict(self.setting),
@@ -153,7 +154,7 @@ class Collisions:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -169,31 +170,31 @@ class Collisions:
         return pd.DataFrame(self.columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw which items collide, by query and rank: `views.pictures.collisions` (extra `plot`)."""
+        """Draw which items collide, by query and rank, with `views.pictures.collisions` (extra `plot`)."""
         from tieproof.views.pictures.collisions import plot_collisions
 
         return plot_collisions(self, ax)
 
     def plot_ranks(self, ax: Any = None) -> Any:
-        """Draw how often items collide at each rank: `views.pictures.collisions` (extra `plot`)."""
+        """Draw how often items collide at each rank, with `views.pictures.collisions` (extra `plot`)."""
         from tieproof.views.pictures.collisions import plot_ranks
 
         return plot_ranks(self, ax)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
         from tieproof.views.pages.collisions import report
 
         return report(self, path)
 
     def to_markdown(self) -> str:
-        """A table to paste into an issue, with what was found below it."""
+        """A Markdown table to paste into an issue, with the findings below it."""
         from tieproof.views.tables.results import collisions_as_markdown
 
         return collisions_as_markdown(self)
 
     def to_latex(self) -> str:
-        """A table to paste into a paper, with the rules of the package booktabs."""
+        """A LaTeX table to paste into a paper; it uses the package booktabs."""
         from tieproof.views.tables.results import collisions_as_latex
 
         return collisions_as_latex(self)
@@ -205,7 +206,7 @@ class Collisions:
         return collisions_as_html(self)
 
     def __repr__(self) -> str:
-        """How many ties there are, and what they cost, in short."""
+        """A short text: how many ties there are, and how much they widen the interval of AP."""
         from tieproof.views.text.short import collisions_in_short
 
         return collisions_in_short(self)

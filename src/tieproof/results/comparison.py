@@ -1,4 +1,4 @@
-"""`Comparison`: how systems differ that were evaluated on the same queries, and what each difference comes to."""
+"""`Comparison`: how systems that were evaluated on the same queries differ, with a verdict on each difference."""
 
 import json
 import os
@@ -28,9 +28,10 @@ from tieproof.ties import Estimate, FloatArray, IntArray
 class Procedure:
     """How systems were compared.
 
-    baseline : the system that all others are compared with; None: all are compared with each other
+    baseline : the system that all others are compared with; None if all are compared with each other
     test : "sign-flip", "t", "wilcoxon" or "tukey"
-    correction : "holm", "bonferroni", "fdr" or None; for the pairs of each measure. "tukey" corrects by itself: None
+    correction : "holm", "bonferroni", "fdr" or None, over the pairs of each measure; None for "tukey", which includes
+        its own correction
     confidence : of the intervals over queries; a p-value of at most 1 - confidence is significant
     """
 
@@ -41,18 +42,18 @@ class Procedure:
 
 
 class Comparison:
-    """Systems that were evaluated on the same queries, and how they differ; `tieproof.compare` makes it.
+    """Systems that were evaluated on the same queries, and how they differ; `tieproof.compare` returns it.
 
-    `comparison[a, b, measure]` is the `Difference` of `a` minus `b`. `pairs` has those that were compared; each is
-    found both ways round.
+    `comparison[a, b, measure]` is the `Difference` of `a` minus `b`. `pairs` lists the pairs that were compared; each
+    pair can be looked up in either order.
 
     systems : the names of the systems, in the order given
-    results : the `Result` of each, by its name
+    results : the `Result` of each system, by its name
     measures : the names of the measures
-    pairs : which systems were compared: with a baseline, (other, baseline) for each other system; else every two, in
-        the order given
-    baseline, test, correction, confidence : as asked for
-    query_ids : the queries, in the order of the first result; `queries` is how many there are
+    pairs : which systems were compared: with a baseline, (other, baseline) for each other system; otherwise every two
+        systems, in the order given
+    baseline, test, correction, confidence : as passed to `tieproof.compare`
+    query_ids : the queries, in the order of the first result; `queries` is their number
 
     >>> import tieproof as tp
     >>> relevance = np.eye(10)
@@ -71,7 +72,10 @@ class Comparison:
         differences: Mapping[tuple[str, str, str], Difference],
         procedure: Procedure,
     ) -> None:
-        """From the differences of every pair and measure; places : where each query of the first result stands."""
+        """Take the differences of every pair and measure.
+
+        places : for each system, the index in its result of every query of the first result
+        """
         self.results = dict(results)
         self.systems = tuple(results)
         self.query_ids = results[self.systems[0]].query_ids
@@ -83,34 +87,34 @@ class Comparison:
 
     @property
     def queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.query_ids)
 
     def __getitem__(self, key: tuple[str, str, str | Measure]) -> Difference:
-        """The difference of two systems in a measure; raises InputError with those there are."""
+        """The difference of two systems in a measure; raises InputError that names the known systems or measures."""
         a, b, measure = self._known(key)
         if (a, b) in self.pairs:
             return self._differences[a, b, measure]
         if (b, a) in self.pairs:
             return self._differences[b, a, measure].mirrored()
         raise InputError(
-            f"'{a}' and '{b}' were not compared, for all systems were compared with the baseline '{self.baseline}'. "
-            "Leave out baseline= to compare every two."
+            f"'{a}' and '{b}' were not compared, because all systems were compared with the baseline "
+            f"'{self.baseline}'. Leave out baseline= to compare every two systems."
         )
 
     def per_query(self, a: str, b: str, measure: str | Measure) -> Estimate[FloatArray]:
         """How two systems differ on every query: arrays in the order of `query_ids`, a minus b.
 
-        lower, expected, upper and std are over the orderings of tied items, those of one system independent of those
-        of the other. A query with nothing relevant is NaN where the evaluation made it so.
+        lower, expected, upper and std are over the orderings of tied items, where each system's ties break
+        independently of the other's. A query with nothing relevant is NaN if its score is NaN (`empty="nan"`).
         """
         a, b, measure = self._known((a, b, measure))
         return difference(self._aligned(a, measure), self._aligned(b, measure))
 
     def deciding(self, a: str, b: str, measure: str | Measure, count: int = 10) -> tuple[QueryDifference, ...]:
-        """The queries that decide between two systems: those whose expected values differ most, the largest first.
+        """The queries whose expected values differ most between two systems, the largest difference first.
 
-        Queries that differ by the same come in the order of `query_ids`; those without a difference are left out.
+        Queries with equal differences are in the order of `query_ids`; queries without a difference are left out.
         """
         check_whole("count", count)
         a, b, measure = self._known((a, b, measure))
@@ -147,7 +151,7 @@ class Comparison:
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """A long table of every pair, measure and query, as arrays of equal length.
 
-        lower, expected, upper and std are those of the difference, over the orderings of tied items.
+        lower, expected, upper and std describe the difference over the orderings of tied items.
         """
         keys = [(a, b, measure) for a, b, measure in self._differences]
         count = self.queries
@@ -166,7 +170,7 @@ class Comparison:
         }
 
     def to_frame(self) -> Any:
-        """`columns` as a pandas data frame (extra `pandas`): a row for every pair, measure and query."""
+        """`columns` as a pandas data frame (extra `pandas`), with a row for every pair, measure and query."""
         try:
             import pandas as pd
         except ImportError:
@@ -174,16 +178,16 @@ class Comparison:
         return pd.DataFrame(self.columns())
 
     def to_markdown(self) -> str:
-        """Tables to paste into an issue: what each system scores, and how every two differ."""
+        """Markdown tables to paste into an issue: the scores of each system, and how every two systems differ."""
         from tieproof.views.tables.comparisons import comparison_as_markdown
 
         return comparison_as_markdown(self)
 
     def to_latex(self) -> str:
-        """A table to paste into a paper, with the rules of the package booktabs: what each system scores.
+        """A LaTeX table of each system's scores to paste into a paper; it uses the package booktabs.
 
-        Behind a score are the letters of the systems that it is better than, by the verdicts; in bold is what is
-        better than all others, so that nothing is where ties or the choice of queries could explain the differences.
+        After a score are the letters of the systems that it is better than by the verdicts. A score is bold if it is
+        better than all others; none is bold where ties or the choice of queries could explain the differences.
         """
         from tieproof.views.tables.comparisons import comparison_as_latex
 
@@ -196,19 +200,19 @@ class Comparison:
         return comparison_as_html(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """A picture of every difference with both its intervals, as axes of matplotlib (extra `plot`)."""
+        """Draw every difference with its two intervals, and return the axes of matplotlib (extra `plot`)."""
         from tieproof.views.pictures.comparison import plot_comparison
 
         return plot_comparison(self, ax)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
         from tieproof.views.pages.comparison import report
 
         return report(self, path)
 
     def plot_queries(self, a: str, b: str, measure: str | Measure = "AP", ax: Any = None) -> Any:
-        """A picture of how two systems differ on each query: `views.pictures.query_differences` (extra `plot`)."""
+        """Draw how two systems differ on each query, with `views.pictures.query_differences` (extra `plot`)."""
         from tieproof.views.pictures.query_differences import plot_query_differences
 
         return plot_query_differences(self, a, b, measure, ax)
@@ -220,24 +224,24 @@ class Comparison:
         return render(self)
 
     def __repr__(self) -> str:
-        """What was compared, and how many differences there are of each verdict."""
+        """A short text: what was compared, and how many differences have each verdict."""
         from tieproof.views.text.short import comparison_in_short
 
         return comparison_in_short(self)
 
     def _known(self, key: tuple[str, str, str | Measure]) -> tuple[str, str, str]:
-        """The pair and the name of the measure, or a message with those there are."""
+        """The pair and the name of the measure; an unknown name raises InputError that lists the known ones."""
         if not isinstance(key, tuple) or len(key) != 3:
-            raise InputError(f"A comparison is asked by (system, system, measure), not {key!r}.")
+            raise InputError(f"A comparison is indexed by (system, system, measure), not by {key!r}.")
         a, b, measure = key
         for name in (a, b):
             if not isinstance(name, str) or name not in self.results:
                 raise InputError(f"This comparison has no system {name!r}; it has {', '.join(self.systems)}.")
         if a == b:
-            raise InputError(f"A system is not compared with itself, and {a!r} is named twice.")
+            raise InputError(f"{a!r} is named twice, but a system is not compared with itself: name two systems.")
         known = str(self.results[a]._known(measure))
         if known not in self.measures:
-            raise InputError(f"This comparison has no '{known}'; it has {', '.join(self.measures)}.")
+            raise InputError(f"This comparison has no measure '{known}'; it has {', '.join(self.measures)}.")
         return a, b, known
 
     def _aligned(self, name: str, measure: str) -> Estimate[FloatArray]:

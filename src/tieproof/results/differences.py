@@ -1,4 +1,4 @@
-"""How two systems differ: of a mean, and of single queries, when the ties of each break independently."""
+"""How two systems differ, in the mean and on single queries, when the ties of each break independently."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,30 +10,30 @@ from tieproof.results.verdicts import Verdict
 from tieproof.ties import Estimate, FloatArray, IntArray
 
 ROUNDING = 1e-12
-"""Values of a query that differ by no more are the same: values are exact to within a relative 1e-12."""
+"""Two values of a query that differ by no more than this count as equal: values have a relative error below 1e-12."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of a measure over the queries for one system, minus that for another.
+    """The mean of a measure over the queries for the first system, minus the mean for the second.
 
     Over the orderings of tied items, where each system's ties break independently of the other's:
 
-    lower, upper : the smallest and the largest difference: the lower value of the one minus the upper value of the
-        other, and the other way round
+    lower, upper : the smallest and the largest difference: the lower value of the first system minus the upper value
+        of the second, and the upper value of the first minus the lower value of the second
     expected, std : the mean of the difference and its standard deviation
 
-    Over the queries, with the expected value of each:
+    Over the queries, with the expected value of each query:
 
     interval : the two ends of the confidence interval of the expected difference
-    p_value, p_lower : how likely a difference at least as large, of either sign, would be if neither system were
-        better; of the expected values, and where all ties are broken against the system that is ahead and for the
-        other one, which is never less
-    corrected_p_value, corrected_p_lower : the same, corrected for all pairs of the comparison; what verdicts read
-    effect_size : the mean difference by the standard deviation of the queries' differences (Cohen's d of pairs); None
-        where all queries differ by the same
-    wins, losses, draws : queries where the expected value of the one is larger, smaller, or the same
-    verdict : what all this comes to
+    p_value : how likely a difference at least as large, of either sign, would be if neither system were better
+    p_lower : the same probability when all ties are broken against the system that is ahead and in favour of the
+        other one; never smaller than `p_value`
+    corrected_p_value, corrected_p_lower : the same, corrected for all pairs of the comparison; verdicts read these
+    effect_size : the mean difference divided by the standard deviation of the queries' differences (Cohen's d of
+        pairs); None where all queries differ by the same amount
+    wins, losses, draws : the numbers of queries where the first system's expected value is larger, smaller or equal
+    verdict : the conclusion from the values above
     """
 
     lower: float
@@ -52,7 +52,7 @@ class Difference:
     verdict: Verdict
 
     def mirrored(self) -> "Difference":
-        """The difference the other way round."""
+        """The second system minus the first."""
         low, high = self.interval
         return replace(
             self,
@@ -68,7 +68,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class QueryDifference:
-    """How two systems differ on one query; `difference` is over independent orderings of the ties of both."""
+    """How two systems differ on one query; in `difference` the ties of the two systems break independently."""
 
     query: Any
     a: Estimate[float]
@@ -77,13 +77,13 @@ class QueryDifference:
 
 
 def values_in_order(result: Result, place: IntArray, measure: str) -> Estimate[FloatArray]:
-    """A measure of the queries at these places (Q,) of a result."""
+    """The values of a measure at the queries with the indices `place` (Q,) in a result."""
     found = result.per_query(measure)
     return Estimate(found.lower[place], found.expected[place], found.upper[place], found.std[place])
 
 
 def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[FloatArray]:
-    """What the first minus the second can be, when their ties break independently.
+    """The estimate of the first minus the second, when their ties break independently.
 
     >>> one, other = np.array([[0.5], [0.75], [1.0], [0.25]]), np.array([[0.5], [0.5], [0.5], [0.0]])
     >>> difference(Estimate(*one), Estimate(*other))
@@ -93,6 +93,6 @@ def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[Flo
 
 
 def at_query(values: Estimate[FloatArray], place: int) -> Estimate[float]:
-    """What the values of one query are."""
+    """The values of the query at the index `place`."""
     numbers = (values.lower, values.expected, values.upper, values.std)
     return Estimate(*(float(each[place]) for each in numbers))

@@ -1,4 +1,4 @@
-"""What an evaluation found of every query, and of the queries of one category: values, means, and how many ties."""
+"""The values and the counts of ties of every query of an evaluation, and their means and sums."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ from tieproof.ties import Estimate, FloatArray, IntArray, Ties
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
-"""Why no mean includes a query."""
+"""The reasons for which a query is left out of every mean."""
 
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
-"""What a query with nothing relevant scores."""
+"""The score of a query with nothing relevant, by the option `empty`; NaN is left out of the means."""
 
 
 @dataclass(frozen=True)
 class Setting:
     """What was evaluated: the same for any order, tile, budget or number of threads.
 
-    distance : our name of it, or "function" and the name of a function; "scores" or "distances" if given; "order" of
-        lists of neighbours without either
+    distance : the name of the distance in this library, or "function" and the name of the caller's function; "scores"
+        or "distances" if these were passed; "order" for lists of neighbours with neither
     """
 
     distance: str
@@ -43,15 +43,17 @@ class Setting:
 
 
 class Origin(NamedTuple):
-    """Where a result comes from: what evaluates it again, and what says whether that is the same data.
+    """Where a result comes from: the call that evaluates it again, and digests by which the same data is recognised.
 
     call : the name of the function in `tieproof`
-    options : what it was told beside the data that `Setting` does not have, such as missing="zero" of a run
-    data : digests of it, in any order, or the fingerprint that they make; "" for the queries of one category
-    relevant : (Q,) a word for each query, which differs where something else is relevant to it: its label, group, and
-        the number of its relevant items; the pairs that triples or exclusions name; in runs the ids of its relevant
-        documents and their grades; in lists the number and the grades of the relevant items
-    version : of the tieproof that evaluated it; None: of this one
+    options : the arguments besides the data that `Setting` does not have, such as missing="zero" of a run
+    data : digests of the data, the same in any order, or the fingerprint made of them; "" for the queries of one
+        category
+    relevant : (Q,) a hash for each query, which differs where something else is relevant to the query. It is made of
+        the query's label, its group and the number of its relevant items; of the pairs that triples or exclusions
+        name; in runs of the ids and grades of its relevant documents; in lists of the number and the grades of its
+        relevant items
+    version : the version of tieproof that evaluated the result; None for the running version
     """
 
     call: str
@@ -62,22 +64,22 @@ class Origin(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """What the data is known by, the same for any order (`calls/fingerprints.py`)."""
+        """The fingerprint of the data, the same in any order (`calls/fingerprints.py`)."""
         return self.data if isinstance(self.data, str) else self.data.fingerprint()
 
 
 class Evaluated(NamedTuple):
-    """What is known of every query.
+    """Everything that an evaluation found out about every query.
 
     query_ids : (Q,) the evaluated queries
-    per_query : lower, expected, upper value and variance of each measure, (4, Q) each
+    per_query : for each measure, an array (4, Q) of the lower, expected and upper values and the variance
     origin : the call and the data
     tie_counts : (4, Q), see `count_by_query`
-    zero_vectors : rows that are all zero, in queries and gallery together
-    empty_ids : the queries with nothing relevant, which may be evaluated or not
+    zero_vectors : the number of rows that are all zero, in queries and gallery together
+    empty_ids : the queries with nothing relevant, whether they are evaluated or not
     left_out : the ids of further queries that are not evaluated, by the reason
-    categories : those of the queries, if they were given
-    confidence : (Q,) that of each query, if it was given
+    categories : the queries' categories, if they were passed
+    confidence : (Q,) the confidence of each query, if it was passed
     not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
     """
 
@@ -94,13 +96,13 @@ class Evaluated(NamedTuple):
     not_in_run: npt.NDArray[Any] | None = None
 
     def named(self, names: Any) -> "Evaluated":
-        """The same, with queries that are called names[0], names[1], … instead of 0, 1, …."""
+        """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""
         names = as_names(names, [self.query_ids, self.empty_ids, *self.left_out.values()])
         left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
         return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
 
     def of_category(self, name: Any) -> "Evaluated":
-        """What was found of the queries of one category; raises InputError with the categories there are."""
+        """The part of the queries of one category; raises InputError that lists the categories."""
         if self.categories is None:
             raise InputError("This result has no categories. Pass categories= to the evaluation, one for each query.")
         chosen, empty = self.categories.find(name)
@@ -125,31 +127,33 @@ class Evaluated(NamedTuple):
 
 
 def as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Names for queries that are called by these numbers."""
+    """Check names that replace the numbers of queries, and return them as an array."""
     with about("names"):
         names = as_label_array(values, "names")
     if names.ndim != 1:
-        raise InputError(f"The names must have the shape (queries,), and arrived with shape {names.shape}.", "names")
+        raise InputError(f"names must have shape (queries,), not {names.shape}.", "names")
     if names.dtype.kind == "U":
         check_code_points(names, "The names")
     if any(ids.dtype.kind != "i" for ids in numbers):
         first = numbers[0].tolist()[0]
-        raise InputError(f"The queries have names already, such as {first!r}; only numbered ones are named.", "names")
+        raise InputError(
+            f"The queries already have names, such as {first!r}; only numbered queries can be named.", "names"
+        )
     ids = np.concatenate(numbers)
     if ids.min() < 0 or ids.max() >= len(names):
         raise InputError(
-            f"There are {len(names):,} names, and the queries are numbered from {ids.min()} to {ids.max()}. Pass a "
-            "name for each query that was given to the evaluation.",
+            f"names has {len(names):,} entries, but the queries are numbered from {ids.min()} to {ids.max()}. Pass "
+            "one name for each query that was passed to the evaluation.",
             "names",
         )
     return names
 
 
 def mean(values: FloatArray) -> Estimate[float]:
-    """The mean of the queries' (lower, expected, upper, variance), shape (4, Q), leaving out NaN.
+    """The mean over the queries of (lower, expected, upper, variance), an array (4, Q); NaN is left out.
 
     Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries
-    are broken independently: variances add up.
+    are broken independently, so that variances add up.
     """
     counted = values[:, ~np.isnan(values[0])]
     count = counted.shape[1]
@@ -158,7 +162,7 @@ def mean(values: FloatArray) -> Estimate[float]:
 
 
 def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
-    """The mean of the categories' means, each counting the same; their queries are not the same, so variances add up.
+    """The unweighted mean of the categories' means; no query is in two categories, so variances add up.
 
     >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
@@ -173,12 +177,12 @@ class TieSummary:
     queries : evaluated queries
     ties : ties of at least two items, one of them relevant
     ambiguous_ties : ties that hold both relevant and other items, the only kind that changes a score
-    queries_with_ambiguous_ties : queries that have one
-    largest_tie : items in the largest of all these ties; 0 where there is none
+    queries_with_ambiguous_ties : queries with at least one ambiguous tie
+    largest_tie : items in the largest of all these ties; 0 if there is none
     zero_vectors : rows that are all zero, in queries and gallery together
-    queries_with_open_last_tie : queries whose list was cut off, so that its last tie may go on beyond the end,
-        and that have a relevant item in this tie or missing: their bounds cover every way of going on; of lists of
-        neighbours, queries whose score an item may change that is not in their list
+    queries_with_open_last_tie : queries with a truncated list whose last tie may continue past the end, and with a
+        relevant item that is in this tie or missing from the list; their bounds cover every continuation. For lists
+        of neighbours: queries whose score may change through an item that is not in their list
     """
 
     queries: int
@@ -191,7 +195,7 @@ class TieSummary:
 
 
 def count_by_query(ties: Ties) -> IntArray:
-    """Ties, ambiguous ties, items in the largest tie, and whether the last one may go on: (4, Q)."""
+    """Count by query, as an array (4, Q): ties, ambiguous ties, items in the largest tie, and open last ties."""
     counts = np.zeros((4, ties.n_queries), dtype=np.int64)
     several = ties.several
     if several.size:
@@ -205,7 +209,7 @@ def count_by_query(ties: Ties) -> IntArray:
 
 
 def summarize(counts: IntArray, zero_vectors: int) -> TieSummary:
-    """The summary of the queries with these counts (4, Q).
+    """The summary over all queries of the counts (4, Q) from `count_by_query`.
 
     >>> summarize(np.array([[1, 2], [0, 1], [3, 5], [0, 0]]), zero_vectors=0).queries_with_ambiguous_ties
     1

@@ -1,4 +1,4 @@
-"""`Interval`: where the mean of a measure may lie, since other queries could have been asked."""
+"""`Interval`: the confidence interval of a measure's mean over all queries that could have been asked."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -20,15 +20,15 @@ BOUNDS: tuple[str, ...] = get_args(Bound)
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval of a mean over queries: what the choice of queries leaves open, and nothing of ties.
+    """A confidence interval of a mean over queries. It covers the choice of queries, not the order of tied items.
 
     value : the mean itself
     low, high : the ends of the interval
-    confidence : the share of such intervals that hold the mean over all queries that could have been asked
+    confidence : the share of such intervals that contain the mean over all queries that could have been asked
     method : "bca" or "t"
     bound : which value of each query is averaged: "lower", "expected" or "upper" over the orderings of tied items
 
-    As text it is the value and the two ends, each in the format given.
+    Its text is the value and the two ends, each in the given format.
 
     >>> f"{Interval(0.25, 0.125, 0.5, 0.95, 'bca', 'lower'):.3f}"
     '0.250 [0.125, 0.500]'
@@ -42,16 +42,16 @@ class Interval:
     bound: str
 
     def __format__(self, spec: str) -> str:
-        """The value, and in brackets the two ends."""
+        """The value, followed by the two ends in brackets."""
         return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
     def __str__(self) -> str:
-        """The value, and in brackets the two ends."""
+        """The value, followed by the two ends in brackets."""
         return format(self)
 
 
 def check_options(confidence: float, method: str, bound: str) -> None:
-    """Refuse what makes no interval."""
+    """Refuse a confidence, method or bound for which no interval is defined."""
     check_confidence("confidence", confidence)
     check_choice("method", method, METHODS)
     check_choice("bound", bound, BOUNDS)
@@ -62,9 +62,9 @@ def interval_ends(
 ) -> list[tuple[float, float]]:
     """The two ends of the interval of the mean of each column of the queries' values, (Q, k).
 
-    categories : (Q,) where the mean is over the categories' means: queries are drawn within each
+    categories : (Q,) if the mean is a mean of the categories' means: queries are then drawn within each category
 
-    A query whose values are NaN has nothing relevant, and is left out.
+    A query whose values are NaN has nothing relevant and is left out.
     """
     counted = ~np.isnan(values[:, 0])
     order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
@@ -75,13 +75,13 @@ def interval_ends(
 
 
 def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
-    """The order that puts queries category by category, and these; refused where one has a single query."""
+    """The order that groups queries by category, and the groups; refuses a category with a single query."""
     order, strata = grouped(names, count)
     if strata.sizes.min() < 2:
         which = "There is a single query" if names is None else f"The category {lonely(names)!r} has a single query"
         raise InputError(
-            f"{which}, which does not say how much queries differ. An interval over queries needs at least two"
-            f"{'' if names is None else ' in each category; leave that category out, or take average=micro'}."
+            f"{which}, which does not show how much queries differ. An interval over queries needs at least two of "
+            f"them{'' if names is None else ' in each category: leave that category out, or pass average=micro'}."
         )
     return order, strata
 
@@ -93,6 +93,6 @@ def lonely(names: Array) -> Any:
 
 
 def check_confidence(name: str, confidence: float) -> None:
-    """Refuse what is no share between 0 and 1, or so near to 1 that float64 has nothing between the two."""
+    """Refuse all but a number between 0 and 1, and one so close to 1 that float64 has no number in between."""
     if not isinstance(confidence, int | float) or not 0 < confidence < 1 or (1 + confidence) / 2 == 1:
         raise InputError(f"{name} must be a number between 0 and 1, such as 0.95, not {confidence!r}.", name)

@@ -1,7 +1,7 @@
-"""`Judgment`: what a judge found of a system: its score, what was refused, what changed, what was not sealed.
+"""`Judgment`: a judge's findings on a system: scores, refused answers, changed answers, and gaps in the sandbox.
 
-Four things leave a score open, and each has its name: `ties`, the order of tied items; `queries`, the choice of
-queries; `runs`, the system's own randomness; and `refused`, what was scored without an answer.
+A score is uncertain for four reasons, each with its own name: `ties`, the order of tied items; `queries`, the choice
+of queries; `runs`, the system's own randomness; and `refused`, items that were scored without an answer.
 """
 
 import json
@@ -19,10 +19,10 @@ from tieproof.ties import Estimate
 
 
 class Seal(NamedTuple):
-    """What keeps a system from all but its items.
+    """The sandbox that keeps a system away from everything but its items.
 
     by : "bubblewrap", "podman", "docker" or "nothing"
-    not_sealed : what it could do all the same, in sentences
+    not_sealed : what the system could do nevertheless, in sentences
     """
 
     by: str
@@ -31,11 +31,11 @@ class Seal(NamedTuple):
 
 @dataclass(frozen=True)
 class Repeats:
-    """What was asked twice, under other names and in another batch.
+    """The items, or pairs, that the system was asked about twice, under other names and in another batch.
 
-    asked : how many items, or pairs, of which both answers count
-    differ : how many of them were answered otherwise the second time
-    largest : the largest difference, by the length of the first answer; 0 where none differs
+    asked : how many items or pairs were asked about twice and have two valid answers
+    differ : how many of them got another answer the second time
+    largest : the largest difference divided by the length of the first answer; 0 if none differs
     """
 
     asked: int
@@ -45,11 +45,11 @@ class Repeats:
 
 @dataclass(frozen=True)
 class OverRuns:
-    """The lower bounds of all runs of a system; with a single run nothing is known of others.
+    """The lower bounds over all runs of a system; a single run says nothing about others.
 
-    runs : how many there were
-    smallest, largest : of their lower bounds
-    std : their standard deviation, with one degree of freedom less; None of a single run
+    runs : the number of runs
+    smallest, largest : the smallest and the largest lower bound
+    std : the standard deviation of the lower bounds, with runs - 1 degrees of freedom; None for a single run
     """
 
     runs: int
@@ -60,11 +60,11 @@ class OverRuns:
 
 @dataclass(frozen=True)
 class Score:
-    """A measure of a system.
+    """A system's score in one measure.
 
-    lower : the mean of the runs' lower bounds, which ranks
+    lower : the mean of the runs' lower bounds, by which systems are ranked
     ties : lower, expected and upper value over the orderings of tied items, each the mean over runs
-    queries : the confidence interval of `lower` over the choice of queries; None of a single query
+    queries : the confidence interval of `lower` over the choice of queries; None for a single query
     runs : how much the lower bound differs between runs
     """
 
@@ -76,19 +76,19 @@ class Score:
 
 @dataclass(frozen=True)
 class Judgment:
-    """What was found of a system; `judge` of `tieproof.judge` makes it.
+    """A judge's findings on a system; `tieproof.judge.judge` returns it.
 
-    name : of the system
-    title : of the competition
+    name : the name of the system
+    title : the title of the competition
     results : the `Result` of each run
-    refused : of each run, how many answers were refused, by the reason
-    repeats : of each run, what was asked twice
-    questions : how many answers were asked for in a run, but for those asked twice
-    said : the end of what the system printed as errors where it first failed; "" where it did not
-    disqualified : whether the rules give the system no rank, since an answer was refused
-    seal : what kept it from all but its items, and what was not sealed
+    refused : for each run, how many answers were refused, by the reason
+    repeats : for each run, the answers that were asked for twice
+    questions : how many answers were asked for in a run, without the repeated ones
+    said : the last lines that the system wrote to stderr where it first failed; "" if it did not fail
+    disqualified : whether the rules give the system no rank because an answer was refused
+    seal : the sandbox that the system ran in, and its gaps
     records : the files of the results
-    log : the file with all that is to be known
+    log : the file that logs the whole judgment
     """
 
     name: str
@@ -105,11 +105,11 @@ class Judgment:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Their names; the first one ranks."""
+        """The names of the measures; systems are ranked by the first one."""
         return self.results[0].measures
 
     def __getitem__(self, measure: str | Measure) -> Score:
-        """The score in a measure; raises InputError with those there are."""
+        """The score in a measure; an unknown measure raises InputError that lists the known ones."""
         return score_of(self.results, measure)
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Judgment:
 
 
 def score_of(results: Sequence[Result], measure: str | Measure) -> Score:
-    """The score of all runs of a system."""
+    """The score of a system over all its runs."""
     lowers = [result[measure].lower for result in results]
     mean = math.fsum(lowers) / len(lowers)
     std = None
@@ -159,7 +159,7 @@ def score_of(results: Sequence[Result], measure: str | Measure) -> Score:
 
 
 def over_runs(results: Sequence[Result]) -> Result:
-    """One result whose queries score the mean over all runs; ties of different runs are broken independently."""
+    """A result whose queries score their mean over all runs; ties of different runs are broken independently."""
     if len(results) == 1:
         return results[0]
     found = results[0].evaluated

@@ -1,4 +1,4 @@
-"""`Leaderboard`: systems in the order of their lower bounds, with ranks that the verdicts on every two bear out."""
+"""`Leaderboard`: systems sorted by their lower bounds, with ranks that follow the verdicts on every two systems."""
 
 import json
 import os
@@ -12,14 +12,14 @@ from tieproof.results.judgments import Judgment, Score
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a system stands.
+    """A system's rank and scores.
 
-    rank : 1 + the number of systems that are ahead of it; None where the rules gave it none
-    name : of the system
-    scores : in each measure
-    ahead_of, behind : the systems that it is told apart from, by the verdicts on the lower bounds of the measure
-        that ranks
-    judgment : what the judge found of it; None of a record that no judge made
+    rank : 1 + the number of systems that are ahead of this one; None if the rules give it no rank
+    name : the name of the system
+    scores : the score in each measure
+    ahead_of, behind : the systems that are significantly worse or better, by the verdicts on the lower bounds of the
+        ranking measure
+    judgment : the judge's findings; None for a record that no judge made
     """
 
     rank: int | None
@@ -31,18 +31,18 @@ class Standing:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader has to know of the score, in a few words each."""
+        """Short notes that a reader of the score has to know."""
         return () if self.judgment is None else notes_of(self.judgment)
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Systems in the order of their ranks; `leaderboard` of `tieproof.judge` makes it.
+    """Systems in the order of their ranks; `tieproof.judge.leaderboard` returns it.
 
-    standings : of all systems; of one rank the larger lower bound first; those without a rank last
-    measure : the one that ranks, by its lower bound
-    comparison : of the systems' lower bounds, every two; None of a single system
-    confidence : 1 - confidence is the level at which two systems are told apart
+    standings : all systems by rank; within a rank the larger lower bound comes first; systems without a rank are last
+    measure : the measure by whose lower bound the systems are ranked
+    comparison : every two systems compared by their lower bounds; None for a single system
+    confidence : 1 - confidence is the significance level of the comparison
 
     >>> import tieproof as tp
     >>> from tieproof.judge import leaderboard
@@ -90,7 +90,7 @@ class Leaderboard:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
         from tieproof.views.pages.leaderboard import report
 
         return report(self, path)
@@ -103,7 +103,7 @@ class Leaderboard:
 
 
 def notes_of(judgment: Judgment) -> tuple[str, ...]:
-    """What was refused, what changed, what was not sealed, and whether the system has a rank at all."""
+    """Notes on refused answers, changed answers, a missing sandbox, and disqualification."""
     refused = sum(sum(each.values()) for each in judgment.refused)
     asked, differ = (sum(getattr(each, what) for each in judgment.repeats) for what in ("asked", "differ"))
     found = []

@@ -1,4 +1,4 @@
-"""`Measured`: the means of an evaluation, those of its categories, and what the choice of queries leaves open."""
+"""`Measured`: the means of an evaluation and of its categories, and their confidence intervals over the queries."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Measured(Mapping[str, Estimate[float]]):
-    """What was measured, as numbers; `Result` is what users have of it.
+    """The numbers of an evaluation; users get a `Result`, which also shows and saves them.
 
-    ci : the confidence of the intervals over queries that are shown; None: none are
+    ci : the confidence of the intervals over queries that are shown; None shows no intervals
     """
 
     def __init__(self, evaluated: Evaluated, ci: float | None = None) -> None:
@@ -51,20 +51,20 @@ class Measured(Mapping[str, Estimate[float]]):
 
     @property
     def evaluated(self) -> Evaluated:
-        """All that is known of every query, before any mean; for those who build on results."""
+        """Everything known about every query, before any mean is taken, for programs that build on results."""
         return self._found
 
     @cached_property
     def fingerprint(self) -> str:
-        """What the evaluated data is known by, in 64 digits: the same for the same data in any order.
+        """The fingerprint of the evaluated data, 64 hexadecimal digits that are the same for the data in any order.
 
-        docs/records.md says what it covers. The result of a category has none of its own: "".
+        docs/records.md says what it covers. The result of a category has no fingerprint of its own, but "".
         """
         return self._found.origin.fingerprint
 
     @property
     def skipped(self) -> dict[str, npt.NDArray[Any]]:
-        """The ids of the queries that no mean includes, by the reason."""
+        """The ids of the queries that are left out of all means, by the reason."""
         reasons = {**self._found.left_out}
         if self.setting.empty in ("skip", "nan"):
             reasons[NOTHING_RELEVANT] = self.empty_ids
@@ -72,20 +72,20 @@ class Measured(Mapping[str, Estimate[float]]):
 
     @property
     def not_in_run(self) -> npt.NDArray[Any]:
-        """The ids of the judged queries that have no document in the run, whatever `missing` made of them."""
+        """The ids of the judged queries that have no document in the run, for every value of `missing`."""
         known = self._found.not_in_run
         return self.query_ids[:0] if known is None else known
 
     @property
     def search(self) -> str | None:
-        """Of lists of neighbours "exact" or "approximate": what was known of the items that are not in them."""
+        """For lists of neighbours the kind of search, "exact" or "approximate"; None for other evaluations."""
         return self._found.origin.options.get("search")
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
         """The mean of a measure over the queries, or with `average="macro"` over the categories' means.
 
-        Its std is over the orderings of tied items, not over the queries. Raises an InputError, which is a KeyError,
-        with the measures there are.
+        Its std is over the orderings of tied items, not over the queries. An unknown measure raises an InputError,
+        also a KeyError, that lists the known ones.
         """
         return self._means[self._known(measure)]
 
@@ -94,23 +94,23 @@ class Measured(Mapping[str, Estimate[float]]):
         return iter(self.measures)
 
     def __len__(self) -> int:
-        """How many measures there are."""
+        """The number of measures."""
         return len(self._per_query)
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same result: two may have the same means and differ in their queries."""
+        """Whether it is the same object, because two results with equal means may differ in their queries."""
         return self is other
 
     def __hash__(self) -> int:
         return object.__hash__(self)
 
     def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
-        """A measure of every query: arrays in the order of `query_ids`, std over the orderings of its tied items."""
+        """A measure of every query: arrays in the order of `query_ids`, with std over the orderings of tied items."""
         lower, expected, upper, variance = self._per_query[self._known(measure)]
         return Estimate(lower, expected, upper, np.sqrt(variance))
 
     def with_ci(self, ci: float = 0.95) -> Self:
-        """This result, which shows its confidence intervals over the queries wherever it is shown.
+        """A copy of this result that also shows its confidence intervals over the queries.
 
         ci : the confidence of the intervals
         """
@@ -122,22 +122,23 @@ class Measured(Mapping[str, Estimate[float]]):
     def intervals(
         self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
     ) -> "dict[str, Interval]":
-        """The `interval` of each measure, by its name: all at once is faster than one by one."""
+        """The `interval` of each measure, by the measure's name; faster than calling `interval` for each."""
         return self._intervals(list(self._per_query), confidence, method, bound)
 
     def interval(
         self, measure: str | Measure, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
     ) -> "Interval":
-        """The confidence interval of a mean: what other queries could have made of it, and nothing of ties.
+        """The confidence interval of a mean over the choice of queries; it does not cover the order of tied items.
 
         bound : which value of each query is averaged
-        method : "bca", the bias-corrected and accelerated bootstrap; or "t", Student's (extra `stats`)
+        method : "bca", the bias-corrected and accelerated bootstrap, or "t", Student's t (extra `stats`)
 
-        With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories:
-        these are taken as they are, and as many of each. The draws come from a fixed seed and do not depend on the
-        order of the queries, so the same data has the same interval. Where all queries score the same it is a point.
+        With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories;
+        the categories and their numbers of queries are fixed. The draws come from a fixed seed and do not depend on
+        the order of the queries, so the same data has the same interval. If all queries score the same, the interval
+        is a point.
 
-        Raises InputError for a single query, alone or in a category, for nothing says how much queries differ.
+        Raises InputError for a single query, alone or in a category, which does not show how much queries differ.
 
         >>> import tieproof as tp
         >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
@@ -150,7 +151,7 @@ class Measured(Mapping[str, Estimate[float]]):
     def _intervals(
         self, measures: Sequence[Measure], confidence: float, method: "Method", bound: "Bound"
     ) -> "dict[str, Interval]":
-        """The intervals of some measures."""
+        """The intervals of these measures."""
         from tieproof.results.intervals import Interval, check_options, interval_ends
 
         check_options(confidence, method, bound)
@@ -163,24 +164,24 @@ class Measured(Mapping[str, Estimate[float]]):
         }
 
     def _known(self, measure: str | Measure) -> Measure:
-        """The measure of that name, or a message with those there are."""
+        """The measure of that name; an unknown name raises an error that lists the known ones."""
         try:
             found = parse(measure)
         except InputError as error:
             raise AbsentMeasureError(str(error)) from None
         if found not in self._per_query:
             raise AbsentMeasureError(
-                f"This result has no '{found}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
+                f"This result has no measure '{found}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
             )
         return found
 
     def named(self, names: Any) -> Self:
-        """This result with queries that are called names[0], names[1], … instead of 0, 1, ….
+        """A copy of this result whose queries are called names[0], names[1], … instead of 0, 1, ….
 
-        names : integers or strings, one for each query that was given, in that order
+        names : integers or strings, one for each query that was passed to the evaluation, in that order
 
-        Raises InputError for other names, for too few of them, and where the queries have names already, as those of
-        a run.
+        Raises InputError for names of another type, for too few names, and if the queries already have names, as the
+        queries of a run do.
 
         >>> import tieproof as tp
         >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
@@ -190,30 +191,30 @@ class Measured(Mapping[str, Estimate[float]]):
 
     @property
     def categories(self) -> tuple[Any, ...]:
-        """The categories that have a query to average over, sorted; none where no categories were given."""
+        """The categories that have a query to average over, sorted; empty if no categories were passed."""
         return tuple(self._categories.members) if self._categories else ()
 
     @property
     def categories_left_out(self) -> tuple[Any, ...]:
-        """The categories whose queries all have nothing relevant, and which no mean includes."""
+        """The categories that are left out of all means, because none of their queries has a relevant item."""
         return self._categories.left_out if self._categories else ()
 
     @property
     def category_of_query(self) -> npt.NDArray[Any] | None:
-        """The category of each of `query_ids`; None where no categories were given."""
+        """The category of each of `query_ids`; None if no categories were passed."""
         return None if self._categories is None else self._categories.names[self._categories.of_query]
 
     @property
     def ties_per_query(self) -> dict[str, IntArray]:
-        """Of each of `query_ids`: how many ties hold a relevant item, how many are ambiguous, the largest's items."""
+        """For each of `query_ids`: the ties with a relevant item, the ambiguous ones, and the size of the largest."""
         ties, ambiguous, largest, _ = self._found.tie_counts
         return {"ties": ties, "ambiguous_ties": ambiguous, "largest_tie": largest}
 
     def category(self, name: Any) -> Self:
-        """The result of the queries of one category, in which the mean is over its queries.
+        """The result of one category, whose means are over the queries of that category.
 
-        Queries that a run leaves out (`missing="skip"`), or that nobody judged, are in no category. Raises InputError
-        with the categories there are.
+        Queries that a run leaves out (`missing="skip"`) and queries without judgments are in no category. An unknown
+        category raises InputError that lists the known ones.
 
         >>> import tieproof as tp
         >>> result = tp.evaluate_scores(
@@ -225,7 +226,7 @@ class Measured(Mapping[str, Estimate[float]]):
         return type(self)(self._found.of_category(name))
 
     def category_means(self, measure: str | Measure) -> dict[Any, Estimate[float]]:
-        """The mean of a measure over the queries of each category, as `category(name)[measure]` of all at once.
+        """The mean of a measure over the queries of each category: `category(name)[measure]` for all categories.
 
         >>> import tieproof as tp
         >>> result = tp.evaluate_scores(
@@ -239,19 +240,19 @@ class Measured(Mapping[str, Estimate[float]]):
 
     @property
     def has_confidence(self) -> bool:
-        """Whether the queries came with confidences."""
+        """Whether the evaluation was given confidences of the queries."""
         return self._found.confidence is not None
 
     def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
-        """The error 1 - measure of the most confident queries: `tieproof.confidence.error_reject_curve`.
+        """The error 1 - measure of the most confident queries, by `tieproof.confidence.error_reject_curve`.
 
-        Two kinds of ties leave it open, and both count: those of items, which leave the error of a single query
-        open, and those of confidences, which leave open who is rejected first. `lower` and `upper` are the smallest
-        and the largest over all orders of both; `expected` and `std` are over both, all orders equally likely, and
-        those of items and of confidences independent. Queries with nothing relevant are in it where the means
-        include them. All queries count the same, also with `average="macro"`.
+        Two kinds of ties make the curve an interval: tied items, which change the error of a single query, and tied
+        confidences, which change the order in which queries are rejected. `lower` and `upper` are the smallest and
+        the largest values over all orders of both. `expected` and `std` take all orders as equally likely, and the
+        orders of items and of confidences as independent. Queries with nothing relevant are included where the means
+        include them. All queries have the same weight, with `average="macro"` too.
 
-        Raises InputError where the evaluation was given no confidences.
+        Raises InputError if the evaluation was given no confidences.
 
         >>> import tieproof as tp
         >>> vectors, labels = [[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], ["a", "a", "b", "b"]

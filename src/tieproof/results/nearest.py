@@ -1,4 +1,4 @@
-"""The nearest items of a query, tie by tie: which are relevant, and which may stand in any order."""
+"""The nearest items of a query, tie by tie: which items are relevant, and which are tied."""
 
 from typing import Any, NamedTuple
 
@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 class NearTie(NamedTuple):
     """Items at exactly the same distance from the query; an item alone at its distance is a tie of one.
 
-    rank : that of the first of its places, from 1 on
+    rank : the first rank of the tie, counted from 1
     value : the distance or the score that its items share
-    size, relevant : how many items it holds, and how many of them are relevant
-    items : the ids of those that are listed, which may be fewer, and whether each is relevant
+    size, relevant : how many items the tie holds, and how many of them are relevant
+    items : the ids of the listed items, which may be fewer than `size`, each with whether it is relevant
     """
 
     rank: int
@@ -25,11 +25,11 @@ class NearTie(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The nearest items of one query; `calls/nearest.py` finds them again, since no result keeps them.
+    """The nearest items of one query; `calls/nearest.py` finds them again, because no result keeps them.
 
-    query : its id
-    relevant : how many items are relevant to it
-    ties : from the nearest on
+    query : the id of the query
+    relevant : how many items are relevant to the query
+    ties : the ties, nearest first
     """
 
     query: Any

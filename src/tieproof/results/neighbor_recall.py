@@ -1,4 +1,4 @@
-"""`NeighborRecall`: what share of the true nearest neighbours an index found, over all choices of the true ones."""
+"""`NeighborRecall`: the share of the true nearest neighbours that an index found, over all choices of tied ones."""
 
 import json
 import math
@@ -17,13 +17,14 @@ from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray
 class RecallAtK:
     """The share of the k nearest items that an index found.
 
-    k : how many nearest items are to be found
-    among : how many items of each list are looked at
+    k : the number of nearest items to be found
+    among : how many items of each list are counted
     per_query : arrays (q,): lower, expected and upper over all choices of the k nearest, and std
-    others : (q,) each, by the name of the definition, what others count of the same lists
-    duplicates : (q,) places that hold an item which the list has already
-    padding : (q,) places that hold no item
-    cut_off : (q,) whether the tie at the k-th distance reaches the end of the list of true neighbours, and may go on
+    others : by the name of a definition, an array (q,) of the recall that other libraries compute from the same lists
+    duplicates : (q,) the number of positions with an item that is already in the list
+    padding : (q,) the number of positions without an item
+    cut_off : (q,) whether the tie at the k-th distance reaches the end of the list of true neighbours, and may
+        continue past it
     """
 
     k: int
@@ -36,22 +37,22 @@ class RecallAtK:
 
     @property
     def recall(self) -> Estimate[float]:
-        """The mean over the queries."""
+        """The mean recall over the queries."""
         found = self.per_query
         return mean(np.array([found.lower, found.expected, found.upper, found.std * found.std]))
 
     @property
     def of_others(self) -> dict[str, float]:
-        """The mean over the queries of what others count, by the name of the definition."""
+        """The mean over the queries of the recall by other libraries' definitions, by the definition's name."""
         return {name: math.fsum(values.tolist()) / len(values) for name, values in self.others.items()}
 
     @property
     def left_open(self) -> int:
-        """Queries whose recall depends on the choice of the k nearest."""
+        """The number of queries whose recall depends on the choice of the k nearest."""
         return int((self.per_query.lower < self.per_query.upper).sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single queries, as plain numbers, strings and dictionaries."""
+        """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
         return {
             "k": self.k,
             "among": self.among,
@@ -68,11 +69,11 @@ class RecallAtK:
 class NeighborRecall:
     """The recall of an index at one or several k.
 
-    truth : what the true neighbours are by: "lists", or the distance by which they were found
-    queries : how many
-    n_items : in the gallery; None where nobody said
-    listed : true neighbours of each query that were given; None where they were found in the gallery
-    points : of each k
+    truth : where the true neighbours are from: "lists", or the distance by which they were found in the gallery
+    queries : the number of queries
+    n_items : the number of items in the gallery; None if it was not passed
+    listed : the number of true neighbours that were passed for each query; None if they were found in the gallery
+    points : the recall at each k
 
     >>> import tieproof as tp
     >>> found = tp.neighbor_recall([[0, 2]], ([[0, 1, 2, 3]], [[1.0, 2.0, 2.0, 5.0]]), k=2)
@@ -89,7 +90,7 @@ class NeighborRecall:
     points: tuple[RecallAtK, ...]
 
     def at(self, k: int) -> RecallAtK:
-        """All that is known of one k."""
+        """The recall at one k with all its counts."""
         for point in self.points:
             if point.k == k:
                 return point
@@ -97,7 +98,7 @@ class NeighborRecall:
         raise InputError(f"This result has no k = {k!r}; it has {known}. Name it in k=(...).")
 
     def __getitem__(self, k: int) -> Estimate[float]:
-        """The mean recall at one k; its std is over the choices of the k nearest, not over the queries."""
+        """The mean recall at one k. Its std is over the choices of the k nearest, not over the queries."""
         return self.at(k).recall
 
     def per_query(self, k: int) -> Estimate[FloatArray]:
@@ -105,7 +106,7 @@ class NeighborRecall:
         return self.at(k).per_query
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single queries, as plain numbers, strings, lists and dictionaries."""
+        """Everything but the values of single queries, as plain numbers, strings, lists and dictionaries."""
         return {
             "truth": self.truth,
             "queries": self.queries,
@@ -115,11 +116,11 @@ class NeighborRecall:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_flat_dict(self) -> dict[str, float]:
-        """The means as numbers by name, for what logs numbers: `recall_at_10_lower` and so on.
+        """The means as numbers by name, such as `recall_at_10_lower`, for loggers of metrics.
 
         >>> import tieproof as tp
         >>> tp.neighbor_recall([[0, 2]], ([[0, 1, 2]], [[1.0, 2.0, 3.0]]), k=2).to_flat_dict()["recall_at_2_upper"]
@@ -132,7 +133,7 @@ class NeighborRecall:
         }
 
     def columns(self) -> dict[str, Array]:
-        """A long table of every query and k, as arrays of equal length; what others count has their names."""
+        """A long table of every query and k, as arrays of equal length, with a column for each other definition."""
         table: dict[str, Array] = {
             "query": np.tile(np.arange(self.queries), len(self.points)),
             "k": np.repeat([point.k for point in self.points], self.queries),
@@ -154,13 +155,13 @@ class NeighborRecall:
         return pd.DataFrame(self.columns())
 
     def to_markdown(self) -> str:
-        """A table to paste into an issue, with what was counted below it."""
+        """A Markdown table to paste into an issue, with the counts below it."""
         from tieproof.views.tables.results import neighbor_recall_as_markdown
 
         return neighbor_recall_as_markdown(self)
 
     def to_latex(self) -> str:
-        """A table to paste into a paper, with the rules of the package booktabs."""
+        """A LaTeX table to paste into a paper; it uses the package booktabs."""
         from tieproof.views.tables.results import neighbor_recall_as_latex
 
         return neighbor_recall_as_latex(self)
@@ -172,7 +173,7 @@ class NeighborRecall:
         return neighbor_recall_as_html(self)
 
     def __repr__(self) -> str:
-        """The recalls, in short."""
+        """A short text with the recalls."""
         from tieproof.views.text.short import neighbor_recall_in_short
 
         return neighbor_recall_in_short(self)

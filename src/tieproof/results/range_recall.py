@@ -1,4 +1,4 @@
-"""`RangeRecall`: what share of the items within a radius an index found."""
+"""`RangeRecall`: the share of the items within a radius that an index found."""
 
 import json
 import math
@@ -13,13 +13,13 @@ from tieproof.ties import Array, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeRecall:
-    """What an index found of the items within a radius of each query.
+    """The recall and precision of an index on the items within a radius of each query.
 
-    true : (q,) how many items there are
-    found : (q,) how many different items it returned
-    hits : (q,) how many of these are among the true ones
-    repeated : (q,) places that hold an item which the list has already
-    repeated_hits : (q,) how many of those places hold a true item
+    true : (q,) how many items are within the radius
+    found : (q,) how many different items the index returned
+    hits : (q,) how many of the returned items are within the radius
+    repeated : (q,) the number of positions with an item that is already in the list
+    repeated_hits : (q,) how many of the repeated items are within the radius
 
     >>> import tieproof as tp
     >>> result = tp.range_recall(([0, 2, 2], [7, 7]), ([0, 2, 3], [7, 9, 4]))
@@ -35,29 +35,30 @@ class RangeRecall:
 
     @property
     def recall(self) -> float:
-        """The share of all true items that was found; without any, 1 where nothing was found, else 0."""
+        """The share of all true items that were found. Without true items it is 1 if nothing was found, else 0."""
         return overall(self.hits, self.true, self.found)
 
     @property
     def precision(self) -> float:
-        """The share of all found items that is true; 1 where nothing was found."""
+        """The share of all found items that are true; 1 if nothing was found."""
         return int(self.hits.sum()) / int(self.found.sum()) if self.found.any() else 1.0
 
     @property
     def per_query(self) -> FloatArray:
-        """The recall of each query; of one without true items 1 where nothing was found, else 0."""
+        """The recall of each query. Without true items it is 1 if nothing was found, else 0."""
         return each(self.hits, self.true, self.found)
 
     @property
     def mean_recall(self) -> float:
-        """The mean recall of the queries."""
+        """The mean of the queries' recalls."""
         return mean_of(self.per_query)
 
     @property
     def of_others(self) -> dict[str, float]:
-        """What big-ann-benchmarks makes of the same lists, whose recall counts an item as often as a list has it.
+        """The recall that big-ann-benchmarks computes from the same lists, counting repeated items again.
 
-        That is `range_PR_multiple_thresholds` of benchmark/plotting/eval_range_search.py at an infinite threshold.
+        It is computed by `range_PR_multiple_thresholds` in benchmark/plotting/eval_range_search.py, here at an
+        infinite threshold.
         """
         hits, found = self.hits + self.repeated_hits, self.found + self.repeated
         return {
@@ -66,7 +67,7 @@ class RangeRecall:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single queries, as plain numbers, strings and dictionaries."""
+        """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
         return {
             "queries": len(self.true),
             "recall": self.recall,
@@ -80,7 +81,7 @@ class RangeRecall:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, Array]:
@@ -103,7 +104,7 @@ class RangeRecall:
         return pd.DataFrame(self.columns())
 
     def __repr__(self) -> str:
-        """The recall, in short."""
+        """A short text with the recall."""
         from tieproof.views.text.short import range_recall_in_short
 
         return range_recall_in_short(self)
@@ -116,14 +117,14 @@ class RangeRecall:
 
 
 def overall(hits: IntArray, true: IntArray, found: IntArray) -> float:
-    """All hits by all true items."""
+    """All hits divided by all true items."""
     if true.any():
         return int(hits.sum()) / int(true.sum())
     return 0.0 if found.any() else 1.0
 
 
 def each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
-    """The hits of each query by its true items.
+    """The hits of each query divided by its true items.
 
     >>> each(np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([1, 0, 3])).tolist()
     [0.5, 1.0, 0.0]
@@ -132,5 +133,5 @@ def each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
 
 
 def mean_of(values: FloatArray) -> float:
-    """Their mean, whatever their order."""
+    """The mean, which does not depend on the order of the values."""
     return math.fsum(values.tolist()) / len(values)

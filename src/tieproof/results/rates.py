@@ -1,4 +1,4 @@
-"""`ErrorRates`: the false non-match rate at each false match rate, and how counts of pairs become one."""
+"""`ErrorRates`: the false non-match rate at each false match rate, and how it is computed from counts of pairs."""
 
 import json
 import math
@@ -19,8 +19,8 @@ METHODS: tuple[str, ...] = get_args(Method)
 class OperatingPoint:
     """The false non-match rate where the false match rate is `fmr`.
 
-    threshold : the quantile of the distances between pairs that are not relevant; a pair nearer than it is a match
-    fnmr : the share of relevant pairs that are no match
+    threshold : the quantile `fmr` of the distances of the pairs that are not relevant; a nearer pair is a match
+    fnmr : the share of relevant pairs that do not match
     """
 
     fmr: float
@@ -59,23 +59,23 @@ class ErrorRates:
         return {**asdict(self), "points": [asdict(point) for point in self.points]}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
         from tieproof.views.pages.rates import report
 
         return report(self, path)
 
     def to_markdown(self) -> str:
-        """A table to paste into an issue, with what was counted below it."""
+        """A Markdown table to paste into an issue, with the counts below it."""
         from tieproof.views.tables.results import rates_as_markdown
 
         return rates_as_markdown(self)
 
     def to_latex(self) -> str:
-        """A table to paste into a paper, with the rules of the package booktabs."""
+        """A LaTeX table to paste into a paper; it uses the package booktabs."""
         from tieproof.views.tables.results import rates_as_latex
 
         return rates_as_latex(self)
@@ -87,7 +87,7 @@ class ErrorRates:
         return rates_as_html(self)
 
     def __repr__(self) -> str:
-        """The rates, in short."""
+        """A short text with the rates."""
         from tieproof.views.text.short import rates_in_short
 
         return rates_in_short(self)
@@ -100,7 +100,7 @@ class ErrorRates:
 
 
 def checked_rates(fmr: Any) -> tuple[float, ...]:
-    """False match rates within [0, 1], one or several."""
+    """Check one or several false match rates, which must be within [0, 1]."""
     return as_shares(fmr, "A false match rate", "fmr=(0.1,)")
 
 
@@ -110,7 +110,7 @@ def check_method(method: str) -> None:
 
 
 def check_counts(relevant: int, others: int) -> None:
-    """Refuse where there is nothing to take a share or a quantile of."""
+    """Refuse data without relevant pairs or without other pairs."""
     if not relevant:
         raise InputError(
             "No pair is relevant, so there is no false non-match rate. Check that labels and embeddings belong "
@@ -124,19 +124,19 @@ def check_counts(relevant: int, others: int) -> None:
 
 
 def check_threshold(threshold: float, fmr: float) -> float:
-    """A threshold, if float64 holds it."""
+    """Return the threshold, or refuse one that overflows float64."""
     if not math.isfinite(threshold):
         raise InputError(
-            f"The distance at the false match rate {fmr:g} passes the largest float64. Divide all embeddings by one "
-            "number, which changes no rate."
+            f"The distance at the false match rate {fmr:g} exceeds the largest float64. Divide all embeddings by one "
+            "large number, which does not change the rates."
         )
     return threshold + 0.0  # no negative zero
 
 
 def linear_place(fmr: float, count: int) -> tuple[int, int, float]:
-    """Ranks of two neighbours among `count` numbers, and how far the quantile lies from the first to the second.
+    """The ranks of the two numbers, among `count`, on either side of the quantile, and its fraction of the way.
 
-    In float64, as numpy.quantile does it (`method="linear"`; Hyndman and Fan 1996, definition 7).
+    Computed in float64 as numpy.quantile does (`method="linear"`; Hyndman and Fan 1996, definition 7).
     """
     place = (count - 1) * fmr
     first = math.floor(place)
@@ -144,7 +144,7 @@ def linear_place(fmr: float, count: int) -> tuple[int, int, float]:
 
 
 def between(first: float, second: float, part: float) -> float:
-    """The number that far from the first to the second, from the nearer end, as numpy.quantile does it.
+    """Interpolate between two numbers from the nearer end, as numpy.quantile does.
 
     >>> between(3.0, 4.0, 0.25)
     3.25
@@ -155,9 +155,9 @@ def between(first: float, second: float, part: float) -> float:
 
 
 def exact_rank(fmr: float, count: int) -> int:
-    """The rank, from 0 on, of the smallest of `count` numbers that a share `fmr` of them is at or below.
+    """The rank, counted from 0, of the smallest of `count` numbers that a share `fmr` of them does not exceed.
 
-    The share is the decimal number that people write: 0.1 is a tenth.
+    The share is the decimal number as written: 0.1 is exactly a tenth.
 
     >>> exact_rank(0.1, 10), exact_rank(0.11, 10), exact_rank(0.0, 10)
     (0, 1, 0)
@@ -166,17 +166,18 @@ def exact_rank(fmr: float, count: int) -> int:
 
 
 def point(value: float) -> Estimate[float]:
-    """A value that leaves nothing open."""
+    """The estimate of a value that no tie changes."""
     return Estimate(value, value, value, 0.0)
 
 
 def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
     """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
 
-    beyond, tied, total : relevant pairs strictly beyond the threshold, exactly at it, and in all
-    place, others : the pair that sets the threshold is this one, counted from 1, of so many other pairs at exactly it
+    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
+    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
+        relevant and exactly at the threshold
 
-    Where the tied pairs are in random order, each relevant one is behind the threshold with probability
+    When the tied pairs are in random order, each relevant one is behind the threshold with probability
     p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
     others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
     tied p (1 - p) (others + 1 + tied) / (others + 2).

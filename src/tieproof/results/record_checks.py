@@ -20,13 +20,13 @@ OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate_neighbors": {"search": (str,)},
     "evaluate_run": {"missing": (str,), "truncated": (bool,), "n_items": (int, NoneType)},
 }
-"""The calls that a record may be of, and the options of each with their types."""
+"""The calls whose results have records, and the options of each call with their types."""
 
 CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")
 
 
 def fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
-    """Whether the arrays belong to each other and to the facts."""
+    """Whether the arrays are consistent with each other and with the facts."""
     count, measures = len(arrays["query_ids"]), len(facts["measures"])
     shapes = {
         "query_ids": (count,),
@@ -81,7 +81,7 @@ def categories_fit(arrays: Mapping[str, Array]) -> bool:
 
 
 def setting_fits(setting: Mapping[str, Any], has_categories: bool) -> bool:
-    """Whether a setting has the fields of `Setting`, in their types, with numbers and policies that there are."""
+    """Whether a setting has the fields of `Setting` with the right types, no negative number and known policies."""
     hints = get_type_hints(Setting)
     if list(setting) != [field.name for field in fields(Setting)]:
         return False

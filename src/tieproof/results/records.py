@@ -1,8 +1,8 @@
-"""A record: a `Result` as one file that others can read and check, without anything in it that is run.
+"""A record: a `Result` as one file that others can read and check, without anything in it that is executed.
 
-It is a zip archive without compression: `record.json` with the facts, and NumPy arrays (.npy) with what is known of
-each query. So every bit of every number is kept, any tool looks into it, `numpy.load` reads its arrays, a checksum
-guards each part, and no part can hold more than the file does. The same result is the same bytes.
+A record is a zip archive without compression. It contains `record.json` with the facts, and NumPy arrays (.npy) with
+the values of every query. So every bit of every number is kept, any zip tool can open it, `numpy.load` reads its
+arrays, each member has a checksum, and no member can be larger than the file. The same result gives the same bytes.
 """
 
 import json
@@ -31,16 +31,16 @@ from tieproof.ties import Array
 KIND = "a record of tieproof (.tieproof)"
 FORMAT, VERSION = "tieproof record", 2
 VERSIONS = {"evaluate_answers": 2}
-"""The versions of the format in which records of these calls came; those of all others are written in version 1."""
+"""The first version of the format that has records of these calls; records of other calls have version 1."""
 
 EXTENSION = ".tieproof"
 FACTS = "record.json"
 
 BEGINNING = b"PK\x03\x04"
-"""How an archive begins, and so a file that may be a record."""
+"""The first bytes of a zip archive, and so of any file that may be a record."""
 
 MOST_FACTS = 2**22
-"""Bytes of `record.json`, which holds nothing of single queries."""
+"""The largest size of `record.json` in bytes; it contains no values of single queries."""
 
 ID = ("int64", "uint64", "str", "bytes")
 NUMBER = (
@@ -63,25 +63,25 @@ TYPES = {
     "category_of_empty": ("int64",),
     "category_counted": ("bool",),
 }
-"""Arrays by their names, and NumPy's names for what they may hold; left_out_0, left_out_1, … hold ids, too."""
+"""The arrays by name, and the dtypes that each may have; left_out_0, left_out_1, … contain ids, too."""
 
 NEEDED = ("query_ids", "values", "tie_counts", "relevant", "empty_ids")
 
 
 class Contents(NamedTuple):
-    """What a record holds: the facts, and the arrays of all queries by their names."""
+    """The contents of a record: the facts, and the arrays of all queries by their names."""
 
     facts: dict[str, Any]
     arrays: dict[str, Array]
 
 
 def contents_of(result: Result) -> Contents:
-    """What the record of a result holds; refused for the queries of one category alone."""
+    """The contents of the record of a result; refused for the result of one category."""
     found = result.evaluated
     if not found.origin.fingerprint:
         raise InputError(
-            "The result of one category has no record of its own, since nobody could evaluate it again alone. Save "
-            "the whole result, which holds its categories."
+            "The result of one category has no record of its own, because it cannot be evaluated again alone. Save "
+            "the whole result, which includes its categories."
         )
     arrays: dict[str, Array | None] = {
         "query_ids": found.query_ids,
@@ -112,18 +112,18 @@ def contents_of(result: Result) -> Contents:
 
 
 def load(path: Any) -> Result:
-    """Read the record that `Result.save` wrote: the same result, every bit of it.
+    """Read a record that `Result.save` wrote, and return the same result, bit for bit.
 
-    Nothing in the file is run, and no more memory is taken than the file is long.
+    Nothing in the file is executed, and no array takes more memory than the file is long.
 
     Parameters
     ----------
-    path : the file, by its name
+    path : the path of the file
 
     Raises
     ------
     InputError
-        What is no record, is damaged or cut short, does not fit together, or was written by a newer tieproof.
+        The file is no record, is damaged or truncated, is inconsistent, or was written by a newer tieproof.
 
     Examples
     --------
@@ -141,40 +141,44 @@ def load(path: Any) -> Result:
         raise InputError(f"A record is read from the path of a file, not from {type(path).__name__}.", "path")
     place = Path(path)
     if not place.is_file():
-        raise InputError(f"{place} does not exist, or is no file; give the path of a record.")
+        raise InputError(f"{place} does not exist or is not a file; pass the path of a record.")
     with reading(place, KIND):
         with place.open("rb") as file:
             if file.read(4) != BEGINNING:
                 named = place.suffix.lower() == EXTENSION
                 raise InputError(
-                    broken(place, KIND) if named else f"{place} is no record; give what Result.save wrote."
+                    broken(place, KIND) if named else f"{place} is no record; pass a file that Result.save wrote."
                 )
         try:
             with ZipFile(place) as archive:
                 return result_of(read(archive, place), place)
         except (InputError, MemoryError):
             raise
-        except Exception as error:  # the same that `reading` catches, of a file that begins as a record does
+        except Exception as error:  # as `reading` catches them, here for a file that begins as a record does
             raise InputError(f"{place} is damaged or cut short, or no record of tieproof; copy it again.") from error
 
 
 def read(archive: ZipFile, path: Path) -> Contents:
-    """The parts of an archive, once their sizes and names are known to be good."""
+    """Check the names and sizes of the members of an archive, and read them."""
     members = {member.filename: member for member in archive.infolist()}
     size, told = path.stat().st_size, sum(member.file_size for member in archive.infolist())
     plain = all(m.compress_type == ZIP_STORED and m.file_size == m.compress_size for m in members.values())
     if FACTS not in members:
-        raise InputError(f"{path} is a zip archive and no record: it holds no {FACTS}; give what Result.save wrote.")
+        raise InputError(
+            f"{path} is a zip archive but no record: it contains no {FACTS}; pass a file that Result.save wrote."
+        )
     if len(members) < len(archive.infolist()) or not plain or told > size or members[FACTS].file_size > MOST_FACTS:
         raise InputError(
-            f"{path} is no record that tieproof wrote: its parts are packed, named twice or larger than the file. "
-            "Ask for the file as Result.save wrote it."
+            f"{path} is no record that tieproof wrote: its members are compressed, have the same name, or are larger "
+            "than the file. Ask for the file as Result.save wrote it."
         )
     facts = json.loads(archive.read(FACTS), object_pairs_hook=once, parse_constant=refuse_constant)
     check_version(facts, path)
     known = {f"{name}.npy" for name in expected(facts)} | {FACTS}
     if not known >= set(members) or not {f"{name}.npy" for name in NEEDED} <= set(members):
-        raise InputError(f"{path} is no record that tieproof wrote: its parts have other names; copy it again.")
+        raise InputError(
+            f"{path} is no record that tieproof wrote: its members have unexpected names; copy it again."
+        )
     arrays = {}
     for name, member in members.items():
         if name != FACTS:
@@ -185,61 +189,63 @@ def read(archive: ZipFile, path: Path) -> Contents:
                 array = np.lib.format.read_array(stream, allow_pickle=False)
                 arrays[where.entry or ""] = array.astype(array.dtype.newbyteorder("="), copy=False)
                 if stream.read(1):
-                    raise InputError(f"{where} holds more than its array; copy the record again.")
+                    raise InputError(f"{where} has bytes after the end of its array; copy the record again.")
     return Contents(facts, arrays)
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names are all different."""
+    """A JSON object as a dictionary; a repeated name is refused."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return found
 
 
 def refuse_constant(name: str) -> float:
-    """No number of a record is infinite or none."""
+    """Refuse NaN and infinity, which no number of a record is."""
     raise ValueError(name)
 
 
 def check_version(facts: Any, path: Path) -> None:
-    """Refuse what is no record, and what only a newer tieproof can read."""
+    """Refuse facts that are not of a record, or that only a newer tieproof can read."""
     is_record = isinstance(facts, dict) and facts.get("format") == FORMAT
     if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
-        raise InputError(f"{path} is no record of tieproof; give what Result.save wrote.")
+        raise InputError(f"{path} is no record of tieproof; pass a file that Result.save wrote.")
     if facts["version"] > VERSION:
         raise InputError(
-            f"{path} is a record in version {facts['version']} of the format, and this tieproof reads up to "
-            f"{VERSION}. Install a newer one: pip install --upgrade tieproof"
+            f"{path} is a record in version {facts['version']} of the format, but this tieproof reads only up to "
+            f"version {VERSION}. Install a newer tieproof: pip install --upgrade tieproof"
         )
 
 
 def expected(facts: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The arrays that there may be, and what each may hold."""
+    """The arrays that a record may have, and the dtypes that each may have."""
     return TYPES | {f"left_out_{place}": ID for place in range(len(facts["left_out"]))}
 
 
 def result_of(contents: Contents, path: Path) -> Result:
-    """The result that a record holds, if all of it fits together."""
+    """The result in a record; refused if its parts are inconsistent."""
     facts, arrays = contents
     for name, array in arrays.items():
         found = {"U": "str", "S": "bytes"}.get(array.dtype.kind, array.dtype.name)
         if found not in expected(facts)[name]:
-            raise InputError(f"{path}:{name} holds {found}, not {' or '.join(expected(facts)[name])}; copy it again.")
+            raise InputError(
+                f"{path}:{name} has dtype {found}, not {' or '.join(expected(facts)[name])}; copy the record again."
+            )
         if array.dtype.kind == "U":
             check_code_points(array, f"{path}:{name}")
     fine = fits(facts, arrays)
     result = Result(evaluated_of(facts, arrays)) if fine else None
     if result is None or {name: asdict(result[name]) for name in result.measures} != facts["measures"]:
         raise InputError(
-            f"{path} does not fit together: the values of its queries, their numbers or the means are not those of "
-            "one result. Ask for the file as Result.save wrote it."
+            f"{path} is inconsistent: the values of its queries, their numbers and the means are not from one "
+            "result. Ask for the file as Result.save wrote it."
         )
     return result
 
 
 def evaluated_of(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Evaluated:
-    """What a record knows of every query."""
+    """The values of every query, from the parts of a record."""
     groups = [arrays[part] for part in CATEGORIES if part in arrays]
     return Evaluated(
         setting=Setting(**facts["setting"]),

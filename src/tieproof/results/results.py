@@ -1,4 +1,4 @@
-"""`Result`: what an evaluation found, and all that it becomes: text, tables, files, pictures, pages."""
+"""`Result`: the result of an evaluation, with methods that show it as text, tables, files, pictures and reports."""
 
 import os
 import re
@@ -15,14 +15,14 @@ from tieproof.results.measured import Measured
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
-"""What a row of a frame is about."""
+"""The choices for the rows of a data frame."""
 
 
 class Result(Measured):
     """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
 
-    A measure is found under every name that is understood where it is asked for; iteration gives the names of
-    `measures`. Two results are equal only if they are one and the same.
+    A measure can be looked up under each of its names and aliases; iteration gives the names in `measures`. Two
+    results are equal only if they are the same object.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]], ["a", "a", "b"], measures=["AP", "P@1"])
@@ -40,8 +40,8 @@ class Result(Measured):
         """Everything but the values of single queries, as plain numbers, strings and dictionaries.
 
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
-        With confidences, `error_reject` has the curve of each measure: of Q queries, 4 Q numbers.
-        After `with_ci`, `intervals` has those over the queries.
+        With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
+        After `with_ci`, `intervals` has the confidence intervals over the queries.
         """
         whole = {
             "setting": asdict(self.setting),
@@ -90,9 +90,9 @@ class Result(Measured):
         """A pandas data frame of lower, expected and upper value and std over the orderings of ties (extra `pandas`).
 
         per : "query", a row for every query and measure; "measure", a row for every mean; or "category", a row for
-            the mean of every category and measure, with the number of its queries
+            the mean of every category and measure, with the number of queries in the category
 
-        Raises InputError for "category" where there are none.
+        Raises InputError for "category" if the result has no categories.
         """
         check_choice("per", per, PER)
         try:
@@ -112,10 +112,11 @@ class Result(Measured):
         return pd.DataFrame(rows)
 
     def to_flat_dict(self) -> dict[str, float]:
-        """The means as numbers by name, for what logs numbers: `ndcg_at_10_lower` and so on.
+        """The means as numbers by name, such as `ndcg_at_10_lower`, for loggers of metrics.
 
-        A name has small letters of ASCII, digits and underscores, and begins with a letter, which every logger takes
-        (MLflow, TensorBoard, Weights & Biases); `tie_std` is the standard deviation over the orderings of tied items.
+        Names consist of lower-case ASCII letters, digits and underscores and begin with a letter, which every logger
+        accepts (MLflow, TensorBoard, Weights & Biases). `tie_std` is the standard deviation over the orderings of
+        tied items.
 
         >>> import tieproof as tp
         >>> result = tp.evaluate_scores([[1, 1]], [[1, 0]], measures=["nDCG(gain=exp)@10"])
@@ -129,35 +130,35 @@ class Result(Measured):
         }
 
     def to_markdown(self) -> str:
-        """A table to paste into an issue, with what was evaluated below it."""
+        """A Markdown table to paste into an issue, with a description of the evaluation below it."""
         from tieproof.views.tables.results import result_as_markdown
 
         return result_as_markdown(self)
 
     def to_latex(self) -> str:
-        """A table to paste into a paper, with the rules of the package booktabs and what was evaluated as caption."""
+        """A LaTeX table to paste into a paper, with a caption that describes the evaluation; it uses booktabs."""
         from tieproof.views.tables.results import result_as_latex
 
         return result_as_latex(self)
 
     def save(self, path: Any) -> None:
-        """Write all of this result to a file that ends in .tieproof: `tp.load` reads it, `tp.verify` checks it.
+        """Save this result to a file that ends in .tieproof; `tp.load` reads the file, `tp.verify` checks it.
 
-        The file is the same, byte for byte, for the same result. Raises InputError where it cannot be written, and
-        for the result of one category.
+        The same result gives the same file, byte for byte. Raises InputError if the file cannot be written, and for
+        the result of one category.
         """
         from tieproof.views.records import save
 
         return save(self, path)
 
     def plot(self, ax: Any = None) -> Any:
-        """A picture of the interval of every measure, as axes of matplotlib (extra `plot`)."""
+        """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
         from tieproof.views.pictures.measures import plot_measures
 
         return plot_measures(self, ax)
 
     def plot_queries(self, measure: str | Measure = "AP", ax: Any = None) -> Any:
-        """A picture of what each query can score, sorted; see `views.pictures.queries` (extra `plot`)."""
+        """Draw the interval of every query, sorted, with `views.pictures.queries` (extra `plot`)."""
         from tieproof.views.pictures.queries import plot_queries
 
         return plot_queries(self, measure, ax)
@@ -165,18 +166,19 @@ class Result(Measured):
     def report(
         self, path: str | os.PathLike[str], *, items: Any = None, gallery_items: Any = None, **evaluated: Any
     ) -> None:
-        """Write a page to look at and to send (extra `report`): one file that needs no network.
+        """Write a report (extra `report`) as one .html file that needs no network to be viewed.
 
-        path : ends in .html; written whole or not at all, and the same result gives the same bytes
-        items, gallery_items : what the queries and the items of the gallery are: texts, or paths of images, which the
-            page shows as thumbnails; one for each in the order of the data, or by their names in a dictionary, as
-            those of a run. In leave-one-out `items` are both.
-        evaluated : what was evaluated, by the names of the arguments of the evaluation, such as `embeddings` and
-            `labels`, or `qrels` and `run`. A result keeps none of it, and with it the page shows the nearest items of
-            the worst queries, which of them are relevant and which are tied.
+        path : must end in .html; the file is written completely or not at all, and the same result gives the same
+            bytes
+        items, gallery_items : the queries and the gallery items as people see them: texts, or paths of images, which
+            the report shows as thumbnails. Pass a sequence in the order of the data, or a dictionary by id, as for a
+            run. In leave-one-out, `items` serves for both.
+        evaluated : the evaluated data, by the names of the evaluation's arguments, such as `embeddings` and `labels`,
+            or `qrels` and `run`. A result does not keep the data. If it is passed, the report shows the nearest items
+            of the worst queries, and which of them are relevant or tied.
 
-        Raises InputError where the place cannot be written to, where there are not as many items as there must be,
-        and where it cannot be what was evaluated; MissingExtraError without Jinja2.
+        Raises InputError if the file cannot be written, if the number of items is wrong, and if the data cannot be
+        the evaluated data; MissingExtraError without Jinja2.
 
         >>> import tempfile
         >>> import tieproof as tp
@@ -203,14 +205,14 @@ class Result(Measured):
         return result_as_html(self)
 
     def __repr__(self) -> str:
-        """The intervals of the first measures, in short."""
+        """A short text with the intervals of the first measures."""
         from tieproof.views.text.short import result_in_short
 
         return result_in_short(self)
 
 
 def flat_name(measure: str) -> str:
-    """A measure in small letters, digits and underscores.
+    """The name of a measure in lower-case letters, digits and underscores.
 
     >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)")
     ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8')
@@ -220,7 +222,7 @@ def flat_name(measure: str) -> str:
 
 
 def of_category(result: Result) -> dict[str, Any]:
-    """What JSON says of one category."""
+    """The entry of one category in `Result.to_dict`."""
     return {
         "measures": {name: asdict(result[name]) for name in result.measures},
         "ties": asdict(result.ties),

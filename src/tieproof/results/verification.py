@@ -1,4 +1,4 @@
-"""`Verification`: whether a record and an evaluation agree, bit by bit, and what differs where they do not."""
+"""`Verification`: whether a record and a new evaluation agree, bit by bit, and what differs if they do not."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from tieproof.results.results import Result
 from tieproof.ties import Array, BoolArray
 
 SHOWN = 12
-"""Digits of a fingerprint that tell two apart."""
+"""How many digits of a fingerprint are shown."""
 
 VALUES = ("lower", "expected", "upper", "variance")
 COUNTS = ("ties", "ambiguous ties", "size of the largest tie", "open ends")
@@ -19,14 +19,14 @@ COUNTS = ("ties", "ambiguous ties", "size of the largest tie", "open ends")
 
 @dataclass(frozen=True)
 class Verification:
-    """What `tp.verify` found.
+    """The findings of `tp.verify`.
 
-    agrees : every bit of what the record knows of its queries and means was found again
-    same_data : the fingerprints are the same; where they are not, the data is another one, whatever the values
-    same_order : the queries come in the record's order and under its names; where they do not, those of the same
-        values are held together
-    differences : what differs, in whole sentences; none where all agrees
-    record, evaluated : the versions of tieproof that evaluated before, and now
+    agrees : every bit of the values of the record's queries and of its means was found again
+    same_data : the fingerprints are equal; if they are not, the data differs, even if all values agree
+    same_order : the queries have the record's order and names; if they have not, queries with the same values are
+        matched
+    differences : what differs, in whole sentences; empty if everything agrees
+    record, evaluated : the versions of tieproof of the recorded and of the new evaluation
     """
 
     agrees: bool
@@ -37,7 +37,7 @@ class Verification:
     evaluated: str
 
     def __bool__(self) -> bool:
-        """Whether all agrees."""
+        """Whether everything agrees."""
         return self.agrees
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Verification:
         return {**asdict(self), "differences": list(self.differences)}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The dictionary as JSON."""
+        """`to_dict` as JSON."""
         import json
 
         return json.dumps(self.to_dict(), indent=indent)
@@ -58,9 +58,9 @@ class Verification:
 
 
 def compared(record: Result, again: Result, version: str, by_place: bool = False) -> Verification:
-    """What there is to say of a record, beside the same evaluated again by this version of tieproof.
+    """Compare a record with a new evaluation of the same call by this version of tieproof.
 
-    by_place : whether relevant or excluded items were named by their places, which are others in another order
+    by_place : whether relevant or excluded items were named by their indices, which change with the order of the data
     """
     old, new = record.evaluated, again.evaluated
     if by_place:
@@ -83,30 +83,30 @@ def compared(record: Result, again: Result, version: str, by_place: bool = False
 
 
 def about_all(old: Evaluated, new: Evaluated) -> Iterator[str]:
-    """What differs beside the queries: data, setting, and how many are left out."""
+    """The differences in everything but single queries: the data, the setting, and which queries are left out."""
     if old.origin.fingerprint != new.origin.fingerprint:
         yield (
-            f"The data is another one: its fingerprint begins with {new.origin.fingerprint[:SHOWN]}, and that of the "
-            f"record with {old.origin.fingerprint[:SHOWN]}."
+            f"The data differs: its fingerprint begins with {new.origin.fingerprint[:SHOWN]}, but the record's "
+            f"fingerprint begins with {old.origin.fingerprint[:SHOWN]}."
         )
     before, now = asdict(old.setting), asdict(new.setting)
     for name, value in before.items():
         if now[name] != value:
-            yield f"The record's {name} is {value!r}, and now it is {now[name]!r}."
+            yield f"The record has {name} = {value!r}, but now it is {now[name]!r}."
     if old.zero_vectors != new.zero_vectors:
-        yield f"The record counts {old.zero_vectors} vectors of zeros, and now there are {new.zero_vectors}."
+        yield f"The record counts {old.zero_vectors} zero vectors, but now there are {new.zero_vectors}."
     for what, ids, found in left_out_of(old, new):
         named = old.origin.call == "evaluate_run"
         if not same(np.sort(ids), np.sort(found)) if named else len(ids) != len(found):
-            yield f"The queries with {what} are others: {len(ids)} in the record, {len(found)} now."
+            yield f"The queries with {what} differ: {len(ids)} in the record, {len(found)} now."
     if (old.categories is None) != (new.categories is None):
-        yield "The record has categories." if new.categories is None else "The record has no categories."
+        yield f"The record has {'' if new.categories is None else 'no '}categories, unlike the new evaluation."
     if (old.confidence is None) != (new.confidence is None):
-        yield "The record has confidences." if new.confidence is None else "The record has no confidences."
+        yield f"The record has {'' if new.confidence is None else 'no '}confidences, unlike the new evaluation."
 
 
 def left_out_of(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, Array, Array]]:
-    """Why queries are no ordinary ones, and which these are in the record and now."""
+    """Each reason why queries are left out or special, with their ids in the record and now."""
     none = old.query_ids[:0]
     yield NOTHING_RELEVANT, old.empty_ids, new.empty_ids
     for reason in {**old.left_out, **new.left_out}:
@@ -116,11 +116,11 @@ def left_out_of(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, Array, Ar
 
 
 def about_queries(old: Evaluated, new: Evaluated) -> Iterator[str]:
-    """Which queries differ, and the first of them in what."""
+    """How many queries differ, and the first difference."""
     if not same(old.query_ids, new.query_ids):
         yield (
-            f"The queries are others: {len(old.query_ids)} in the record and {len(new.query_ids)} now, "
-            f"{len(np.intersect1d(old.query_ids, new.query_ids))} of them under the same name."
+            f"The queries differ: {len(old.query_ids)} in the record and {len(new.query_ids)} now, "
+            f"{len(np.intersect1d(old.query_ids, new.query_ids))} of them with the same name."
         )
         return
     for what, differs in unlike_parts(old, new):
@@ -134,7 +134,7 @@ def about_queries(old: Evaluated, new: Evaluated) -> Iterator[str]:
 
 
 def difference(old: Evaluated, new: Evaluated, what: str, place: int) -> str:
-    """The values of one query that differ."""
+    """The first value of one query that differs, as the end of a sentence."""
     if what == COUNTED:
         rows = zip(COUNTS, old.tie_counts[:, place].tolist(), new.tie_counts[:, place].tolist(), strict=True)
     else:
@@ -147,13 +147,13 @@ def difference(old: Evaluated, new: Evaluated, what: str, place: int) -> str:
     return f": {name} {before!r} in the record, {now!r} now"
 
 
-COUNTED = "What is counted of ties"
-RELEVANT = "What is relevant"
+COUNTED = "The count of ties"
+RELEVANT = "The set of relevant items"
 LABELS = ("Categories", "Confidences")
 
 
 def unlike(old: Evaluated, new: Evaluated) -> BoolArray:
-    """Which queries differ in anything, (Q,)."""
+    """Whether each query differs in anything, (Q,)."""
     found = np.zeros(len(old.query_ids), dtype=np.bool_)
     for _, differs in unlike_parts(old, new):
         found |= differs
@@ -161,7 +161,7 @@ def unlike(old: Evaluated, new: Evaluated) -> BoolArray:
 
 
 def unlike_parts(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, BoolArray]]:
-    """What is known of every query, and in which of them (Q,) it differs."""
+    """For each kind of value, its name and the mask (Q,) of the queries in which it differs."""
     for measure, values in old.per_query.items():
         yield str(measure), (bits(values) != bits(new.per_query[measure])).any(axis=0)
     yield COUNTED, (old.tie_counts != new.tie_counts).any(axis=0)
@@ -178,7 +178,7 @@ def labels_of(found: Evaluated) -> tuple[Array | None, Array | None]:
 
 
 def in_another_order(old: Evaluated, new: Evaluated) -> bool:
-    """Whether the queries are the same but for their order or their names."""
+    """Whether the queries are the same except for their order or their names."""
     if len(old.query_ids) != len(new.query_ids):
         return False
     tables = [
@@ -195,10 +195,10 @@ def in_another_order(old: Evaluated, new: Evaluated) -> bool:
 
 
 def bits(values: Array) -> Array:
-    """The bits of values, of which NaN and NaN are the same."""
+    """The bits of the values, with the same bits for every NaN."""
     return np.where(np.isnan(values), np.nan, values).view(np.uint64)
 
 
 def same(one: Array, other: Array) -> bool:
-    """Whether ids are the same, in their order."""
+    """Whether the ids are the same, in the same order."""
     return one.shape == other.shape and bool((one == other).all())

@@ -1,8 +1,8 @@
-"""The bootstrap's bias-corrected and accelerated interval of a mean: BCa.
+"""The bias-corrected and accelerated bootstrap interval (BCa) of a mean.
 
 Efron 1987, "Better bootstrap confidence intervals"; Efron and Tibshirani 1993, "An introduction to the bootstrap",
-equations 14.9 to 14.15. Several groups are each resampled within themselves, and the acceleration is the one of
-several samples that `scipy.stats.bootstrap` has (Davison and Hinkley 1997, section 5.3).
+equations 14.9 to 14.15. With several groups, values are resampled within each group, and the acceleration is that of
+`scipy.stats.bootstrap` for several samples (Davison and Hinkley 1997, section 5.3).
 """
 
 import math
@@ -22,15 +22,15 @@ Ends = tuple[float, float]
 NORMAL = NormalDist()
 
 DIGITS = 12
-"""Decimals of the levels between which the interval lies: what a machine's logarithm does after these is cut off."""
+"""The levels of the interval are rounded to this many decimals, after which logarithms differ between machines."""
 
 
 def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
     """The two ends of the interval of the mean of each column of values, (n, k), in the groups of `strata`.
 
-    The values of a group may come in any order, for they are sorted before any is drawn; and the interval of minus
-    the values is minus the interval: about 0, where the values are minus themselves. Where all values of each group
-    are equal, it is a point.
+    The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
+    negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group are
+    equal, the interval is a point.
 
     >>> bca(np.array([[0.0], [0.25], [0.25], [1.0]]), Strata(np.array([4])), 0.95)
     [(0.125, 0.8125)]
@@ -55,9 +55,9 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
 
 
 def sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
-    """Whether columns are more (1) or less (-1) than minus themselves, or equal (0), (k,).
+    """Compare each column with its negation: larger (1), smaller (-1) or equal (0), (k,).
 
-    By their sums, else by the first values that differ.
+    Columns are compared by their sums, and if these are equal by the first values that differ.
     """
     numbers = as_whole(ordered * strata.weights[:, None]).numbers
     mirrored = np.concatenate([part + part[::-1] for part in strata.parts(ordered)])
@@ -67,10 +67,10 @@ def sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
 
 
 def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
-    """The sum of each column (n, k) over each resample, (RESAMPLES, k): exact, for the numbers are whole.
+    """The sum of each column (n, k) over each resample, (RESAMPLES, k), which is exact because the numbers are whole.
 
-    A resample draws as many values of each group as the group has. How often it draws each value makes a row of a
-    matrix, so that all columns are summed by one product.
+    A resample draws as many values from each group as the group has. The numbers of times that it draws each value
+    are a row of a matrix, so that one matrix product sums all columns.
     """
     width = len(numbers)
     limits, starts = np.repeat(strata.sizes, strata.sizes), np.repeat(strata.starts, strata.sizes)
@@ -83,7 +83,7 @@ def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
 
 
 def acceleration_of(values: FloatArray, strata: Strata) -> float:
-    """A sixth of the skewness of the mean's influence values, by the jackknife; 0 where nothing differs."""
+    """A sixth of the skewness of the mean's influence values, by the jackknife; 0 if all values are equal."""
     cubes, squares = [], []
     for part in strata.deviations(values):
         size = len(part)
@@ -94,13 +94,13 @@ def acceleration_of(values: FloatArray, strata: Strata) -> float:
 
 
 def bca_levels(sums: FloatArray, found: float, acceleration: float, confidence: float) -> Ends:
-    """Between which levels of the sorted resampled sums the interval lies."""
+    """The two levels, as shares of the sorted resampled sums, at which the interval ends."""
     below_it, up_to_it = (int(np.searchsorted(sums, found, side)) for side in ("left", "right"))
     bias = NORMAL.inv_cdf((below_it + up_to_it) / (2 * len(sums)))
 
     def level(tail: float) -> float:
         shifted = bias + NORMAL.inv_cdf(tail)
-        if acceleration * shifted >= 1:  # the level is 1, or 0, as this comes near to 1, and means nothing beyond
+        if acceleration * shifted >= 1:  # the limit of the level as this product approaches 1 is 1 or 0
             return float(shifted > 0)
         return round(NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)), DIGITS)
 

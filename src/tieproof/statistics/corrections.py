@@ -1,4 +1,4 @@
-"""P-values of several tests, corrected for their number."""
+"""Corrections of the p-values of several tests for the number of tests."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,7 +8,7 @@ from tieproof.ties import FloatArray
 
 
 def bonferroni(p_values: FloatArray) -> FloatArray:
-    """Each times their number: the chance of any false positive is at most what is asked for (Dunn 1961).
+    """Multiply each p-value by their number, which bounds the probability of any false positive (Dunn 1961).
 
     >>> bonferroni(np.array([0.25, 0.5]))
     array([0.5, 1. ])
@@ -17,7 +17,9 @@ def bonferroni(p_values: FloatArray) -> FloatArray:
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """The smallest times their number, the next one times one less, …; promises what `bonferroni` does (Holm 1979).
+    """Multiply the smallest p-value by their number, the next by one less, …; guarantees what `bonferroni` does.
+
+    Holm 1979.
 
     >>> holm(np.array([0.25, 0.5, 0.125]))
     array([0.5  , 0.5  , 0.375])
@@ -30,9 +32,9 @@ def holm(p_values: FloatArray) -> FloatArray:
 
 
 def fdr(p_values: FloatArray) -> FloatArray:
-    """The i-th smallest times their number by i: limits the share of false ones among the positives.
+    """Multiply the i-th smallest p-value by their number / i: bounds the expected share of false positives.
 
-    Benjamini and Hochberg 1995; for tests that are independent, or positively dependent.
+    Benjamini and Hochberg 1995, for tests that are independent or positively dependent.
 
     >>> fdr(np.array([0.25, 0.5, 0.125]))
     array([0.375, 0.5  , 0.375])

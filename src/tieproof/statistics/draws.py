@@ -1,7 +1,7 @@
 """Random draws that are the same each time, on each machine and with each version of NumPy.
 
-They come from the raw bits of PCG64 with the seed 0, which NumPy promises to keep (NEP 19), and are read draw by
-draw, so that it does not matter how many are made at a time.
+The draws are made from the raw bits of PCG64 with the seed 0, which NumPy promises not to change (NEP 19). The bits
+are read draw by draw, so it does not matter how many draws are made at a time.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from tieproof.ties import BoolArray, IntArray
 SEED = 0
 
 ROOM = 2**21
-"""Numbers that are in memory at a time."""
+"""How many numbers are in memory at a time."""
 
 
 def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """So many draws of `width` raw numbers each, some draws at a time: (c, width).
+    """Yield draws of `width` raw numbers each, `draws` in all, in blocks (c, width).
 
-    room : the numbers that each draw needs room for meanwhile
+    room : how many numbers the caller keeps in memory for each draw
     """
     source, step = np.random.PCG64(SEED), max(1, ROOM // max(1, room))
     for start in range(0, draws, step):
@@ -29,9 +29,9 @@ def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
 
 
 def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
-    """Raw numbers as whole numbers from 0 to below the limits, all but equally likely: to one part in 2**32 / limit.
+    """Map raw numbers to whole numbers from 0 to limit - 1, equally likely up to a relative limit / 2**32.
 
-    The upper half of the raw number is multiplied by the limit, and the upper half of that taken (Lemire 2019).
+    The result is the upper half of the product of the raw number's upper half and the limit (Lemire 2019).
 
     >>> below(np.array([0, 2**63, 2**64 - 1], dtype=np.uint64), np.array([10, 10, 10]))
     array([0, 5, 9])
@@ -42,7 +42,7 @@ def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
 
 
 def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
-    """So many draws of `width` fair coins each, some draws at a time: (c, width)."""
+    """Yield draws of `width` fair coins each, `draws` in all, in blocks (c, width)."""
     for numbers in raw(draws, -(-width // 64), room):
         octets = numbers.astype("<u8").view(np.uint8)
         yield np.unpackbits(octets, axis=1, count=width).view(np.bool_)

@@ -1,4 +1,4 @@
-"""How large a difference between pairs is beside their spread."""
+"""The effect size of paired differences: their mean relative to their spread."""
 
 import math
 
@@ -7,11 +7,11 @@ from tieproof.ties import FloatArray
 
 
 def cohens_d(mean: float, differences: FloatArray) -> float | None:
-    """A mean difference by the standard deviation of the differences (n,), with n - 1 in its denominator.
+    """A mean difference divided by the standard deviation of the differences (n,), with n - 1 in its denominator.
 
-    Cohen 1988, "Statistical power analysis for the behavioral sciences", equation 2.3.5; the effect size that Sakai
-    2014, "Statistical reform in information retrieval?", asks for beside p-values of pairs. None where all differ by
-    the same.
+    Cohen 1988, "Statistical power analysis for the behavioral sciences", equation 2.3.5; Sakai 2014, "Statistical
+    reform in information retrieval?", recommends to report it together with p-values of pairs. None if all
+    differences are equal.
 
     >>> import numpy as np
     >>> cohens_d(0.5, np.array([0.0, 0.5, 1.0]))

@@ -1,7 +1,7 @@
 """The paired sign-flip test of a mean difference: Fisher's randomisation test for pairs.
 
-If neither of two systems is better, each query's difference could as well have had the other sign. The p-value is the
-share of the 2**n ways to give the n differences their signs that make a sum at least as large (Fisher 1935, "The
+If neither of two systems is better, each query's difference could equally well have had the other sign. The p-value
+is the share of the 2**n assignments of signs to the n differences whose sum is at least as large (Fisher 1935, "The
 design of experiments", section 21; Smucker, Allan and Carterette 2007 compare it with other tests for retrieval).
 """
 
@@ -12,19 +12,19 @@ from tieproof.statistics.whole_numbers import Whole, as_whole
 from tieproof.ties import FloatArray
 
 FLIPS = 99_999
-"""Ways to give signs that are drawn where there are too many to try all."""
+"""How many assignments of signs are drawn at random if there are too many to try all."""
 
 MOST_EXACT = 32
-"""Of so many differences that are not 0 all 2**n ways to give signs are counted, by halves of 2**(n / 2) each."""
+"""Up to this many nonzero differences, all 2**n assignments are counted, by two halves of 2**(n / 2) each."""
 
 
 def sign_flip(differences: FloatArray) -> FloatArray:
-    """The p-value of each column of differences, (k, n) -> (k,), of both sides, for a column whose sum is above 0.
+    """The two-sided p-value of each column of differences, (n, k) -> (k,), if the sum of the column is above 0.
 
-    It is the share of ways to give signs to the n differences such that the sum is at least as far from 0 as the one
-    found: exact where at most `MOST_EXACT` differences are not 0; else (hits + 1) / (FLIPS + 1) of as many ways drawn
-    at random (Phipson and Smyth 2010: it is never 0). Of a column whose sum is 0 or below it is 1, so that with
-    smaller differences it is never less.
+    It is the share of assignments of signs to the n differences for which the sum is at least as far from 0 as the
+    observed sum. With at most `MOST_EXACT` nonzero differences the share is exact. Otherwise it is
+    (hits + 1) / (FLIPS + 1) over FLIPS random assignments, which is never 0 (Phipson and Smyth 2010). If the sum is 0
+    or negative, the p-value is 1, so that smaller differences never have a smaller p-value.
 
     Sums that differ by no more than 1e-12 for each difference count as equal.
 
@@ -42,9 +42,9 @@ def sign_flip(differences: FloatArray) -> FloatArray:
 
 
 def exact(numbers: FloatArray, slack: float) -> float:
-    """The share of all ways to give signs to whole numbers (n,).
+    """The p-value of whole numbers (n,) over all assignments of signs.
 
-    The sums of one half of the numbers are looked up among the sorted sums of the other half.
+    The sums of one half of the numbers are searched among the sorted sums of the other half.
     """
     wanted = numbers.sum() - slack
     if wanted <= 0:
@@ -57,7 +57,7 @@ def exact(numbers: FloatArray, slack: float) -> float:
 
 
 def signed_sums(numbers: FloatArray) -> FloatArray:
-    """The sums of whole numbers (n,) with all signs, (2**n,).
+    """The sums of whole numbers (n,) over all assignments of signs, (2**n,).
 
     >>> signed_sums(np.array([2.0, 1.0]))
     array([ 3.,  1., -1., -3.])
@@ -69,7 +69,7 @@ def signed_sums(numbers: FloatArray) -> FloatArray:
 
 
 def drawn(whole: Whole) -> FloatArray:
-    """The p-values of columns (n, k) by random signs: which differences keep theirs makes a row of a matrix."""
+    """The p-values of columns (n, k) by random signs; each assignment is a row of a matrix of kept signs."""
     total, hits = whole.numbers.sum(axis=0), 0
     for kept in coins(FLIPS, len(whole.numbers), max(whole.numbers.shape)):
         sums = 2 * (kept.astype(np.float64) @ whole.numbers) - total

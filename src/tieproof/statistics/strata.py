@@ -1,4 +1,4 @@
-"""How values of queries make a mean: all alike, or in groups whose means count the same."""
+"""Groups of queries: the mean over all values, or the unweighted mean of the groups' means."""
 
 import math
 from dataclasses import dataclass
@@ -10,40 +10,40 @@ from tieproof.ties import Array, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Strata:
-    """Groups of n values, each group's values one after the other.
+    """Groups of n values, where the values of each group are contiguous.
 
     sizes : (g,) how many values each group has
 
-    The mean of the values is the mean over the groups of the means within them: of one group, the usual mean.
+    The mean of the values is the unweighted mean of the groups' means; for one group, it is the usual mean.
     """
 
     sizes: IntArray
 
     @property
     def starts(self) -> IntArray:
-        """Where each group begins, (g,)."""
+        """The index at which each group begins, (g,)."""
         return np.cumsum(self.sizes) - self.sizes
 
     @property
     def weights(self) -> FloatArray:
-        """How much each value adds to n times the mean, (n,): all 1 where there is one group."""
+        """The weight of each value in n times the mean, (n,); all 1 for one group."""
         return np.repeat(self.sizes.sum() / (len(self.sizes) * self.sizes), self.sizes)
 
     def parts(self, values: FloatArray) -> list[FloatArray]:
-        """The values of each group, of a column or of columns, (n,) or (n, k)."""
+        """The values of each group, from one column (n,) or several (n, k)."""
         return np.split(values, self.starts[1:])
 
     def sorted(self, columns: FloatArray) -> FloatArray:
-        """Each column (n, k) sorted within each group: an order that the values alone decide."""
+        """Each column (n, k) sorted within each group, an order that depends on the values only."""
         return np.concatenate([np.sort(part, axis=0) for part in self.parts(columns)])
 
     def deviations(self, values: FloatArray) -> list[FloatArray]:
-        """How far each value of a column (n,) is from the mean of its group, group by group."""
+        """The deviation of each value of a column (n,) from the mean of its group, group by group."""
         return [part - math.fsum(part.tolist()) / len(part) for part in self.parts(values)]
 
 
 def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
-    """The order that puts the values with each name together, the names sorted, and their groups.
+    """The order that sorts values by the names of their groups, and the groups.
 
     >>> order, strata = grouped(np.array(["dog", "cat", "dog"]), 3)
     >>> order, strata.weights

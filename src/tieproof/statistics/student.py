@@ -1,7 +1,8 @@
 """Student's t: the interval of a mean, and the test of whether it is 0 (extra `stats`).
 
-Of several groups, the variance of the mean is the sum of those of the groups' means, and its degrees of freedom are
-those of Welch 1947 and Satterthwaite 1946; of one group that is the usual interval and the paired t-test.
+With several groups, the variance of the mean is computed from the variances of the groups' means, and its degrees of
+freedom are those of Welch 1947 and Satterthwaite 1946. With one group, these are the usual interval and paired
+t-test.
 """
 
 import math
@@ -13,7 +14,7 @@ from tieproof.ties import FloatArray
 
 
 class MeanAndSpread(NamedTuple):
-    """A mean of values in groups, its standard error, and the degrees of freedom of that: 0 without any spread."""
+    """The mean of values in groups, its standard error, and its degrees of freedom (0 without spread)."""
 
     mean: float
     error: float
@@ -21,7 +22,7 @@ class MeanAndSpread(NamedTuple):
 
 
 def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
-    """Of a column of values (n,); every group has at least two.
+    """The mean and the spread of a column of values (n,); every group has at least two values.
 
     >>> import numpy as np
     >>> mean_and_spread(np.array([1.0, 3.0]), Strata(np.array([2])))
@@ -41,7 +42,7 @@ def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
 
 
 def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[float, float]:
-    """The two ends of the interval of the mean of a column of values, (n,); a point where no group has any spread."""
+    """The two ends of the interval of the mean of a column of values, (n,); a point if no group has any spread."""
     found = mean_and_spread(values, strata)
     if not found.freedom:
         return found.mean, found.mean
@@ -54,7 +55,7 @@ def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[f
 
 
 def t_test(differences: FloatArray, strata: Strata) -> float:
-    """The p-value of a column of differences (n,), of both sides, for a mean above 0; of any other mean it is 1."""
+    """The two-sided p-value of a column of differences (n,) if their mean is above 0; otherwise 1."""
     found = mean_and_spread(differences, strata)
     if found.mean <= 0:
         return 1.0

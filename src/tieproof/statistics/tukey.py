@@ -1,11 +1,12 @@
 """The randomised Tukey test: honestly significant differences between several systems at once.
 
-If no system differs from another, each query's values could as well have been dealt to the systems in another order.
-Where they are, query by query at random, the largest difference between any two systems' means is what pure chance
-makes of the best-looking pair; the p-value of every pair is how often that is at least as large as the difference
-found. So the chance of any false positive among all pairs is at most what is asked for, and no further correction is
-needed (Carterette 2012, "Multiple testing in statistical analysis of systems-based information retrieval
-experiments", algorithm 1; Sakai 2018, "Laboratory experiments in information retrieval", section 4.5).
+If no system differs from another, each query's values could equally well have been dealt to the systems in another
+order. The test deals them at random, query by query, and takes the largest difference between any two systems' means,
+which is the difference that pure chance gives the best-looking pair. The p-value of a pair is how often this is at
+least as large as the observed difference. So the probability of any false positive among all pairs is controlled, and
+no further correction is needed (Carterette 2012, "Multiple testing in statistical analysis of systems-based
+information retrieval experiments", algorithm 1; Sakai 2018, "Laboratory experiments in information retrieval",
+section 4.5).
 """
 
 from collections.abc import Iterator
@@ -18,26 +19,26 @@ from tieproof.statistics.whole_numbers import as_whole
 from tieproof.ties import FloatArray, IntArray
 
 DEALS = 9_999
-"""How often the values of all queries are dealt anew."""
+"""How many times the values of all queries are dealt at random."""
 
 
 class PairValues(NamedTuple):
-    """P-values of pairs, (k, p, j): of each pair by itself, and among all pairs."""
+    """P-values of pairs, (k, p, j): for each pair alone, and corrected for all pairs."""
 
     alone: FloatArray
     among_all: FloatArray
 
 
 def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
-    """The p-values of differences between systems, of both sides.
+    """The two-sided p-values of differences between systems.
 
-    values : (k, n, m) what each of m systems scores on n queries, in k measures
+    values : (k, n, m) the scores of m systems on n queries in k measures
     pairs : (p, 2) the systems of each pair
-    sums : (k, p, j) differences of sums over the queries, of which to say how often chance makes one as large; the
-        p-value of one that is 0 or below is 1
+    sums : (k, p, j) the observed differences of sums over the queries; if a difference is 0 or negative, its p-value
+        is 1
 
-    Each is (hits + 1) / (DEALS + 1). The same deals serve all measures. Sums that differ by no more than 1e-12 for
-    each value count as equal. The order of the queries does not matter, for they are sorted.
+    Each p-value is (hits + 1) / (DEALS + 1). All measures use the same deals. Sums that differ by no more than 1e-12
+    for each value count as equal. The order of the queries does not matter, because they are sorted.
 
     >>> scores = np.array([[[1.0, 0.0], [0.5, 0.0], [0.75, 0.0], [0.25, 0.0], [1.0, 0.0], [1.0, 0.0]]])
     >>> found = tukey(scores, np.array([[0, 1]]), np.array([[[4.5, 0.0]]]))
@@ -61,9 +62,9 @@ def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
 
 
 def deals(queries: int, systems: int) -> Iterator[IntArray]:
-    """Which of all values, (queries, systems), each system is dealt, some deals at a time: (systems, c, queries).
+    """Yield the indices of the values (queries, systems) that each system is dealt, in blocks (systems, c, queries).
 
-    By the shuffle of Fisher and Yates: each place from the last on is swapped with one up to it.
+    This is the shuffle of Fisher and Yates: each position, from the last on, is swapped with one up to it.
     """
     limits = np.repeat(np.arange(systems, 1, -1), queries)
     for drawn in raw(DEALS, len(limits), len(limits)):

@@ -1,4 +1,4 @@
-"""Values as whole numbers of a unit, so small that all sums are exact: neither order nor machine changes them."""
+"""Values as whole numbers of a unit, small enough that all sums are exact on every machine and in every order."""
 
 from typing import NamedTuple
 
@@ -7,17 +7,17 @@ import numpy as np
 from tieproof.ties import FloatArray
 
 BITS = 52
-"""Sums of as many numbers as there are have at most as many bits, and one more from rounding: float64 is exact."""
+"""Sums of all numbers have at most this many bits, plus one from rounding, so that float64 holds them exactly."""
 
 SAME = 1e-12
-"""Values are exact to within a relative 1e-12: sums that differ by no more for each of their terms are the same."""
+"""Values have a relative error below 1e-12, so sums that differ by no more for each of their terms count as equal."""
 
 
 class Whole(NamedTuple):
     """Columns of values as whole numbers.
 
-    numbers : (n, k) whole numbers in float64; no sum of n of a column passes 2**53
-    unit : (k,) the power of two that a 1 stands for
+    numbers : (n, k) whole numbers in float64; no sum of n numbers of a column exceeds 2**53
+    unit : (k,) the power of two by which each column is to be multiplied
     """
 
     numbers: FloatArray
@@ -25,7 +25,7 @@ class Whole(NamedTuple):
 
     @property
     def slack(self) -> FloatArray:
-        """By how much two sums of n terms may differ and be the same, (k,): rounding to the unit, and `SAME`."""
+        """By how much two sums of n terms may differ and count as equal, (k,): rounding to the unit, and `SAME`."""
         return len(self.numbers) * (1 + SAME / self.unit)
 
 

@@ -6,14 +6,14 @@ from tieproof.errors import MissingExtraError
 from tieproof.ties import FloatArray
 
 DECIMALS = 12
-"""Differences are rounded to so many, or what is equal in real numbers would have different ranks."""
+"""Differences are rounded to this many decimals, so that differences equal in real numbers have equal ranks."""
 
 
 def wilcoxon_test(differences: FloatArray) -> float:
-    """The p-value of a column of differences (n,), of both sides, where most are above 0; else it is 1.
+    """The two-sided p-value of a column of differences (n,) if positive ranks outweigh negative ones; otherwise 1.
 
     Differences of zero are left out (Wilcoxon 1945, "Individual comparisons by ranking methods").
-    `scipy.stats.wilcoxon` decides whether it is exact or by the normal distribution.
+    `scipy.stats.wilcoxon` chooses between the exact distribution and the normal approximation.
     """
     rounded = np.sort(np.round(differences, DECIMALS))
     if not rounded.any():

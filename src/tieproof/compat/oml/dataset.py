@@ -1,4 +1,4 @@
-"""A small data set with the methods that `EmbeddingMetrics` and `RetrievalResults` ask for."""
+"""A small data set with the methods that `EmbeddingMetrics` and `RetrievalResults` need."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ CATEGORY = "category"
 """The key of `extra_data` that names the category of each item."""
 
 OVERALL = "OVERALL"
-"""The category that all items are in."""
+"""The name of the category that contains all items."""
 
 
 class QueryGalleryLabeledDataset:
@@ -25,16 +25,16 @@ class QueryGalleryLabeledDataset:
     Parameters
     ----------
     labels : (n,) integers or strings
-    is_query, is_gallery : (n,) bools; all items without them
+    is_query, is_gallery : (n,) bools; by default every item is both a query and in the gallery
     categories, sequences : (n,) integers or strings
-        Metrics are computed for each category, too; items of a query's sequence are not ranked for it.
+        Metrics are also computed for each category. Items of a query's sequence are not ranked for it.
     images : n arrays (height, width) or (height, width, 3) to show
-    texts : n strings to show, where there are no images
+    texts : n strings to show if there are no images
 
     Notes
     -----
-    Any other object will do as well that has `len()`, `get_labels()`, `get_query_ids()`, `get_gallery_ids()`,
-    `extra_data` and, for pictures, `visualize(item, color)` with an image or a text.
+    Any other object can be used instead if it has `len()`, `get_labels()`, `get_query_ids()`, `get_gallery_ids()`,
+    `extra_data` and, for pictures, `visualize(item, color)`, which returns an image or a text.
 
     Examples
     --------
@@ -78,25 +78,23 @@ class QueryGalleryLabeledDataset:
         return self._labels
 
     def get_query_ids(self) -> LongTensor:
-        """Which items are queries."""
+        """The ids of the queries."""
         return self._query_ids
 
     def get_gallery_ids(self) -> LongTensor:
-        """Which items are in the gallery."""
+        """The ids of the gallery items."""
         return self._gallery_ids
 
     def visualize(self, item: int, color: Any = None) -> Any:
-        """The image or the text of an item, or its number where there are neither."""
+        """The image or the text of an item, or its number if it has neither."""
         return str(item) if self._shown is None else self._shown[item]
 
 
 def chosen(flags: Any, count: int, name: str) -> LongTensor:
-    """The ids of the items that are chosen."""
+    """The ids of the items whose flag is set; all ids without flags."""
     if flags is None:
         return torch.arange(count)
     array = as_array(flags, name)
     if array.shape != (count,) or not np.isin(array, (0, 1)).all():
-        raise InputError(
-            f"{name} must be {count} bools, one for each item, and arrived with the shape {array.shape}."
-        )
+        raise InputError(f"{name} must be {count} bools, one for each item, but has shape {array.shape}.")
     return torch.from_numpy(np.flatnonzero(array))

@@ -1,4 +1,4 @@
-"""`EmbeddingMetrics`: embeddings that come batch by batch, and all metrics of them."""
+"""`EmbeddingMetrics`: collect embeddings batch by batch, and compute all their metrics."""
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,34 +23,34 @@ from tieproof.inputs.arrays import as_array
 from tieproof.results.rates import ErrorRates
 
 WORST_QUERIES = SHOWN_ITEMS = 5
-"""What `visualize` shows of each metric."""
+"""How many queries `visualize` shows for each metric, and how many items for each query."""
 
 NOT_OF_QUERIES = ("fnmr@fmr", "pcf")
-"""Metrics that single queries do not have."""
+"""Metrics that are not defined for single queries."""
 
 
 class EmbeddingMetrics:
-    """Collects the embeddings of a data set, then computes its metrics, by exact Euclidean distance.
+    """Collects the embeddings of a data set, then computes its metrics by exact Euclidean distance.
 
     Parameters
     ----------
     dataset : has `len()`, `get_labels()`, `get_query_ids()`, `get_gallery_ids()` and `extra_data`
         A query is not ranked for itself, nor are items of its sequence (`extra_data["sequence"]`). With
-        `extra_data["category"]` metrics are computed for each category, too.
-    cmc_top_k, precision_top_k, map_top_k : cutoffs of these metrics; empty for none
-    fmr_vals : false match rates to compute fnmr@fmr at, over all pairs
-    pcf_variance : shares of the variance to compute the principal components fraction of
+        `extra_data["category"]`, metrics are also computed for each category.
+    cmc_top_k, precision_top_k, map_top_k : cutoffs of these metrics; an empty tuple leaves the metric out
+    fmr_vals : false match rates for fnmr@fmr, which is computed over all pairs
+    pcf_variance : shares of the variance for the principal components fraction
     postprocessor : has `process(rr, dataset)` and may have `top_n`
-        Its retrieval results are evaluated instead, as lists.
+        The retrieval results that it returns are evaluated as lists, instead of the embeddings.
     metrics_to_exclude_from_visualization : names such as "cmc"
-    return_only_overall_category : leave the other categories out of what `compute_metrics` returns
-    visualize_only_overall_category : leave them out of `visualize`
-    verbose : print the metrics, and show a progress bar where they take longer than two seconds
+    return_only_overall_category : return only the category "OVERALL" from `compute_metrics`
+    visualize_only_overall_category : show only the category "OVERALL" in `visualize`
+    verbose : print the metrics, and show a progress bar if they take longer than two seconds
     ties : "lower", "expected", "upper" or "interval"
-        Which value over all orderings of tied items the metrics have; "interval" gives each as an `Estimate`.
+        Which value over all orderings of tied items each metric has; "interval" returns each as an `Estimate`.
 
-    Batches of any size in any order give the same metrics. Under torch.distributed the items of all processes are
-    gathered; an item that several of them have counts once.
+    Batches of any size in any order give the same metrics. Under torch.distributed, the items of all processes are
+    gathered; an item that several processes have counts once.
 
     """
 
@@ -84,32 +84,32 @@ class EmbeddingMetrics:
         self._per_query: PerQuery = {}
 
     def setup(self, num_samples: int | None = None) -> None:
-        """Forget all items: call it before the first `update`. `num_samples` is accepted: no memory is set aside."""
+        """Forget all items; call this before the first `update`. `num_samples` is accepted but not used."""
         if self.dataset is None:
-            raise InputError("There is no data set. Pass one, with labels, queries and a gallery.")
+            raise InputError("dataset is None. Pass a data set with labels, queries and a gallery.")
         self._items = Evaluator()
         self.retrieval_results = self.metrics = None
 
     def update(self, embeddings: FloatTensor, indices: Any) -> None:
-        """Add a batch: embeddings (n, d), and the places of these items in the data set."""
+        """Add a batch: embeddings (n, d), and the indices of these items in the data set."""
         if self._items is None:
-            raise InputError("There is no room for embeddings yet: call setup() before update().")
+            raise InputError("update() was called before setup(): call setup() first.")
         places = as_array(indices, "indices")
         labels = as_array(self.dataset.get_labels(), "labels")
         if places.size and (places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= len(labels)):
             raise InputError(
-                f"The indices must be places in the data set, whole numbers from 0 to {len(labels) - 1}, and hold "
-                f"{places.ravel()[np.argmax((places < 0) | (places >= len(labels)))]}."
+                f"indices must be whole numbers from 0 to {len(labels) - 1}, the positions of items in the data set, "
+                f"but contains {places.ravel()[np.argmax((places < 0) | (places >= len(labels)))]}."
             )
         self._items.update(embeddings, labels[places], indices=places)
 
     def compute_metrics(self) -> dict[Any, Any]:
-        """All metrics, once every item of the data set was given.
+        """Compute all metrics, after `update` was called for every item of the data set.
 
         Returns
         -------
         {"OVERALL": {"cmc": {k: tensor}, "precision": …, "map": …, "pcf": {share: tensor}, "fnmr@fmr": {fmr:
-        tensor}}, category: {…}, …}, without metrics that were not asked for; fnmr@fmr is that of all queries.
+        tensor}}, category: {…}, …}, without metrics that were not requested; fnmr@fmr is only in "OVERALL".
 
         """
         embeddings = self._whole()
@@ -131,21 +131,22 @@ class EmbeddingMetrics:
         return found
 
     def get_worst_queries_ids(self, metric_name: str, n_queries: int) -> list[int]:
-        """The queries that score worst by a metric such as "OVERALL/cmc/5": their places among the queries.
+        """The queries that score worst in a metric such as "OVERALL/cmc/5", as positions among the queries.
 
-        "interval" judges by the lower value; of queries that score the same the first come first.
+        With `ties="interval"` queries are sorted by the lower value; queries with equal scores keep their order.
         """
         values, chosen = self._of_queries(metric_name)
         part = getattr(values, "lower" if self.ties == "interval" else self.ties)[chosen]
         return [int(query) for query in chosen[np.argsort(part, kind="stable")][:n_queries]]
 
     def get_plot_for_queries(self, query_ids: list[int], n_instances: int, verbose: bool = True) -> Any:
-        """A figure with a row for each query: what it is and its nearest gallery items (extra `plot`).
+        """A figure with a row for each query, which shows the query and its nearest gallery items (extra `plot`).
 
         Parameters
         ----------
-        query_ids : places among the queries
-        n_instances : how many items to show of each, at most as many as are retrieved: the largest cutoff, or five
+        query_ids : positions among the queries
+        n_instances : how many items to show for each query; at most the number of retrieved items, which is the
+            largest cutoff or 5
         verbose : print which queries are shown
 
         """
@@ -159,11 +160,11 @@ class EmbeddingMetrics:
     def get_plot_for_worst_queries(
         self, metric_name: str, n_queries: int, n_instances: int, verbose: bool = False
     ) -> Any:
-        """A figure of the nearest items of the queries that score worst by a metric such as "OVERALL/cmc/5"."""
+        """A figure of the nearest items of the queries that score worst in a metric such as "OVERALL/cmc/5"."""
         return self.get_plot_for_queries(self.get_worst_queries_ids(metric_name, n_queries), n_instances, verbose)
 
     def visualize(self) -> tuple[list[Any], list[str]]:
-        """A figure of the five worst queries by each metric, and the titles of the figures."""
+        """For each metric a figure of its five worst queries, and the titles of the figures."""
         self._check_computed()
         names = [
             name
@@ -177,7 +178,7 @@ class EmbeddingMetrics:
     def _whole(self) -> Any:
         """The embeddings of all items, from all processes, in the order of the data set."""
         if self._items is None:
-            raise InputError("There is nothing to compute: call setup() and update() first.")
+            raise InputError("There are no embeddings to evaluate: call setup() and update() first.")
         total = Evaluator()
         for items in gathered(self._items):
             total.merge(items)
@@ -185,13 +186,13 @@ class EmbeddingMetrics:
         missing = np.setdiff1d(np.arange(len(self.dataset)), indices)
         if len(missing):
             raise InputError(
-                f"Embeddings of {len(missing)} of {len(self.dataset)} items are missing, the first is that of item "
-                f"{missing[0]}. Call update() for every item of the data set before compute_metrics()."
+                f"{len(missing)} of {len(self.dataset)} items have no embedding, the first is item {missing[0]}. "
+                "Call update() for every item of the data set before compute_metrics()."
             )
         return embeddings
 
     def _retrieve(self, embeddings: Any) -> Any:
-        """The retrieval results, postprocessed if that is asked for."""
+        """The retrieval results, after the postprocessor if there is one."""
         whole = len(self.dataset.get_gallery_ids())
         cutoffs = [k for top_k in self.top_k.values() for k in top_k]
         if self.postprocessor is None:
@@ -203,7 +204,7 @@ class EmbeddingMetrics:
         return self.postprocessor.process(**{name: value for name, value in given.items() if name in wanted})
 
     def _error_rates(self) -> ErrorRates:
-        """The error rates over all pairs, which are not listed for it; a postprocessor's over those that it lists."""
+        """The error rates over all pairs, without listing them; after a postprocessor, over its pairs."""
         split: Split | None = getattr(self.retrieval_results, "split", None)
         if split is not None:
             return split.fnmr_at_fmr(self.fmr_vals, self.verbose)
@@ -217,7 +218,7 @@ class EmbeddingMetrics:
             raise InputError("There are no metrics yet: call compute_metrics() first.")
 
     def _categories(self) -> Mapping[str, Any]:
-        """Which queries each category holds, by its name as a string."""
+        """The positions of the queries of each category, by the category's name as a string."""
         every = np.arange(len(self._query_ids()))
         found = {OVERALL: every}
         categories = extra_of(self.dataset, CATEGORY, "categories")
@@ -227,17 +228,17 @@ class EmbeddingMetrics:
         return found
 
     def _names(self) -> Iterator[str]:
-        """The names of all metrics of single queries."""
+        """The names of all metrics that single queries have."""
         for category in self._categories():
             for name, at in self._per_query.items():
                 yield from (f"{category}/{name}/{k}" for k in at)
 
     def _of_queries(self, metric_name: str) -> tuple[Any, Any]:
-        """The values of all queries that a name stands for, and which queries it speaks of."""
+        """The values of the metric of that name for all queries, and the positions of the queries of its category."""
         self._check_computed()
         for category, chosen in self._categories().items():
             for name, at in self._per_query.items():
                 for k, values in at.items():
                     if metric_name == f"{category}/{name}/{k}":
                         return values, chosen
-        raise InputError(f"No metric of queries is called {metric_name!r}. Known: {', '.join(self._names())}.")
+        raise InputError(f"Unknown metric_name={metric_name!r}. Known: {', '.join(self._names())}.")

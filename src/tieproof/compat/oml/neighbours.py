@@ -16,7 +16,7 @@ from tieproof.exact.bounds import SAFETY
 from tieproof.ties import IntArray
 
 BLOCK_ENTRIES = 2**22
-"""Keys, and entries of differences, that are looked at together."""
+"""The largest number of keys, and of entries of difference vectors, that are held in memory at once."""
 
 UNIT_ROUNDOFF = 2.0**-53
 
@@ -24,10 +24,10 @@ UNIT_ROUNDOFF = 2.0**-53
 class Neighbours(NamedTuple):
     """The nearest items of one query.
 
-    items : (c,) places in the gallery, nearest first, tied ones in the order of the gallery
-    distances : (c,) rounded to float32, and equal where they are tied
-    first, size : (c,) the place in this list where the tie of each begins, and how many items the tie holds, which
-        may be more than are listed
+    items : (c,) positions in the gallery, nearest first; tied items are in the order of the gallery
+    distances : (c,) rounded to float32, and equal where items are tied
+    first, size : (c,) for each item, the position in this list where its tie begins, and how many items the tie
+        holds, including items that are not listed
     """
 
     items: IntArray
@@ -37,7 +37,7 @@ class Neighbours(NamedTuple):
 
 
 def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbours]:
-    """The `count` nearest items of each query, or as many as it ranks."""
+    """The `count` nearest items of each query, or all items that it ranks if there are fewer."""
     orders = np.arange(len(split.queries)), np.arange(len(split.items))
     resources = resources_of_gauge(memory // 4)
     space = make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources)
@@ -50,7 +50,7 @@ def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbour
 
 
 def of_block(gauge: EuclideanGauge, split: Split, span: IntArray, count: int) -> Iterator[Neighbours]:
-    """The nearest items of each query of a span."""
+    """The nearest items of each query of a block."""
     query, item, tie = nearest_of(gauge.space, span, [split.excluded_items[place] for place in span], count)
     begins = np.searchsorted(query, np.arange(len(span)))
     size = np.bincount(tie)
@@ -68,9 +68,9 @@ def rounded_distances(
 ) -> npt.NDArray[np.float32]:
     """The distances of pairs, rounded to float64 and then to float32.
 
-    A sum of d squares in float64 and its root are off by less than (d + 8) u; where that leaves two float32 to choose
-    from, the exact distance decides. Squares that underflow or overflow belong to distances that float32 rounds to 0
-    or infinity.
+    The square root of a sum of d squares, computed in float64, has a relative error below (d + 8) u. If two float32
+    are possible within that error, the exact distance is computed. Squares that underflow or overflow belong to
+    distances that float32 rounds to 0 or infinity.
     """
     distances = np.empty(len(queries), dtype=np.float32)
     dimensions = split.queries.shape[1]

@@ -25,8 +25,8 @@ def calc_fnmr_at_fmr(pos_dist: Any, neg_dist: Any, fmr_vals: tuple[float, ...] =
 
     Returns
     -------
-    A tensor with a rate for each of `fmr_vals`. By this definition a relevant pair at exactly the threshold is no
-    match, so that ties leave nothing open; `tieproof.fnmr_at_fmr(method="exact")` has an interval.
+    A tensor with a rate for each of `fmr_vals`. By this definition a relevant pair at exactly the threshold is not a
+    match, so ties do not change the rate; `tieproof.fnmr_at_fmr(method="exact")` returns an interval.
 
     Examples
     --------
@@ -43,16 +43,16 @@ def calc_fnmr_at_fmr(pos_dist: Any, neg_dist: Any, fmr_vals: tuple[float, ...] =
 def calc_fnmr_at_fmr_rr(
     rr: RetrievalResults, fmr_vals: tuple[float, ...] = (0.1,), ties: TieChoice = "lower"
 ) -> dict[str, Any]:
-    """The false non-match rate at false match rates, over all pairs of query and item that retrieval results list.
+    """The false non-match rate at false match rates, over all (query, item) pairs that retrieval results list.
 
     Parameters
     ----------
     rr : retrieval results with known relevant items
-        Made of embeddings that list all items, distances are compared as if they were exact and rounded to float64;
-        else those of the lists are taken.
-    fmr_vals : as in `calc_fnmr_at_fmr`; empty for nothing
+        If they were made from embeddings and list all items, the exact distances are rounded to float64 and then
+        compared; otherwise the distances of the lists are used.
+    fmr_vals : as in `calc_fnmr_at_fmr`; an empty tuple returns an empty dictionary
     ties : "lower", "expected", "upper" or "interval"
-        By this definition they are the same; "interval" returns an `Estimate`.
+        By this definition the three values are equal; "interval" returns an `Estimate`.
 
     Returns
     -------

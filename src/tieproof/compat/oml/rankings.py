@@ -1,4 +1,4 @@
-"""`Rankings`: what the retrieval metrics are computed from, be it lists or embeddings."""
+"""`Rankings`: the rankings that the retrieval metrics are computed from, made of lists or of embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,15 +13,15 @@ from tieproof.results.results import Result
 from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray
 
 PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
-"""Our measures by the names of the library, which all have a cutoff."""
+"""The measures of tieproof by the library's names; all of them take a cutoff."""
 
 
 class Rankings(NamedTuple):
     """The rankings of Q queries, each as long as its list.
 
-    lengths : (Q,) items that are listed
-    n_relevant : (Q,) relevant items in the gallery, listed or not
-    evaluate : from names of measures to a result with all queries, in which one with nothing relevant scores 0
+    lengths : (Q,) the number of listed items
+    n_relevant : (Q,) the number of relevant items in the gallery, listed or not
+    evaluate : evaluates measures by their names; in its result a query with nothing relevant scores 0
     """
 
     lengths: IntArray
@@ -32,16 +32,17 @@ class Rankings(NamedTuple):
 def of_lists(
     correct: Sequence[BoolArray], n_relevant: Sequence[int], distances: Sequence[FloatArray] | None = None
 ) -> Rankings:
-    """Rankings from which items of each list are relevant; without distances their order is taken as given.
+    """Rankings of lists with the given relevant items; without distances the order of a list is taken as given.
 
-    What is not listed ranks behind what is.
+    Items that are not listed rank behind the listed ones.
     """
     if len(correct) != len(n_relevant):
         raise InputError(
-            f"There are lists for {len(correct)} queries and numbers of relevant items for {len(n_relevant)}."
+            f"There are lists for {len(correct)} queries, but numbers of relevant items for {len(n_relevant)}: pass "
+            "one list and one number for each query."
         )
     if not len(correct):
-        raise InputError("There is no query. Pass the list of at least one.")
+        raise InputError("There is no query. Pass the list of at least one query.")
     lengths = np.array([len(row) for row in correct])
     # A cutoff within the list needs no more missing relevant items than the list is long.
     place, relevance = (np.full((len(correct), max(1, 2 * lengths.max())), value) for value in (lengths.max(), -1))
@@ -49,8 +50,8 @@ def of_lists(
         listed = int(row.sum())
         if relevant < listed:
             raise InputError(
-                f"Query {query} has {relevant} relevant items, and its list holds {listed}. Count all of them, "
-                "in the list or not."
+                f"Query {query} has {relevant} relevant items, but its list contains {listed}. Count all relevant "
+                "items, in the list or not."
             )
         place[query, :length] = (
             np.arange(length) if distances is None else np.unique(distances[query], return_inverse=True)[1]
@@ -67,9 +68,9 @@ def of_lists(
 def evaluate_at(
     rankings: Rankings, wanted: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[int, Estimate[FloatArray]]]:
-    """Each metric of every query at each cutoff, which the end of a list cuts short.
+    """Each metric of every query at each cutoff, or at the end of a list that is shorter than the cutoff.
 
-    An empty list is right where nothing is relevant, and wrong where something is.
+    An empty list scores 1 if nothing is relevant, else 0.
     """
     for name, top_k in wanted.items():
         check_top_k(top_k, name)
@@ -98,14 +99,14 @@ def evaluate_at(
 
 
 def check_top_k(top_k: Sequence[int], name: str) -> None:
-    """Refuse cutoffs that are no positive integers."""
+    """Refuse cutoffs that are not positive integers."""
     for k in top_k:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise InputError(f"The cutoffs of {name} must be whole numbers of at least 1, and hold {k!r}.")
+            raise InputError(f"The cutoffs of {name} must be whole numbers of at least 1, but contain {k!r}.")
 
 
 def as_ids(values: Sequence[Any], name: str) -> list[IntArray]:
-    """The ids of each query, each of which may be there once."""
+    """The ids in the list of each query; a repeated id is refused."""
     rows = []
     for query, value in enumerate(values):
         row = as_array(value, name)
@@ -113,8 +114,8 @@ def as_ids(values: Sequence[Any], name: str) -> list[IntArray]:
             row = np.zeros(0, dtype=np.int64)
         if row.ndim != 1 or row.dtype.kind not in "iu":
             raise InputError(
-                f"The {name} of query {query} must be integers in one dimension, and arrived with the shape "
-                f"{row.shape} and type {row.dtype.name}."
+                f"The {name} of query {query} must be a one-dimensional array of integers, not of shape {row.shape} "
+                f"and dtype {row.dtype.name}."
             )
         if len(np.unique(row)) < len(row):
             raise InputError(f"The {name} of query {query} name an item twice. Keep each item once.")

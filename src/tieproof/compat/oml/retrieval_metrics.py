@@ -17,7 +17,7 @@ from tieproof.inputs.labels import as_labels
 from tieproof.ties import Estimate, FloatArray
 
 AS_GIVEN = "expected"
-"""Where nothing is tied, all numbers of an interval are the same."""
+"""The bound for lists without distances: nothing is tied, so all bounds are equal."""
 
 PerQuery = Mapping[str, Mapping[int, Estimate[FloatArray]]]
 
@@ -30,14 +30,14 @@ def calc_cmc(
     Parameters
     ----------
     gt_tops : for each query, whether each item of its list is relevant
-        The order of the list is taken as given: without distances nothing is known of ties.
-    n_gts : the relevant items of each query, in its list or not
-    top_k : cutoffs; the end of a shorter list takes their place
+        The order of the list is taken as given, because ties are unknown without distances.
+    n_gts : the number of relevant items of each query, in its list or not
+    top_k : cutoffs; a shorter list is cut at its end
     verbose : accepted; lists are evaluated too fast for a progress bar
 
     Returns
     -------
-    A tensor (n_query,) for each cutoff. An empty list scores 1 where nothing is relevant, else 0.
+    A tensor (n_query,) for each cutoff. An empty list scores 1 if nothing is relevant, else 0.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def calc_cmc(
 def calc_precision(
     gt_tops: Sequence[BoolTensor], n_gts: Sequence[int], top_k: tuple[int, ...], verbose: bool = False
 ) -> list[FloatTensor]:
-    """Relevant items among the first k, over the smaller of k and the number of relevant items, for each query.
+    """Relevant items among the first k, divided by the smaller of k and the number of relevant items, for each query.
 
-    Parameters and result as in `calc_cmc`. This is our `RelP@k`; the usual precision divides by k.
+    Parameters and result as in `calc_cmc`. tieproof calls this measure `RelP@k`; the usual precision divides by k.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def calc_precision(
 def calc_map(
     gt_tops: Sequence[BoolTensor], n_gts: Sequence[int], top_k: tuple[int, ...], verbose: bool = False
 ) -> list[FloatTensor]:
-    """The mean of the precisions at the relevant items among the first k, for each query; 0 without one.
+    """The mean of the precisions at the relevant items among the first k, for each query; 0 if there is none.
 
-    Parameters and result as in `calc_cmc`. This is our `AP(norm=hits)@k`; the usual average precision divides by all
-    relevant items.
+    Parameters and result as in `calc_cmc`. tieproof calls this measure `AP(norm=hits)@k`; the usual average precision
+    divides by the number of all relevant items.
 
     Examples
     --------
@@ -113,17 +113,17 @@ def calc_retrieval_metrics(
     Parameters
     ----------
     retrieved_ids : for each query, the ids of the nearest gallery items
-        Their order is taken as given: without distances nothing is known of ties.
+        Their order is taken as given, because ties are unknown without distances.
     gt_ids : for each query, the ids of the relevant gallery items
     query_categories : (n_query,) integers or strings
-    cmc_top_k, precision_top_k, map_top_k : cutoffs; the end of a shorter list takes their place
-    reduce : means over the queries, or with False one value for each
+    cmc_top_k, precision_top_k, map_top_k : cutoffs; a shorter list is cut at its end
+    reduce : return means over the queries; with False, one value for each query
     verbose : accepted; lists are evaluated too fast for a progress bar
 
     Returns
     -------
-    {"cmc": {k: tensor}, "precision": {k: tensor}, "map": {k: tensor}}, without those that have no cutoff. With
-    categories {"OVERALL": that, category: that of its queries, …}.
+    {"cmc": {k: tensor}, "precision": {k: tensor}, "map": {k: tensor}}, without metrics that have no cutoff. With
+    categories, {"OVERALL": this dictionary, category: the dictionary of its queries, …}.
 
     Examples
     --------
@@ -147,16 +147,16 @@ def calc_retrieval_metrics_rr(
     verbose: bool = True,
     ties: TieChoice = "lower",
 ) -> dict[Any, Any]:
-    """All metrics of retrieval results, whose distances say what is tied.
+    """All metrics of retrieval results, with ties by distance.
 
     Parameters
     ----------
     rr : retrieval results with known relevant items
-        Made of embeddings, ties are those of the embeddings, exact, and also with items that are not listed. Made of
-        lists, equal distances are ties, and what is not listed is farther than what is.
+        In results made from embeddings, ties are exact and include items that are not listed. In results made from
+        lists, equal distances are ties, and items that are not listed are farther away than all listed ones.
     query_categories, cmc_top_k, precision_top_k, map_top_k, reduce :
         As in `calc_retrieval_metrics`.
-    verbose : show a progress bar where it takes longer than two seconds
+    verbose : show a progress bar if the computation takes longer than two seconds
     ties : "lower", "expected", "upper" or "interval"
         The value over all orderings of tied items that is returned; "interval" returns an `Estimate` of tensors.
 
@@ -182,19 +182,22 @@ def calc_retrieval_metrics_rr(
 def of_ids(retrieved_ids: Sequence[Any], gt_ids: Sequence[Any]) -> Rankings:
     """Rankings from lists of ids, in the order given."""
     if len(retrieved_ids) != len(gt_ids):
-        raise InputError(f"There are retrieved_ids of {len(retrieved_ids)} queries and gt_ids of {len(gt_ids)}.")
+        raise InputError(
+            f"There are retrieved_ids of {len(retrieved_ids)} queries and gt_ids of {len(gt_ids)}: pass both for "
+            "each query."
+        )
     relevant = as_ids(gt_ids, "gt_ids")
     correct = [np.isin(row, own) for row, own in zip(as_ids(retrieved_ids, "retrieved_ids"), relevant, strict=True)]
     return of_lists(correct, [len(own) for own in relevant])
 
 
 def evaluate_all(rankings: Rankings, wanted: Mapping[str, Sequence[int]]) -> PerQuery:
-    """All metrics that have a cutoff, of every query."""
+    """All metrics that have a cutoff, for every query."""
     return evaluate_at(rankings, {name: top_k for name, top_k in wanted.items() if top_k})
 
 
 def as_metrics(values: PerQuery, categories: Any, reduce: bool, ties: str) -> dict[Any, Any]:
-    """Values of every query as the library's dictionary of tensors."""
+    """The values of every query as the dictionary of tensors that the library returns."""
 
     def of_queries(chosen: Any) -> dict[str, dict[int, Any]]:
         return {name: {k: converted(value, chosen) for k, value in at.items()} for name, at in values.items()}
@@ -217,5 +220,5 @@ def distinct(categories: Any) -> list[Any]:
 
 
 def as_tensor(values: FloatArray) -> FloatTensor:
-    """Values of every query as the library has them."""
+    """The values of every query as a tensor of float32, as the library returns them."""
     return torch.tensor(values, dtype=torch.float32)

@@ -1,4 +1,4 @@
-"""`RetrievalResults`: for each query the nearest gallery items, their distances and what is relevant."""
+"""`RetrievalResults`: for each query the nearest gallery items, their distances, and the relevant items."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,13 +21,13 @@ class RetrievalResults:
 
     Parameters
     ----------
-    distances : for each query, distances to the listed items, in rising order
-    retrieved_ids : for each query, the places of these items in the gallery
-    gt_ids : for each query, the places of the relevant items in the gallery; None where nobody knows them
+    distances : for each query, the distances to the listed items, in ascending order
+    retrieved_ids : for each query, the positions of these items in the gallery
+    gt_ids : for each query, the positions of the relevant items in the gallery; None if they are unknown
 
-    Made of embeddings, the order is that of exact Euclidean distances, tied items are listed in the order of the
-    gallery, and metrics know of ties that go on beyond the list. Made of lists, equal distances are ties, and what is
-    not listed is farther than what is.
+    Results made from embeddings are sorted by exact Euclidean distance, tied items are listed in the order of the
+    gallery, and metrics take ties into account that continue past the end of a list. In results made from lists,
+    equal distances are ties, and items that are not listed are farther away than all listed ones.
 
     Examples
     --------
@@ -48,36 +48,39 @@ class RetrievalResults:
         ids = as_ids(retrieved_ids, "retrieved_ids")
         for other, what in ((ids, "retrieved_ids"), (gt_ids, "gt_ids")):
             if other is not None and len(other) != len(given):
-                raise InputError(f"There are distances of {len(given)} queries and {what} of {len(other)}.")
+                raise InputError(
+                    f"There are distances of {len(given)} queries and {what} of {len(other)}: pass both for each "
+                    "query."
+                )
         for query, (row, own) in enumerate(zip(given, ids, strict=True)):
             if row.shape != own.shape:
                 raise InputError(
-                    f"Query {query} has distances of the shape {row.shape} and {len(own)} retrieved_ids. Pass one "
-                    "distance for each."
+                    f"Query {query} has distances of shape {row.shape}, but {len(own)} retrieved_ids. Pass one "
+                    "distance for each id."
                 )
             if not np.isfinite(row).all() or (np.diff(row) < 0).any():
-                raise InputError(f"The distances of query {query} must be finite numbers in rising order.")
+                raise InputError(f"The distances of query {query} must be finite numbers in ascending order.")
         self._lists = tuple(distances), tuple(retrieved_ids), None if gt_ids is None else tuple(gt_ids)
         self.split: Split | None = None
         self.n_items = 0
 
     @cached_property
     def distances(self) -> tuple[FloatTensor, ...]:
-        """For each query, distances to the listed items, in rising order."""
+        """For each query, the distances to the listed items, in ascending order."""
         if self.split is None:
             return self._lists[0]
         return tuple(torch.from_numpy(found.distances) for found in self.neighbours)
 
     @cached_property
     def retrieved_ids(self) -> tuple[LongTensor, ...]:
-        """For each query, the places of the listed items in the gallery."""
+        """For each query, the positions of the listed items in the gallery."""
         if self.split is None:
             return self._lists[1]
         return tuple(torch.from_numpy(found.items) for found in self.neighbours)
 
     @cached_property
     def gt_ids(self) -> tuple[LongTensor, ...] | None:
-        """For each query, the places of the relevant items in the gallery."""
+        """For each query, the positions of the relevant items in the gallery."""
         if self.split is None:
             return self._lists[2]
         relevant = self.split.ground_truth
@@ -85,7 +88,7 @@ class RetrievalResults:
 
     @cached_property
     def neighbours(self) -> list[Neighbours]:
-        """For each query, the listed items with their ties; sought when asked for, since metrics need no lists."""
+        """For each query, the listed items with their ties; computed only when needed, as metrics need no lists."""
         if self.split is not None:
             return list(nearest(self.split, self.n_items))
         return [with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
@@ -99,10 +102,10 @@ class RetrievalResults:
         Parameters
         ----------
         embeddings : (n, d), one for each item of the data set
-        dataset : has `get_query_ids()`, `get_gallery_ids()`, `extra_data` and, where they are known, `get_labels()`
+        dataset : has `get_query_ids()`, `get_gallery_ids()`, `extra_data` and, if labels are known, `get_labels()`
             A query is not ranked for itself, nor are items of its sequence (`extra_data["sequence"]`).
-        n_items : how many to list, at most
-        verbose : show a progress bar where metrics of it take longer than two seconds
+        n_items : the largest number of items in a list
+        verbose : accepted; metrics show their own progress bar
 
         Examples
         --------
@@ -130,7 +133,7 @@ class RetrievalResults:
         Parameters
         ----------
         embeddings_query, embeddings_gallery : (n_query, d) and (n_gallery, d)
-        dataset_query, dataset_gallery : have `extra_data` and, where they are known, `get_labels()`
+        dataset_query, dataset_gallery : have `extra_data` and, if labels are known, `get_labels()`
             Items of the query's sequence are not ranked.
         n_items, verbose : as in `from_embeddings`
 
@@ -141,7 +144,7 @@ class RetrievalResults:
 
     @classmethod
     def _of_split(cls, split: Split, n_items: int) -> "RetrievalResults":
-        """Keep what lists come from, where ties are exact."""
+        """Results that keep the split, from which exact ties and the lists are computed."""
         check_whole("n_items", n_items)
         made = cls([], [])
         made.split, made.n_items = split, n_items
@@ -156,7 +159,7 @@ def with_equal_ones(distances: Any, ids: Any) -> Neighbours:
 
 
 def rankings_of(rr: Any, progress: bool) -> Rankings:
-    """The rankings of retrieval results: of their embeddings, or of lists that anybody made."""
+    """The rankings of retrieval results, from their embeddings if they were made from embeddings, else from lists."""
     split: Split | None = getattr(rr, "split", None)
     if split is not None:
         return split.rankings(rr.n_items, progress)
@@ -167,7 +170,7 @@ def rankings_of(rr: Any, progress: bool) -> Rankings:
 def correct_of(rr: Any) -> tuple[list[Any], list[int]]:
     """Which listed items are relevant, and how many relevant items each query has."""
     if rr.gt_ids is None:
-        raise InputError("These retrieval results have no gt_ids, so that nobody knows what is relevant.")
+        raise InputError("These retrieval results have no gt_ids, so the relevant items are unknown. Pass gt_ids=.")
     relevant = as_ids(rr.gt_ids, "gt_ids")
     listed = as_ids(rr.retrieved_ids, "retrieved_ids")
     return [np.isin(row, own) for row, own in zip(listed, relevant, strict=True)], [len(own) for own in relevant]

@@ -1,4 +1,4 @@
-"""`Split`: the queries and the gallery of a data set, and which pairs of them are never ranked."""
+"""`Split`: the queries and the gallery of a data set, and the (query, item) pairs that are not ranked."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,11 +24,11 @@ SEQUENCE = "sequence"
 
 @dataclass(frozen=True)
 class Split:
-    """Queries and gallery, compared by Euclidean distance.
+    """Queries and a gallery, compared by Euclidean distance.
 
-    queries, gallery : (q, d) and (g, d); without a gallery the queries are it
-    labels, gallery_labels : (q,) and (g,); None where nobody knows them
-    excluded : (p, 2) (query, item) pairs that are not ranked, each once; a query that is in the gallery is among them
+    queries, gallery : (q, d) and (g, d); if `gallery` is None, the queries are the gallery
+    labels, gallery_labels : (q,) and (g,); None if they are unknown
+    excluded : (p, 2) distinct (query, item) pairs that are not ranked, including each query that is in the gallery
     """
 
     queries: Embeddings
@@ -39,12 +39,12 @@ class Split:
 
     @property
     def items(self) -> Embeddings:
-        """The gallery, which may be the queries."""
+        """The embeddings of the gallery, which may be the queries."""
         return self.queries if self.gallery is None else self.gallery
 
     @cached_property
     def pairs(self) -> dict[str, Any]:
-        """The arguments of `evaluate` and `fnmr_at_fmr` that say what is compared."""
+        """The arguments of `evaluate` and `fnmr_at_fmr` that define the compared pairs."""
         others = self.excluded if self.gallery is not None else self.excluded[np.diff(self.excluded)[:, 0] != 0]
         return {
             "gallery": self.gallery,
@@ -55,7 +55,7 @@ class Split:
 
     @cached_property
     def relevant(self) -> RelevantBlock | None:
-        """The relevant items of all queries, if they are known."""
+        """The relevant items of all queries; None if they are unknown."""
         if self.labels is None:
             return None
         relevance = make_relevance(
@@ -65,25 +65,27 @@ class Split:
 
     @cached_property
     def excluded_items(self) -> list[IntArray]:
-        """The items that each query does not rank."""
+        """For each query, the items that are not ranked."""
         order = np.argsort(self.excluded[:, 0], kind="stable")
         ends = np.cumsum(np.bincount(self.excluded[:, 0], minlength=len(self.queries)))
         return np.split(self.excluded[order, 1], ends[:-1])
 
     @cached_property
     def ranked(self) -> IntArray:
-        """How many items each query ranks, (q,)."""
+        """The number of items that each query ranks, (q,)."""
         return len(self.items) - np.array([len(items) for items in self.excluded_items])
 
     @property
     def ground_truth(self) -> list[IntArray] | None:
-        """The relevant items of each query, if they are known."""
+        """The relevant items of each query; None if they are unknown."""
         return None if self.relevant is None else np.split(self.relevant.items, self.relevant.pointer[1:-1])
 
     def rankings(self, n_items: int, progress: bool) -> Rankings:
-        """The rankings of all queries, each cut off after `n_items`."""
+        """The rankings of all queries, each cut off after `n_items` items."""
         if self.relevant is None:
-            raise InputError("The data set has no labels, so that nobody knows what is relevant.")
+            raise InputError(
+                "The data set has no labels, so the relevant items are unknown. Pass a data set with get_labels()."
+            )
 
         def evaluated(measures: list[str]) -> Result:
             return evaluate(
@@ -98,7 +100,7 @@ class Split:
 
 
 def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
-    """The split of a data set whose every item has an embedding."""
+    """The split of one data set into queries and gallery."""
     vectors = as_vectors(embeddings, dataset, "embeddings")
     ids, gallery_ids = (places_of(of(), len(vectors)) for of in (dataset.get_query_ids, dataset.get_gallery_ids))
     labels, sequences = labels_of(dataset), sequences_of(dataset)
@@ -116,30 +118,30 @@ def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
 
 
 def split_of_two(embeddings: Any, gallery_embeddings: Any, dataset: Any, gallery_dataset: Any) -> Split:
-    """The split of queries and gallery that are data sets of their own; only common sequences are excluded."""
+    """The split of two data sets, the queries and the gallery; only items of the query's sequence are excluded."""
     queries = as_vectors(embeddings, dataset, "queries")
     gallery = as_vectors(gallery_embeddings, gallery_dataset, "gallery embeddings")
     labels, gallery_labels = labels_of(dataset), labels_of(gallery_dataset)
     sequences, gallery_sequences = sequences_of(dataset), sequences_of(gallery_dataset)
     for one, other, what in ((labels, gallery_labels, "labels"), (sequences, gallery_sequences, "sequences")):
         if (one is None) != (other is None):
-            raise InputError(f"Only one of the two data sets has {what}. Give both of them some, or neither.")
+            raise InputError(f"Only one of the two data sets has {what}. Pass two data sets with {what}, or neither.")
     excluded = np.zeros((0, 2), dtype=np.int64) if sequences is None else same(sequences, gallery_sequences)
     return Split(queries, gallery, labels, gallery_labels, np.unique(excluded, axis=0))
 
 
 def places_of(ids: Any, count: int) -> IntArray:
-    """Ids of items as their places among `count`."""
+    """Check ids, which are positions among `count` items, and return them as int64."""
     places = as_array(ids, "ids")
     if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
         raise InputError(
-            f"The ids of queries and gallery must be whole numbers in one dimension, and arrived with the shape "
-            f"{places.shape} and type {places.dtype.name}."
+            f"The ids of queries and gallery must be a one-dimensional array of whole numbers, not of shape "
+            f"{places.shape} and dtype {places.dtype.name}."
         )
     if places.size and (places.min() < 0 or places.max() >= count):
         raise InputError(
-            f"The ids of queries and gallery go from {places.min()} to {places.max()}, and the data set has {count} "
-            f"items. They must be places in it, from 0 to {count - 1}."
+            f"The ids of queries and gallery range from {places.min()} to {places.max()}, but the data set has "
+            f"{count} items. Ids must be positions in the data set, from 0 to {count - 1}."
         )
     return places.astype(np.int64)
 
@@ -164,7 +166,7 @@ def sequences_of(dataset: Any) -> Any:
 
 
 def extra_of(dataset: Any, key: str, name: str) -> Any:
-    """What the `extra_data` of a data set says of each item, integers or strings (n,), or None."""
+    """The values in the `extra_data` of a data set for each item, integers or strings (n,), or None."""
     values = getattr(dataset, "extra_data", {}).get(key)
     return None if values is None else as_labels(list(values), len(dataset), name, "items", columns=False)
 

@@ -1,4 +1,4 @@
-"""pcf of open-metric-learning: how many principal components embeddings use."""
+"""pcf of open-metric-learning: the share of principal components that embeddings use."""
 
 import warnings
 from typing import Any
@@ -13,7 +13,7 @@ from tieproof.inputs.labels import as_labels
 
 
 def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:
-    """The share of principal components that explain shares of the variance, as `tieproof.pcf` has it.
+    """The share of principal components that explain given shares of the variance, by `tieproof.pcf`.
 
     Parameters
     ----------
@@ -36,19 +36,19 @@ def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:
 def calc_topological_metrics(
     embeddings: Tensor, pcf_variance: tuple[float, ...], categories: Any = None, verbose: bool = False
 ) -> dict[Any, Any]:
-    """`calc_pcf` of all embeddings and of those of each category.
+    """`calc_pcf` of all embeddings and of the embeddings of each category.
 
     Parameters
     ----------
     embeddings : (n, d)
-    pcf_variance : shares of the variance from 0 to 1; empty for nothing
+    pcf_variance : shares of the variance from 0 to 1; an empty tuple returns an empty dictionary
     categories : (n,) integers or strings
     verbose : accepted; this is too fast for a progress bar
 
     Returns
     -------
-    {"pcf": {share: tensor}}; with categories {"OVERALL": that, category: that of its embeddings, …}. Embeddings
-    that do not vary have no components to count: theirs is NaN, and a warning says so.
+    {"pcf": {share: tensor}}; with categories, {"OVERALL": this dictionary, category: the dictionary of its
+    embeddings, …}. If all embeddings are equal, their pcf is undefined: it is NaN, with a warning.
 
     Examples
     --------
@@ -70,10 +70,10 @@ def calc_topological_metrics(
 
 
 def of_rows(vectors: Embeddings, pcf_variance: tuple[float, ...], name: str) -> dict[str, Any]:
-    """The fractions of some embeddings, which may not vary."""
+    """The pcf of these embeddings; NaN, with a warning, if all of them are equal."""
     if (vectors == vectors[0]).all():
         warnings.warn(
-            f"The {name} do not vary: no component explains any variance, and their pcf is NaN.", stacklevel=3
+            f"The {name} do not vary, so no component explains any variance, and their pcf is NaN.", stacklevel=3
         )
         return {"pcf": {share: torch.tensor(float("nan")) for share in pcf_variance}}
     return {"pcf": dict(zip(pcf_variance, map(torch.tensor, pcf(vectors, pcf_variance).tolist()), strict=True))}

@@ -1,4 +1,4 @@
-"""`AccuracyCalculator`: pytorch-metric-learning's accuracies of embeddings."""
+"""`AccuracyCalculator`: the accuracies of embeddings under the names of pytorch-metric-learning."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -22,9 +22,10 @@ from tieproof.ties import Estimate, FloatArray, IntArray
 
 
 class Ranking(NamedTuple):
-    """A ranking metric: our measure of whole rankings, and of those whose list ends after k items.
+    """A ranking metric: tieproof's measure of whole rankings, and its measure of rankings cut off after k items.
 
-    within_r : it looks at the first R items only, R the relevant ones, so that the end matters where R > k
+    within_r : whether the metric uses only the first R items, where R is the number of relevant ones, so that the
+        cutoff matters only if R > k
     """
 
     whole: str
@@ -44,7 +45,7 @@ METRICS = (*CLUSTERING, *RANKING)
 
 
 class Task(NamedTuple):
-    """What is ranked: arguments of `evaluate`, the relevant items and the class of each query, (q,) each."""
+    """An evaluation: the arguments of `evaluate`, and each query's number of relevant items and class, (q,)."""
 
     arguments: dict[str, Any]
     n_relevant: IntArray
@@ -56,18 +57,20 @@ class AccuracyCalculator:
 
     Parameters
     ----------
-    include, exclude : names of metrics; without any, all
+    include, exclude : names of metrics; all metrics by default
         "mean_average_precision", "mean_average_precision_at_r", "mean_reciprocal_rank", "precision_at_1" and
-        "r_precision"; of clusters "AMI" and "NMI" (extra `sklearn`).
-    avg_of_avgs : the mean over the classes of the means over their queries
-    return_per_class : a list of these means, in the order of the labels
-    k : how many items a ranking lists, or "max_bin_count", the most relevant items that a query has; None: all
-    label_comparison_fn : from two tensors of labels to bools: which are the same (extra `torch`)
-    device, knn_func : accepted as None or, for `device`, anything: items are ranked exactly, by processors
-    kmeans_func : from queries and a number to the cluster of each; None: scikit-learn's KMeans
-    distance : as in `tieproof.evaluate`; the library's default is Euclidean
+        "r_precision", and the clustering metrics "AMI" and "NMI" (extra `sklearn`).
+    avg_of_avgs : return the mean over the classes of the means over their queries
+    return_per_class : return a list of the classes' means, in the order of the labels
+    k : how many items a ranking lists, or "max_bin_count", the largest number of relevant items of a query; None
+        lists all items
+    label_comparison_fn : takes two tensors of labels and returns bools, which labels are equal (extra `torch`)
+    device, knn_func : accepted but not used, as items are ranked exactly on the CPU; `knn_func` must be None
+    kmeans_func : takes the queries and the number of clusters, and returns the cluster of each query; None uses
+        scikit-learn's KMeans
+    distance : as in `tieproof.evaluate`; Euclidean by default, as in the library
     ties : "lower", "expected", "upper" or "interval"
-        The value over all orderings of tied items; "interval" gives each metric as an `Estimate`.
+        The value over all orderings of tied items; "interval" returns each metric as an `Estimate`.
 
     Examples
     --------
@@ -98,10 +101,13 @@ class AccuracyCalculator:
         if k not in (None, "max_bin_count"):
             check_whole("k", k, beside=", None or 'max_bin_count'")
         if knn_func is not None:
-            raise InputError("knn_func is not used: items are ranked exactly. Say distance= instead.")
+            raise InputError("knn_func is not used, because items are ranked exactly. Pass distance= instead.")
         self.metrics = selected(METRICS, include, exclude)
         if label_comparison_fn is not None and set(self.metrics) & set(CLUSTERING):
-            raise InputError("AMI and NMI compare labels themselves. Leave them out with label_comparison_fn.")
+            raise InputError(
+                "AMI and NMI compare labels by equality, not by label_comparison_fn. Leave out AMI and NMI, or leave "
+                "out label_comparison_fn."
+            )
         self.avg_of_avgs, self.return_per_class = avg_of_avgs, return_per_class
         self.k, self.label_comparison_fn, self.kmeans_func = k, label_comparison_fn, kmeans_func
         self.distance, self.ties = distance, ties
@@ -116,19 +122,19 @@ class AccuracyCalculator:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> dict[str, Any]:
-        """The metrics of queries among reference items.
+        """Compute the metrics of queries that rank the reference items.
 
         Parameters
         ----------
-        query, reference : (q, d) and (n, d); without a reference, every query ranks all the others
-        query_labels, reference_labels : (q,) and (n,), or of any shape that `label_comparison_fn` takes
-        ref_includes_query : the first q reference items are the queries, and not ranked for themselves
-        include, exclude : of the metrics that this calculator computes
+        query, reference : (q, d) and (n, d); without a reference, every query ranks all other queries
+        query_labels, reference_labels : (q,) and (n,), or of any shape that `label_comparison_fn` accepts
+        ref_includes_query : the first q reference items are the queries, which are not ranked for themselves
+        include, exclude : names among the metrics of this calculator
 
         Returns
         -------
-        A dictionary of numbers, of lists of them with `return_per_class`. Queries with nothing relevant are left out;
-        if all are, the values are NaN, and a warning says so.
+        A dictionary of numbers, or of lists of numbers with `return_per_class`. Queries with nothing relevant are
+        left out; if all queries are, the values are NaN, with a warning.
 
         """
         names = selected(self.metrics, include, exclude)
@@ -150,7 +156,7 @@ class AccuracyCalculator:
         return {name: found[name] for name in names}
 
     def _task(self, queries: Any, labels: Any, items: Any, item_labels: Any, includes_query: bool) -> Task:
-        """The evaluation that is asked for: which items are ranked for which queries."""
+        """The evaluation: which items are ranked for which queries, and which are relevant."""
         alone = includes_query and len(items) == len(queries)
         arguments: dict[str, Any] = {"embeddings": queries, "gallery": None if alone else items}
         if includes_query and not alone:
@@ -168,9 +174,9 @@ class AccuracyCalculator:
         return Task(arguments, Labels.of(own, others).at_most() - int(includes_query), own)
 
     def _ranked(self, names: Sequence[str], task: Task) -> dict[str, Any]:
-        """The metrics over rankings."""
+        """The ranking metrics."""
         if not task.n_relevant.any():
-            warnings.warn("No query has anything relevant among the reference: accuracies are NaN.", stacklevel=3)
+            warnings.warn("No query has a relevant reference item, so all accuracies are NaN.", stacklevel=3)
             count = len(np.unique(task.classes))
             return {name: [np.nan] * count if self.return_per_class else np.nan for name in names}
         k = int(task.n_relevant.max()) if self.k == "max_bin_count" else self.k
@@ -185,7 +191,7 @@ class AccuracyCalculator:
         return found
 
     def _averaged(self, values: Estimate[FloatArray], classes: Any) -> Any:
-        """The mean over queries or over classes, or the means of all classes."""
+        """The mean over queries, the mean over classes, or the mean of each class, by the options."""
         if not self.avg_of_avgs and not self.return_per_class:
             return choose(over_queries(values), self.ties)
         means = [over_queries(some(values, classes == name)) for name in np.unique(classes)]
@@ -197,7 +203,7 @@ class AccuracyCalculator:
 
 
 def measures_of(metric: Ranking, k: int | None) -> tuple[str, str]:
-    """Our measures of rankings that list k items: for queries with R <= k and, where it matters, for the others."""
+    """The measures of rankings that list k items: for queries with R <= k, and for queries with R > k."""
     if k is None:
         return metric.whole, metric.whole
     cut = metric.cut.format(k=k)
@@ -205,41 +211,42 @@ def measures_of(metric: Ranking, k: int | None) -> tuple[str, str]:
 
 
 def parts(values: Estimate[FloatArray], others: Estimate[FloatArray], where: Any) -> Estimate[FloatArray]:
-    """The first values, and the others `where` it says so."""
+    """The first values, replaced by `others` where the mask `where` is set."""
     pairs = zip(astuple(values), astuple(others), strict=True)
     return Estimate(*(np.where(where, other, value) for value, other in pairs))
 
 
 def some(values: Estimate[FloatArray], chosen: Any) -> Estimate[FloatArray]:
-    """The values of some queries."""
+    """The values of the chosen queries."""
     return Estimate(*(value[chosen] for value in astuple(values)))
 
 
 def selected(names: Sequence[str], include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:
-    """The names that are asked for; all where nothing is."""
+    """The names selected by `include` and `exclude`; all names if `include` is empty."""
     for given, what in ((include, "include"), (exclude, "exclude")):
         if isinstance(given, str):
             raise InputError(f"{what} must be a list of names, not the name {given!r}. Write ({given!r},).")
         if unknown := [name for name in given if name not in METRICS]:
-            raise InputError(f"{what} holds the unknown metric {unknown[0]!r}. Known: {', '.join(METRICS)}.")
+            raise InputError(f"{what} contains the unknown metric {unknown[0]!r}. Known: {', '.join(METRICS)}.")
     return tuple(name for name in names if (name in include or not include) and name not in exclude)
 
 
 def check_lengths(queries: Any, labels: Any, items: Any, item_labels: Any) -> None:
-    """One label for each embedding."""
+    """Refuse labels whose number differs from the number of embeddings."""
     for vectors, own, name in ((queries, labels, "query"), (items, item_labels, "reference")):
         if own is None or len(own) != len(vectors):
-            arrived = "none" if own is None else len(own)
+            arrived = "no" if own is None else len(own)
             raise InputError(
-                f"There are {len(vectors)} {name} embeddings and {arrived} {name} labels. Pass one for each."
+                f"There are {len(vectors)} {name} embeddings, but {arrived} {name} labels: pass one label for each "
+                "embedding."
             )
 
 
 def check_included(queries: Any, items: Any, labels: Any, item_labels: Any) -> None:
-    """The first reference items must be the queries."""
+    """Refuse reference items that do not begin with the queries."""
     count = len(queries)
     if not np.array_equal(queries, items[:count]) or not np.array_equal(labels, item_labels[:count]):
         raise InputError(
-            "With ref_includes_query=True the first reference items and labels must be those of the queries, in the "
-            "same order, and they differ."
+            "With ref_includes_query=True, the first reference items and labels must be the queries and their labels "
+            "in the same order, but they differ. Put the queries first, or pass ref_includes_query=False."
         )

@@ -1,4 +1,4 @@
-"""Who is relevant to whom by a function that compares labels."""
+"""Relevant pairs by a function that compares labels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +17,11 @@ def compared(
     comparison: Callable[[Any, Any], Any],
     with_itself: bool,
 ) -> tuple[IntArray, IntArray]:
-    """The relevant (query, item) pairs, (p, 2), and for each query the number of its label among the distinct ones.
+    """The relevant (query, item) pairs, (p, 2), and the index of each query's label among the distinct labels.
 
     labels, gallery_labels : (q, …) and (n, …) numbers
-    comparison : from a label (1, …) and the gallery's labels (n, …), both torch tensors, to n bools
-    with_itself : the first q gallery items are the queries, and not relevant to themselves
+    comparison : takes a label (1, …) and the gallery's labels (n, …), both torch tensors, and returns n bools
+    with_itself : whether the first q gallery items are the queries, which are not relevant to themselves
     """
     torch = need("torch", "label_comparison_fn", "torch")
     distinct, number = np.unique(labels, axis=0, return_inverse=True)
@@ -31,8 +31,8 @@ def compared(
         same = as_array(comparison(torch.as_tensor(label[None]).float(), others), "result of label_comparison_fn")
         if same.shape != (len(gallery_labels),):
             raise InputError(
-                f"label_comparison_fn returned the shape {same.shape} for a label of the shape {label[None].shape} "
-                f"and labels of the shape {gallery_labels.shape}. It must return one bool for each of these."
+                f"label_comparison_fn returned shape {same.shape} for a label of shape {label[None].shape} and "
+                f"labels of shape {gallery_labels.shape}. It must return one bool for each of the labels."
             )
         query, item = np.flatnonzero(number.ravel() == place), np.flatnonzero(same)
         pairs.append(np.column_stack([np.repeat(query, len(item)), np.tile(item, len(query))]))

@@ -1,4 +1,4 @@
-"""`RetrievalMetric`: scores that come with the index of their query, and measures of each query's ranking."""
+"""`RetrievalMetric`: the base class of the retrieval metrics, which groups scores by the index of their query."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from tieproof.ties import Array, Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
 EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}
-"""What a query with nothing relevant scores; NaN is left out."""
+"""The score of a query with nothing relevant, by `empty_target_action`; NaN is left out of the mean."""
 
 Aggregation = Literal["mean", "median", "min", "max"] | Callable[..., Tensor]
 AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
@@ -29,31 +29,31 @@ AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
     "min": lambda values, dim: values.min(dim).values,
     "max": lambda values, dim: values.max(dim).values,
 }
-"""How values of queries become one, beside their mean."""
+"""How the queries' values are aggregated, besides their mean."""
 
 STATES = ("indexes", "preds", "target")
 Numbers = Array
 
 
 def check_adaptive(adaptive_k: Any) -> None:
-    """Refuse what is no bool: a number may be a cutoff in the wrong place."""
+    """Refuse all but bools: a number may be a cutoff that was passed as the wrong argument."""
     if not isinstance(adaptive_k, bool):
         raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
 
 
 class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
-    """What the metrics share; the state is synchronised under torch.distributed, whatever each process was given.
+    """The base class. Its state is synchronised under torch.distributed, even if a process has no data.
 
     Parameters
     ----------
     empty_target_action : "neg", "pos", "skip" or "error"
-        What becomes of a query with nothing relevant: it scores 0 or 1, is left out, or is an error.
+        How a query with nothing relevant is treated: it scores 0 or 1, is left out, or raises an error.
     ignore_index : items with this target are left out
     aggregation : "mean", "median", "min", "max", or a function of a tensor of the queries' values and `dim`
     ties : "lower", "expected", "upper" or "interval"
-        The value over all orderings of tied items: it is aggregated; "interval" gives a dictionary of all of them and
-        the standard deviation, for the mean. Where smaller is better, "upper" is the default.
-    kwargs : of torchmetrics.Metric
+        Which value over all orderings of tied items is aggregated. "interval", for the mean only, returns a
+        dictionary of all three and the standard deviation. If smaller values are better, the default is "upper".
+    kwargs : further arguments of torchmetrics.Metric
 
     """
 
@@ -82,33 +82,38 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
                 f"Unknown aggregation={aggregation!r}. Known: mean, {', '.join(AGGREGATIONS)}, a function."
             )
         if ties == "interval" and aggregation != "mean":
-            raise InputError(f"ties='interval' is that of the mean. With aggregation={aggregation!r} choose a bound.")
+            raise InputError(
+                f"ties='interval' needs aggregation='mean', not {aggregation!r}. Pass ties='lower', 'expected' or "
+                "'upper' instead."
+            )
         self.empty_target_action, self.ignore_index = empty_target_action, ignore_index
         self.aggregation, self.ties = aggregation, ties
         for name in STATES:
             self.add_state(name, default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
-        """Add items: scores, larger is nearer, their targets, and the index of the query of each; of any shape."""
+        """Add items: their scores (larger is nearer), targets and query indices, three tensors of one shape."""
         if indexes is None or not preds.shape == target.shape == indexes.shape:
             shapes = [None if values is None else tuple(values.shape) for values in (preds, target, indexes)]
             raise InputError(
-                "preds, target and indexes must have one shape, and arrived with "
+                "preds, target and indexes must have one shape, but have the shapes "
                 f"{shapes[0]}, {shapes[1]} and {shapes[2]}."
             )
         if torch.uint64 in (indexes.dtype, target.dtype):
-            raise InputError("indexes and target of uint64 may be beyond 2^63. Convert them with .long().")
+            raise InputError(
+                "indexes and target must not be uint64, whose values may exceed int64. Convert them with .long()."
+            )
         if indexes.is_floating_point() or indexes.dtype == torch.bool:
-            raise InputError(f"indexes must be integers, not {indexes.dtype}: they name the query of each item.")
+            raise InputError(f"indexes must be integers, the query index of each item, not {indexes.dtype}.")
         kept = torch.ones_like(target, dtype=torch.bool) if self.ignore_index is None else target != self.ignore_index
         given = target[kept]
         allowed = (given >= 0).all() if self.graded else ((given == 0) | (given == 1)).all()
         if not allowed:
             expected = "at least 0" if self.graded else "0 or 1"
-            raise InputError(f"target must be {expected}, and goes from {given.min()} to {given.max()}.")
+            raise InputError(f"target must be {expected}, but ranges from {given.min()} to {given.max()}.")
         if not preds[kept].isfinite().all():
             raise InputError(
-                "preds must be finite numbers, and hold NaN or infinity. Find out why the model gave it."
+                "preds must be finite numbers, but contain NaN or infinity. Find out why the model returns it."
             )
         self.indexes.append(indexes[kept].long())
         self.preds.append(preds[kept])
@@ -120,10 +125,10 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def measures(self, length: int, longest: int) -> list[str]:
-        """Our names of what is measured on a ranking of so many items, where the longest has `longest`."""
+        """The names of the measures for a ranking of `length` items, where the longest ranking has `longest`."""
 
     def relevance(self, target: Numbers) -> Numbers:
-        """Which items are looked for."""
+        """The relevance of the items from their targets."""
         return target
 
     def over_queries(self) -> Estimate[FloatArray]:
@@ -135,7 +140,7 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         return Estimate(*np.array(columns).T)
 
     def aggregated(self, values: Estimate[FloatArray]) -> tuple[float, ...]:
-        """One measure of all queries as one; other aggregations than the mean know of no standard deviation."""
+        """One measure aggregated over all queries; the standard deviation is NaN unless it is the mean."""
         if self.aggregation == "mean":
             return astuple(over_queries(values))
         function: Any = AGGREGATIONS.get(self.aggregation, self.aggregation)
@@ -143,7 +148,7 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         return *(float(function(torch.from_numpy(part), dim=0)) for part in bounds), np.nan
 
     def converted(self, values: Estimate[FloatArray], places: int | slice) -> Any:
-        """Some measures as `ties` asks for them; torchmetrics passes dictionaries on, and no dataclasses."""
+        """The chosen measures in the form of `ties`; "interval" is a dictionary, which torchmetrics can pass on."""
 
         def tensor(numbers: FloatArray) -> Tensor:
             return torch.tensor(numbers[places], dtype=torch.float32, device=self.device)
@@ -164,19 +169,20 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
             found = (relevance > 0).any(axis=1)
             if not found.all() and self.empty_target_action == "error":
                 raise InputError(
-                    f"{np.count_nonzero(~found)} queries have nothing to find. Leave them out, or skip them."
+                    f"{np.count_nonzero(~found)} queries have nothing to find. Leave them out, or pass "
+                    "empty_target_action='skip'."
                 )
             values[:, places[found]] = self.measured(scores, relevance, longest)[:, found]
         return values[:, ~np.isnan(values[0, :, 0])]
 
     def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
-        """The values of queries with equally many items and something to find: (4, queries, measures)."""
+        """The values of queries with equally many items and something to find, (4, queries, measures)."""
         names = self.measures(scores.shape[1], longest)
         result = evaluate_scores(scores, relevance, measures=names, empty="zero")
         return np.array([astuple(result.per_query(name)) for name in names]).transpose(1, 2, 0)
 
     def rankings(self) -> Iterator[tuple[Any, Numbers, Numbers]]:
-        """The places of queries with equally many items, shortest first, and their scores and relevance (q, n)."""
+        """Yield queries with equally many items, fewest first: their positions, scores and relevance (q, n)."""
         nothing = InputError("There is nothing to compute: call update(preds, target, indexes) first.")
         if not len(self.indexes):  # a list, or a tensor where the states of all processes are gathered
             raise nothing
@@ -191,5 +197,5 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
             yield places, preds[items], self.relevance(target[items])
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Draw one or several results, as torchmetrics does; without any, that of now."""
+        """Draw one or several results as torchmetrics does; by default the current one."""
         return self._plot(val, ax)

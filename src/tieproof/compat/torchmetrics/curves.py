@@ -13,9 +13,9 @@ from tieproof.inputs.options import check_whole
 class RetrievalPrecisionRecallCurve(RetrievalMetric):
     """Precision and recall at the cutoffs 1 … `max_k`, by default the length of the longest ranking.
 
-    With `adaptive_k` precision beyond the end of a ranking is that at its end. `compute` returns precision, recall
-    and the cutoffs, a tensor each; with `ties="interval"` the first two are dictionaries. Every point is bounded by
-    itself: no ordering need reach all of them.
+    With `adaptive_k`, the precision beyond the end of a ranking is the precision at its end. `compute` returns three
+    tensors: precision, recall and the cutoffs; with `ties="interval"` the first two are dictionaries. Each point has
+    bounds of its own; there may be no single ordering that reaches the bounds of all points.
 
     >>> from torch import tensor
     >>> metric = RetrievalPrecisionRecallCurve(max_k=2)
@@ -39,7 +39,7 @@ class RetrievalPrecisionRecallCurve(RetrievalMetric):
         self.max_k, self.adaptive_k = max_k, adaptive_k
 
     def measures(self, length: int, longest: int) -> list[str]:
-        """All precisions, then all recalls."""
+        """The names of all precisions, then of all recalls."""
         cutoffs = range(1, (self.max_k or longest) + 1)
         precision = [f"P@{min(k, length) if self.adaptive_k else k}" for k in cutoffs]
         return precision + [f"R@{k}" for k in cutoffs]
@@ -52,7 +52,7 @@ class RetrievalPrecisionRecallCurve(RetrievalMetric):
         return *curves, torch.arange(1, count + 1, device=self.device)
 
     def plot(self, curve: tuple[Tensor, Tensor, Tensor] | None = None, ax: Any = None) -> Any:
-        """Draw a result, as torchmetrics does; without any, that of now."""
+        """Draw a result as torchmetrics does; by default the current one."""
         from torchmetrics.utilities.plot import plot_curve
 
         names = ("Recall", "Precision")
@@ -63,7 +63,7 @@ class RetrievalPrecisionRecallCurve(RetrievalMetric):
 class RetrievalRecallAtFixedPrecision(RetrievalPrecisionRecallCurve):
     """The largest recall at a cutoff where precision is at least `min_precision`, and the largest such cutoff.
 
-    Both are read from the curves that `ties` names. Where the recall is 0, the cutoff is the last one.
+    Both are read from the bound of the curves that `ties` names. If the recall is 0, the cutoff is the last one.
 
     >>> from torch import tensor
     >>> metric = RetrievalRecallAtFixedPrecision(min_precision=0.6)
@@ -85,7 +85,10 @@ class RetrievalRecallAtFixedPrecision(RetrievalPrecisionRecallCurve):
         if isinstance(min_precision, bool) or not isinstance(min_precision, float) or not 0 <= min_precision <= 1:
             raise InputError(f"min_precision must be a float from 0 to 1, not {min_precision!r}.")
         if self.ties == "interval":
-            raise InputError("ties='interval' is not offered here: a cutoff has no interval. Choose a bound.")
+            raise InputError(
+                "ties='interval' is not possible here: a cutoff has no interval. Pass ties='lower', 'expected' or "
+                "'upper'."
+            )
         self.min_precision = min_precision
 
     def compute(self) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""The metrics that are one number for each query."""
+"""The metrics that have one number for each query."""
 
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ from tieproof.inputs.options import check_whole
 
 
 class CutOff(RetrievalMetric):
-    """A metric of the first `top_k` items, or of all."""
+    """A metric of the first `top_k` items, or of all items."""
 
     whole: ClassVar[str]
     cut: ClassVar[str]
@@ -27,12 +27,12 @@ class CutOff(RetrievalMetric):
         self.top_k = top_k
 
     def measures(self, length: int, longest: int) -> list[str]:
-        """The measure at the cutoff; without one, of the whole ranking."""
+        """The name of the measure at the cutoff, or of the whole ranking if there is no cutoff."""
         return [self.whole.format(k=length) if self.top_k is None else self.cut.format(k=self.top_k)]
 
 
 class RetrievalMAP(CutOff):
-    """Mean average precision; with `top_k`, over the relevant items among them (our `AP(norm=hits)@k`).
+    """Mean average precision; with `top_k`, over the relevant items among the first k (tieproof's `AP(norm=hits)@k`).
 
     >>> from torch import tensor
     >>> metric = RetrievalMAP(ties="interval")
@@ -51,7 +51,7 @@ class RetrievalMRR(CutOff):
 
 
 class RetrievalPrecision(CutOff):
-    """The share of relevant items among the first `top_k`; with `adaptive_k` among at most as many as there are."""
+    """The share of relevant items among the first `top_k`; with `adaptive_k`, a shorter ranking is its own cutoff."""
 
     whole = cut = "P@{k}"
 
@@ -68,7 +68,7 @@ class RetrievalPrecision(CutOff):
         self.adaptive_k = adaptive_k
 
     def measures(self, length: int, longest: int) -> list[str]:
-        """Precision at the cutoff."""
+        """The name of the measure: precision at the cutoff."""
         k = self.top_k or length
         return [f"P@{min(k, length) if self.adaptive_k else k}"]
 
@@ -93,7 +93,7 @@ class RetrievalNormalizedDCG(CutOff):
 
 
 class RetrievalRPrecision(RetrievalMetric):
-    """The share of relevant items among the first R, of R relevant ones."""
+    """The share of relevant items among the first R items, where R is the number of relevant items."""
 
     def measures(self, length: int, longest: int) -> list[str]:
         """The name of the measure: R-precision."""
@@ -101,9 +101,9 @@ class RetrievalRPrecision(RetrievalMetric):
 
 
 class RetrievalFallOut(CutOff):
-    """The share of the items that are not relevant which are among the first `top_k`.
+    """The share of all non-relevant items that are among the first `top_k`.
 
-    Smaller is better: ties never pay in "upper", the default. A query without items that are not relevant scores 1.
+    Smaller is better, so ties never pay in "upper", the default. A query without non-relevant items scores 1.
     """
 
     whole = cut = "R@{k}"
@@ -120,14 +120,14 @@ class RetrievalFallOut(CutOff):
         super().__init__(empty_target_action, ignore_index, top_k, ties=ties, **kwargs)
 
     def relevance(self, target: Numbers) -> Numbers:
-        """The items that are not relevant."""
+        """1 for each item that is not relevant, which is what this metric counts."""
         return 1 - target
 
 
 class RetrievalAUROC(RetrievalMetric):
-    """The area under the ROC curve of each query; 0 where all items are relevant.
+    """The area under the ROC curve of each query; 0 if all items are relevant.
 
-    `top_k` and `max_fpr` are refused: an area of part of a ranking is no measure of tieproof.
+    `top_k` and `max_fpr` are refused: tieproof does not measure the area of a part of a ranking.
     """
 
     def __init__(
@@ -141,14 +141,16 @@ class RetrievalAUROC(RetrievalMetric):
         super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
         for name, value in (("top_k", top_k), ("max_fpr", max_fpr)):
             if value is not None:
-                raise InputError(f"{name}={value} is not offered: here the area is that of the whole ranking.")
+                raise InputError(
+                    f"{name}={value} is not offered: the area is computed over the whole ranking. Leave {name} out."
+                )
 
     def measures(self, length: int, longest: int) -> list[str]:
         """The name of the measure: the area under the ROC curve."""
         return ["AUC"]
 
     def measured(self, scores: Numbers, relevance: Numbers, longest: int) -> Numbers:
-        """The area of each query, 0 where there are no pairs to order."""
+        """The area of each query, 0 if all its items are relevant."""
         values = super().measured(scores, relevance, longest)
         values[:, (relevance > 0).all(axis=1)] = 0.0
         return values

@@ -1,7 +1,8 @@
 """A provider of ir_measures: bounds over all orderings of tied documents, under the names of its measures.
 
-Importing this registers the provider 'tieproof', and `bound` as a parameter that strings may have; what ir_measures
-computes without it stays as it is. PyTerrier takes the same measures. The extra is `ir-measures`.
+Importing this package registers the provider 'tieproof', and adds the parameter `bound` to the names that ir_measures
+parses; measures without a bound are computed as before. PyTerrier accepts the same measures. The extra is
+`ir-measures`.
 
 >>> import ir_measures
 >>> from tieproof.integrations.ir_measures import nDCG

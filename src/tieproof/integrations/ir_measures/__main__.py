@@ -1,4 +1,4 @@
-"""`python -m tieproof.integrations.ir_measures`: the command line of ir_measures, which then knows the provider."""
+"""`python -m tieproof.integrations.ir_measures`: the command line of ir_measures with the provider of tieproof."""
 
 import sys
 from typing import NoReturn
@@ -11,22 +11,22 @@ from tieproof.views.printable import in_one_line
 
 
 def main() -> None:
-    """Run it; what is wrong is one line on standard error, and the status 2."""
+    """Run the command line; an error is one line on standard error with exit status 2."""
     try:
         main_cli()
     except (TieproofError, OSError) as error:
         fail(error)
-    except ValueError as error:  # of ir_measures, most often where a line of a file has other columns
+    except ValueError as error:  # from ir_measures, most often because a line of a file has other columns
         fail(
-            f"ir_measures stopped: {error}. It reads lines 'query 0 document grade' of judgments, and lines 'query "
-            "Q0 document rank score name' of a run."
+            f"ir_measures stopped: {error}. It reads judgments as lines 'query 0 document grade', and a run as lines "
+            "'query Q0 document rank score name'."
         )
-    except (AssertionError, KeyError) as error:  # of ir_measures, where a measure has no such parameter
-        fail(f"ir_measures does not take this measure: {error}. A bound is a parameter of {', '.join(MEASURES)}.")
+    except (AssertionError, KeyError) as error:  # from ir_measures, if a measure has no such parameter
+        fail(f"ir_measures does not accept this measure: {error}. These have the bound: {', '.join(MEASURES)}.")
 
 
 def fail(message: object) -> NoReturn:
-    """Say what is wrong, and stop."""
+    """Print the error and exit."""
     print(f"Error: {in_one_line(message)}", file=sys.stderr)
     sys.exit(2)
 

@@ -15,41 +15,41 @@ Bound = Literal["lower", "expected", "upper"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
 
 GRADED = {"ERR", "nDCG"}
-"""Measures that read grades; all others ask what is relevant, from which grade on."""
+"""Measures that read grades; all others have the parameter `rel`, the lowest grade that is relevant."""
 
 OF_GRADES_THERE = {"RBP"}
-"""Measures that in ir_measures sum grades up unless `rel` is given, so that it has no default."""
+"""Measures that sum grades in ir_measures unless `rel` is given, so that `rel` has no default here."""
 
 GAINS = {"log2": "linear", "exp-log2": "exp"}
-"""What ir_measures calls a formulation of DCG, and our gains."""
+"""The names of ir_measures for formulations of DCG, and the gains of tieproof."""
 
 IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
-"""Names that ir_measures could not parse, or writes differently."""
+"""Names of tieproof that ir_measures cannot parse or spells differently, and the names used instead."""
 
 
 class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
-    """A measure of tieproof as one of ir_measures; `bound` says which value over all orderings it is.
+    """A measure of tieproof as a measure of ir_measures; `bound` selects the value over all orderings of ties.
 
     ours : the name of the measure in tieproof
-    params : bound ("lower", "expected" or "upper"); cutoff, rel, judged_only, dcg and gains as in ir_measures; those
-        of the measure in tieproof
+    params : bound ("lower", "expected" or "upper"); cutoff, rel, judged_only, dcg and gains as in ir_measures; and
+        the measure's own parameters in tieproof
     """
 
     def __init__(self, ours: str, **params: Any) -> None:
         self.definition = REGISTRY[ours]
         self.__name__ = IDENTIFIERS.get(ours, ours)
-        self.NAME = f"tieproof {ours}"  # no other provider may take it for its own, and leave the bound out
+        self.NAME = f"tieproof {ours}"  # no other provider recognises this name and ignores the bound
         self.PRETTY_NAME, self.SHORT_DESC = self.__name__, self.definition.meaning
         self.SUPPORTED_PARAMS = parameters_of(self.definition)
         known = [name for name in self.SUPPORTED_PARAMS if name in params]
         super().__init__(**{name: params[name] for name in dict.fromkeys([*known, *params])})
 
     def __call__(self, **params: Any) -> "BoundedMeasure":
-        """Return the measure with these parameters, too."""
+        """Return the measure with these parameters added."""
         return BoundedMeasure(self.definition.name, **{**self.params, **params})
 
     def __repr__(self) -> str:
-        """Return how ir_measures writes it, also where a parameter is none of its own."""
+        """Return the spelling of ir_measures, with unknown parameters too."""
         given = {
             name: value
             for name, value in self.params.items()
@@ -61,11 +61,11 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
         return self.__name__ + (f"({parameters})" if parameters else "") + cutoff
 
     def aggregator(self) -> "ExactMean":
-        """Return what takes the mean over queries."""
+        """Return the aggregator that computes the mean over queries."""
         return ExactMean()
 
     def validate_params(self) -> None:
-        """Refuse what cannot be computed, with the reason."""
+        """Refuse parameters for which the measure is not defined."""
         params = self.params
         for name in params:
             if name not in self.SUPPORTED_PARAMS:
@@ -73,17 +73,17 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
                 raise InputError(f"'{self}': {self.__name__} has no parameter '{name}'; its parameters: {known}.")
         if params.get("bound") not in BOUNDS:
             raise InputError(
-                f"'{self}': bound must be one of {', '.join(BOUNDS)}. It says which value over all orderings of tied "
-                f"documents is meant; write for example {self(bound='lower')}."
+                f"'{self}': bound must be one of {', '.join(BOUNDS)}. It selects a value over all orderings of tied "
+                f"documents; write for example {self(bound='lower')}."
             )
         if "rel" not in params and self.definition.name in OF_GRADES_THERE:
             raise InputError(
-                f"'{self}' needs rel, the lowest grade that is relevant: without it, ir_measures sums grades up, and "
+                f"'{self}' needs rel, the lowest grade that is relevant: without rel, ir_measures sums grades, which "
                 f"tieproof does not. Write {self(rel=1)}."
             )
         rel = params.get("rel", 1)
         if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
-            raise InputError(f"'{self}': rel, the lowest grade that is relevant, must be a whole number from 1 on.")
+            raise InputError(f"'{self}': rel, the lowest relevant grade, must be a whole number of at least 1.")
         if not isinstance(params.get("gains", {}), Mapping):
             raise InputError(
                 f"'{self}': gains must be a dictionary of grades and their gains, such as {{1: 1, 2: 3}}."
@@ -94,7 +94,7 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
         self.ours()
 
     def ours(self) -> Measure:
-        """Return the measure of tieproof, which has no bound: it has all of them."""
+        """Return the measure of tieproof, which computes all bounds."""
         chosen = {name: self.params[name] for name in own_parameters(self.definition) if name in self.params}
         if "dcg" in self.params:
             chosen["gain"] = GAINS[self.params["dcg"]]
@@ -102,7 +102,7 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
         return measure @ self.params["cutoff"] if "cutoff" in self.params else measure.complete()
 
     def view(self) -> View:
-        """Return how it looks at the judgments."""
+        """Return how the measure reads the judgments."""
         return View(
             rel=None if self.definition.name in GRADED else self.params.get("rel", 1),
             gains=tuple(sorted(self.params.get("gains", {}).items())),
@@ -111,7 +111,7 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
 
 
 def parameters_of(definition: Definition) -> dict[str, Any]:
-    """What ir_measures shows of the parameters of a measure."""
+    """The descriptions of a measure's parameters for ir_measures."""
     described = {
         "bound": ParamInfo(dtype=str, required=True, choices=BOUNDS, desc="over all orderings of tied documents"),
     }
@@ -134,12 +134,12 @@ def parameters_of(definition: Definition) -> dict[str, Any]:
 
 
 def own_parameters(definition: Definition) -> list[str]:
-    """The parameters that a measure has under their own names; the gain is called dcg in ir_measures."""
+    """The names of a measure's parameters, except gain, which ir_measures calls dcg."""
     return [parameter.name for parameter in definition.parameters if parameter.name != "gain"]
 
 
 class ExactMean(Agg):  # type: ignore[misc]
-    """The mean over queries, rounded once: their order cannot matter."""
+    """The mean over queries, rounded once, so that the order of the queries cannot matter."""
 
     def __init__(self) -> None:
         self.values: list[float] = []
@@ -149,7 +149,7 @@ class ExactMean(Agg):  # type: ignore[misc]
         self.values.append(value)
 
     def result(self) -> float:
-        """Return the mean; NaN of no query, as in ir_measures."""
+        """Return the mean; without queries NaN, as in ir_measures."""
         return fsum(self.values) / len(self.values) if self.values else float("nan")
 
 
@@ -173,4 +173,4 @@ MEASURES: dict[str, BoundedMeasure] = {
     measure.__name__: measure
     for measure in (AP, AP_TRAPEZOID, AUC, Bpref, ERR, F1, INP, P, R, RBP, RR, RelP, Rprec, Success, nDCG)
 }
-"""All of them, by their names in ir_measures."""
+"""All measures with a bound, by their names in ir_measures."""

@@ -1,4 +1,4 @@
-"""Judgments and runs as ir_measures takes them, as dictionaries, and how a measure looks at them."""
+"""Convert judgments and runs from any form of ir_measures to dictionaries, and apply a measure's options to them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,11 +12,11 @@ ByQuery = dict[Any, dict[Any, Any]]
 
 
 class View(NamedTuple):
-    """How a measure looks at the judgments.
+    """How a measure reads the judgments.
 
-    rel : the lowest grade that is relevant; None where grades count
-    gains : (grade, gain) of those grades that another number stands for
-    judged_only : whether documents without a judgment, or with a negative one, are taken out of the ranking
+    rel : the lowest grade that is relevant; None for measures that read grades
+    gains : (grade, gain) for each grade that is replaced by another number
+    judged_only : whether documents without a judgment, or with a negative one, are removed from the ranking
     """
 
     rel: int | None
@@ -24,13 +24,13 @@ class View(NamedTuple):
     judged_only: bool
 
     def of_qrels(self, qrels: ByQuery) -> ByQuery:
-        """Return the judgments as the measure sees them."""
+        """Return the judgments as the measure reads them."""
         gains = dict(self.gains)
 
         def seen(grade: Any) -> Any:
             is_number: bool = isinstance(grade, Real)
             if not is_number:
-                raise InputError(f"The qrels must hold numbers as grades, not {type(grade).__name__}: {grade!r}.")
+                raise InputError(f"The grades in the qrels must be numbers, not {type(grade).__name__}: {grade!r}.")
             return gains.get(grade, grade) if self.rel is None else 1 if grade >= self.rel else min(grade, 0)
 
         return {
@@ -66,9 +66,9 @@ class View(NamedTuple):
 def by_query(converter: Any, what: str, value: str) -> ByQuery:
     """The judgments, or the scores, of each query.
 
-    A document that is named twice is refused, where ir_measures keeps the last.
+    A repeated document is refused, while ir_measures keeps the last one.
 
-    converter : of ir_measures, which knows what it was given
+    converter : the converter of ir_measures for the given data
     what : "qrels" or "run"
     value : "relevance" or "score"
     """
@@ -78,7 +78,7 @@ def by_query(converter: Any, what: str, value: str) -> ByQuery:
         for query, documents in given.items():
             if not isinstance(documents, Mapping):
                 raise InputError(
-                    f"The {what} must be {{query: {{document: {value}}}}}, and query {query!r} holds "
+                    f"The {what} must be {{query: {{document: {value}}}}}, but the value of query {query!r} is "
                     f"{type(documents).__name__}, not a dictionary."
                 )
         return dict(given)

@@ -1,4 +1,4 @@
-"""The provider: it scores runs by `evaluate_run`, and yields the bound that each measure names."""
+"""The provider for ir_measures: it scores runs with `evaluate_run`, and yields the bound that each measure names."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +16,11 @@ from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, Bound, B
 from tieproof.integrations.ir_measures.judgments import View, by_query
 
 SHARED: dict[type, str] = {type(getattr(ir_measures, name)): name for name in MEASURES if hasattr(ir_measures, name)}
-"""The types of measures that ir_measures has, too, and their names."""
+"""The types of the measures that ir_measures also has, and their names."""
 
 
 class SpelledMeasure(TheirMeasure):  # type: ignore[misc]
-    """What a name in the registry of ir_measures stands for: its own measure, or ours where a bound is given."""
+    """An entry in the registry of ir_measures: its own measure, or the measure of tieproof if a bound is given."""
 
     def __init__(self, plain: Any, bounded: BoundedMeasure) -> None:
         super().__init__(**plain.params)
@@ -34,12 +34,12 @@ class SpelledMeasure(TheirMeasure):  # type: ignore[misc]
         return (self.bounded if "bound" in params else self.plain)(**params)
 
     def validate_params(self) -> None:
-        """Check those of the measure of ir_measures, which it is as long as no bound is given."""
+        """Check the parameters of the measure of ir_measures, because no bound is given yet."""
         self.plain.validate_params()
 
 
 class TieproofProvider(Provider):  # type: ignore[misc]
-    """Computes measures with a bound; others, where it is asked for itself, with its own.
+    """Computes measures with a bound. If called directly, it computes measures without a bound by its own `bound`.
 
     bound : "lower", "expected" or "upper"
     """
@@ -58,7 +58,7 @@ class TieproofProvider(Provider):  # type: ignore[misc]
         return isinstance(measure, BoundedMeasure)
 
     def bounded(self, measure: Any) -> BoundedMeasure:
-        """Return the measure with a bound, checked."""
+        """Return the measure with a bound, after checking its parameters."""
         if not isinstance(measure, BoundedMeasure):
             name = SHARED.get(type(getattr(measure, "plain", measure)))
             if name is None:
@@ -75,10 +75,10 @@ class TieproofProvider(Provider):  # type: ignore[misc]
 
 
 class FirstChoice(TieproofProvider):
-    """Computes those measures of ir_measures that it can, where they name no bound."""
+    """Computes measures without a bound, if tieproof has them."""
 
     def supports(self, measure: Any) -> bool:
-        """Return whether it can compute the measure."""
+        """Return whether the measure has no bound and tieproof can compute it."""
         if isinstance(measure, BoundedMeasure):
             return False
         try:
@@ -91,8 +91,8 @@ class FirstChoice(TieproofProvider):
 class TieproofEvaluator(Evaluator):  # type: ignore[misc]
     """Scores runs against judgments.
 
-    measures : as they were asked for, and with a bound
-    qrels : in any form that ir_measures takes
+    measures : each requested measure, and the measure with a bound that computes it
+    qrels : judgments in any form that ir_measures accepts
     """
 
     def __init__(self, measures: Mapping[Any, BoundedMeasure], qrels: Any) -> None:
@@ -104,14 +104,15 @@ class TieproofEvaluator(Evaluator):  # type: ignore[misc]
         super().__init__(list(measures), set(self.qrels))
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
-        """Yield the values of the queries that have judgments; ir_measures adds 0 for those that it misses."""
+        """Yield the values of the queries with judgments; ir_measures adds 0 for queries without a value."""
         ranked = by_query(RunConverter(run), "run", "score")
         judged = {query: documents for query, documents in self.qrels.items() if documents}
         names = {str(query) for query in judged}
         if judged and ranked and not any(str(query) in names for query in ranked):
             warn(
-                f"The run has no query of the qrels, so everything scores 0: these have queries such as "
-                f"'{min(names)}', and the run such as '{min(map(str, ranked))}'. Check that they belong together."
+                f"The run has no query of the qrels, so everything scores 0: the qrels have queries such as "
+                f"'{min(names)}', but the run has queries such as '{min(map(str, ranked))}'. Check that they belong "
+                "together."
             )
         for view, measures in self.views.items():
             kept = view.of_run(ranked, self.qrels)
@@ -126,18 +127,18 @@ class TieproofEvaluator(Evaluator):  # type: ignore[misc]
 
 
 def first_choice(bound: Bound = "lower") -> None:
-    """Let ir_measures, and PyTerrier with it, compute also measures that name no bound by tieproof.
+    """Make tieproof the provider in ir_measures, and so in PyTerrier, of measures that name no bound, too.
 
     Parameters
     ----------
     bound : "lower", "expected" or "upper"
-        What `nDCG@10` and the like are from now on in this process, wherever ir_measures chooses the provider.
-        Measures that tieproof lacks are computed as before. Calling it again changes the bound.
+        The value of measures such as `nDCG@10` from now on in this process, wherever ir_measures chooses the
+        provider. Measures that tieproof does not have are computed as before. A second call changes the bound.
 
     Raises
     ------
     InputError
-        Another bound.
+        The bound is unknown.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def first_choice(bound: Bound = "lower") -> None:
 
 
 def register() -> None:
-    """Register the provider, and the measures under all the names that ir_measures has for them."""
+    """Register the provider, and the measures under all names that ir_measures has for them."""
     registry = ir_measures.measures.registry
     for name, bounded in MEASURES.items():
         plain = getattr(ir_measures, name, None)

@@ -1,7 +1,7 @@
-"""Tasks of MTEB whose scores hold the interval of every measure, beside the number of MTEB (extra `mteb`).
+"""Tasks of MTEB whose scores include the interval of every measure, next to MTEB's own number (extra `mteb`).
 
-`mteb.evaluate(model, with_intervals(task))` has `ndcg_at_10_lower` and the like among its scores; `TieIntervals` is
-the mixin, for tasks of your own. `write_qrels` keeps what is relevant, for `tieproof mteb predictions/`.
+The scores of `mteb.evaluate(model, with_intervals(task))` include `ndcg_at_10_lower` and so on; `TieIntervals` is the
+mixin for tasks of your own. `write_qrels` saves the judgments for `tieproof mteb predictions/`.
 """
 
 from importlib.util import find_spec

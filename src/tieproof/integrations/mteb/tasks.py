@@ -1,4 +1,4 @@
-"""Tasks of MTEB: a mixin for their scores, and what is relevant in them."""
+"""Tasks of MTEB: a mixin that adds intervals to their scores, and the judgments of tasks."""
 
 import copy
 import json
@@ -20,17 +20,18 @@ BOUNDS = ("lower", "expected", "upper")
 
 
 class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
-    """A mixin for tasks of retrieval and of reranking, whose scores then hold what ties leave open.
+    """A mixin for tasks of retrieval and reranking that adds the interval of each measure to their scores.
 
-    For each measure that MTEB prints at the task's `k_values` there are `ndcg_at_10_lower`, `_expected` and `_upper`
-    over all orderings of documents with equal scores, and over all ways in which the last tie of a list that was cut
-    off may go on; likewise of map, recall, precision, mrr and hit_rate. Where no scores are equal, the three are the
-    number that MTEB prints, which it rounds to five decimals (mrr: not at all). Of nAUC there are none.
+    For each measure that MTEB prints at the task's `k_values` it adds a lower, an expected and an upper value, such
+    as `ndcg_at_10_lower`, `_expected` and `_upper`. They are over all orderings of documents with equal scores, and
+    over all continuations of the last tie of a truncated list. The measures are ndcg, map, recall, precision, mrr and
+    hit_rate, but not nAUC. If no scores are equal, the three values are the number that MTEB prints, which MTEB
+    rounds to five decimals (except mrr).
 
-    Write it before the class of the task: `class MyTask(TieIntervals, AbsTaskRetrieval)`; `with_intervals` does so
-    for a task that is there already. Scores that a task adds by itself stay.
+    Name the mixin before the base class of the task: `class MyTask(TieIntervals, AbsTaskRetrieval)`. For an existing
+    task use `with_intervals`. Scores that a task adds by itself are kept.
 
-    Raises InputError where a score is NaN or infinite.
+    Raises InputError if a score is NaN or infinite.
     """
 
     def task_specific_scores(
@@ -41,7 +42,7 @@ class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
         hf_split: str,
         hf_subset: str,
     ) -> dict[str, float]:
-        """The scores that the task adds by itself, and the interval of each measure."""
+        """Return the scores that the task adds by itself, and the interval of each measure."""
         own = super().task_specific_scores(scores, qrels, results, hf_split=hf_split, hf_subset=hf_subset)
         names = names_at(self.k_values)
         found = ListScores([*map(parse, names.values())], self.conventions_of(hf_split, hf_subset))
@@ -53,7 +54,7 @@ class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
         return {**own, **intervals}
 
     def conventions_of(self, hf_split: str, hf_subset: str) -> Conventions:
-        """How lists of this split are treated, from which MTEB has taken identical ids already."""
+        """How the lists of this split are treated; MTEB has already removed identical ids from them."""
         data = self.dataset[hf_split] if hf_subset not in self.dataset else self.dataset[hf_subset][hf_split]
         ranked = data["top_ranked"]
         candidates = len(data["corpus"]) if ranked is None else max(map(len, ranked.values()), default=0)
@@ -62,9 +63,9 @@ class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
 
 
 def with_intervals(task: Any) -> Any:
-    """The same task, with its data if it has been loaded, whose scores hold the intervals of `TieIntervals`, too.
+    """Return a copy of a task whose scores include the intervals of `TieIntervals`; loaded data is kept.
 
-    task : of retrieval or reranking; stays as it is
+    task : a task of retrieval or reranking; it is not changed
 
     Raises InputError for other tasks, which rank nothing.
 
@@ -83,22 +84,22 @@ def with_intervals(task: Any) -> Any:
 
 
 def check_ranks(task: Any) -> None:
-    """Refuse what is no task, and tasks that rank nothing."""
+    """Refuse anything but a task that ranks documents."""
     if not isinstance(task, AbsTaskRetrieval):
         raise InputError(
-            f"A task of retrieval or reranking of MTEB is needed, and a {type(task).__name__} arrived. Pass what "
-            "mteb.get_task gives; other tasks rank nothing, and go to mteb.evaluate as they are.",
+            f"task must be a task of retrieval or reranking of MTEB, not a {type(task).__name__}. Pass a task from "
+            "mteb.get_task; other tasks rank nothing and can be passed to mteb.evaluate as they are.",
             "task",
         )
 
 
 def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:
-    """Write what is relevant in a task, for `tieproof mteb predictions/ --qrels folder/`: folder/{Task}_qrels.json.
+    """Write the judgments of a task to folder/{Task}_qrels.json, for `tieproof mteb predictions/ --qrels folder/`.
 
-    task : of retrieval or reranking; its data is loaded where it has not been
-    folder : must be there
+    task : a task of retrieval or reranking; its data is loaded if necessary
+    folder : an existing folder
 
-    Raises InputError for other tasks, and where the file cannot be written; what was there stays as it was.
+    Raises InputError for other tasks, and if the file cannot be written; an existing file is then left unchanged.
 
     >>> import tempfile
     >>> from mteb.mocks.mock_tasks import MockRetrievalTask
@@ -119,19 +120,19 @@ def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:
 
 
 def load(task: Any) -> None:
-    """Load the data of a task where it has not been, in today's form."""
+    """Load the data of a task unless it is loaded, and convert it to the current format."""
     if not task.data_loaded:
         task.load_data()
     task.convert_v1_dataset_format_to_v2(None)
 
 
 def conventions_of(task: Any) -> Conventions:
-    """How a task treats the lists that its predictions hold."""
+    """How a task treats the lists in its predictions."""
     return Conventions(max(task.k_values), task.ignore_identical_ids, task.skip_first_result)
 
 
 class TaskOfLibrary:
-    """What MTEB knows of one of its tasks; its data comes from where the library keeps it."""
+    """A task of MTEB by its name, with its conventions and judgments; its data is loaded by MTEB."""
 
     def __init__(self, name: str) -> None:
         self.name, self.absent = name, f"mteb {mteb.__version__} has no task {name} that ranks anything"
@@ -144,14 +145,14 @@ class TaskOfLibrary:
             self.conventions = conventions_of(task)
 
     def judgments(self, subset: str, split: str) -> Judgments | None:
-        """The judgments of a split; None where the task or its data is not there."""
+        """The judgments of a split; None if MTEB does not have the task, or its data cannot be loaded."""
         if self.conventions is None:
             return None
         task = mteb.get_task(self.name, eval_splits=[split], hf_subsets=[subset])
         try:
             load(task)
             found: Judgments = task.dataset[subset][split]["relevant_docs"]
-        except Exception as error:  # whatever the libraries raise that look for the data
+        except Exception as error:  # any error of the libraries that load the data
             reason = str(error).partition("\n")[0]
             self.absent = f"the data of {self.name} could not be loaded ({type(error).__name__}: {reason})"
             return None

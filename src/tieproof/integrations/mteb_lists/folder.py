@@ -1,4 +1,4 @@
-"""What ties and the cut leave open in a whole folder of predictions; a damaged file does not stop the others."""
+"""The ties and truncated lists in a whole folder of predictions; a damaged file does not stop the others."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from tieproof.measures import Measure
 
 @dataclass(frozen=True)
 class FolderTies:
-    """What the lists of a folder leave open.
+    """The ties in the lists of a folder, and the intervals that they cause.
 
-    splits : of all tasks, by the names of their files
-    no_rankings : files of tasks that rank nothing, or without any query
-    damaged : what is wrong with the others that could not be read
+    splits : the splits of all tasks, in the order of their files' names
+    no_rankings : files of tasks that rank nothing, and files without any query
+    damaged : the error messages of files that could not be read
     """
 
     splits: Sequence[SplitTies]
@@ -31,7 +31,7 @@ class FolderTies:
     damaged: Sequence[str]
 
     def to_json(self) -> str:
-        """Everything, every float in full."""
+        """Everything as JSON, with floats in full precision."""
         whole = {
             "splits": [each.to_dict() for each in self.splits],
             "no_rankings": list(self.no_rankings),
@@ -41,7 +41,7 @@ class FolderTies:
 
 
 class LibraryTask:
-    """What MTEB knows of a task, where it is installed: it is imported when it is asked for the first time."""
+    """A task as MTEB knows it; MTEB is imported, if it is installed, when the task is first needed."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -49,7 +49,7 @@ class LibraryTask:
         self.absent = ""
 
     def asked(self) -> Any:
-        """The task; None without the library."""
+        """The task; None if MTEB cannot be imported."""
         if self.found is None and not self.absent:
             try:
                 self.found = import_module("tieproof.integrations.mteb.tasks").TaskOfLibrary(self.name)
@@ -65,7 +65,7 @@ class LibraryTask:
         return known
 
     def judgments(self, subset: str, split: str) -> Judgments | None:
-        """The judgments of a split, if its data is there."""
+        """The judgments of a split; None if its data is not available."""
         task = self.asked()
         found: Judgments | None = task and task.judgments(subset, split)
         self.absent = task.absent if task else self.absent
@@ -80,17 +80,17 @@ def folder_ties(
     longest: int | None = None,
     progress: bool = False,
 ) -> FolderTies:
-    """What the lists in a folder leave open, or those in one file.
+    """Find the ties in the lists of a folder, or of one file, and evaluate the lists.
 
-    place : a file {Task}_predictions.json, or a folder with such files, also in folders within
-    measures : to be evaluated where there are judgments
-    qrels : a folder of judgments (`judgments.py`); None: that of each file. Those of tasks that it lacks come from
-        mteb, where it is installed.
-    results : a folder with what MTEB printed (`printed.py`); None: that of each file
-    longest : documents that a list holds at most; None: what MTEB printed or knows of the task, or 1,000
-    progress : show how many megabytes are read, after two seconds
+    place : a file {Task}_predictions.json, or a folder with such files, also in subfolders
+    measures : the measures to evaluate for tasks with judgments
+    qrels : a folder of judgments (`judgments.py`); None for the folder of each file. If it has no judgments of a
+        task, they are loaded by mteb, if that is installed.
+    results : a folder with the scores of MTEB (`printed.py`); None for the folder of each file
+    longest : the largest number of documents in a list; None takes it from MTEB's scores or the task, or 1,000
+    progress : show after two seconds how many megabytes are read
 
-    Raises InputError where there are no such files.
+    Raises InputError if there are no such files.
     """
     splits: list[SplitTies] = []
     no_rankings: list[str] = []
@@ -117,11 +117,13 @@ def folder_ties(
 
 
 def files_in(place: Path) -> list[Path]:
-    """The files of predictions in a folder, by name, or the one file."""
+    """The files of predictions in a folder, sorted by name, or the one file."""
     if not place.exists():
-        raise InputError(f"{place} does not exist. Give the prediction_folder of mteb.evaluate, or a file in it.")
+        raise InputError(f"{place} does not exist. Pass the prediction_folder of mteb.evaluate, or a file in it.")
     if place.is_file() and not place.name.endswith(SUFFIX):
-        raise InputError(f"{place} is no file of predictions: their names end in {SUFFIX}. Give one of these.")
+        raise InputError(
+            f"{place} is no file of predictions: the names of these files end in {SUFFIX}. Pass such a file."
+        )
     paths = sorted(place.rglob(f"*{SUFFIX}")) if place.is_dir() else [place]
     if not paths:
         raise InputError(
@@ -131,12 +133,12 @@ def files_in(place: Path) -> list[Path]:
 
 
 def files_beside(path: Path, qrels: Path | None = None, results: Path | None = None) -> list[Path]:
-    """The files that may be read together with predictions, whether or not they are there."""
+    """The files that may be read together with predictions, whether they exist or not."""
     task = path.name.removesuffix(SUFFIX)
     return [path, file_of(qrels or path.parent, task), (results or path.parent) / f"{task}.json"]
 
 
 def said(error: InputError, path: Path) -> str:
-    """What is wrong, with the name of the file."""
+    """The message of an error, with the name of the file."""
     message = str(error)
     return message if str(path) in message else f"{path}: {message}"

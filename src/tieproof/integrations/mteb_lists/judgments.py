@@ -1,4 +1,4 @@
-"""Which documents are relevant, and how the task treats its lists: from a folder of files.
+"""Read judgments, and the conventions by which a task treats its lists, from a folder of files.
 
 {Task}_qrels.json                      {subset: {split: {query: {document: grade}}}}, as `write_qrels` writes it
 {Task}/{subset}/{split}.tsv or .txt    lines of TREC or of BEIR; without {subset}/ for the subset "default"
@@ -20,18 +20,18 @@ ENDINGS = (".tsv", ".txt")
 
 
 class TaskSource(Protocol):
-    """Where judgments of a task come from."""
+    """A source of a task's judgments."""
 
     @property
     def conventions(self) -> Conventions | None:
-        """How the task treats its lists; None where nobody says."""
+        """How the task treats its lists; None if unknown."""
 
     def judgments(self, subset: str, split: str) -> Judgments | None:
-        """The judgments of a split; None where there are none."""
+        """The judgments of a split; None if the source has none."""
 
     @property
     def absent(self) -> str:
-        """Where judgments that there are not were looked for."""
+        """Why there are no judgments: where they were looked for."""
 
 
 class FolderOfQrels:
@@ -50,8 +50,8 @@ class FolderOfQrels:
                     self.in_one_file.setdefault((subset, split), {})[query] = grades  # type: ignore[assignment]
             except NoRankingsError:
                 raise InputError(
-                    f"{path} does not hold {{subset: {{split: {{query: {{document: grade}}}}}}}}. Write it again by "
-                    "write_qrels of tieproof.integrations.mteb."
+                    f"{path} does not contain {{subset: {{split: {{query: {{document: grade}}}}}}}}. Write it again "
+                    "with write_qrels of tieproof.integrations.mteb."
                 ) from None
             self.conventions = as_conventions(saved.about.get(CONVENTIONS), path)
 
@@ -63,24 +63,24 @@ class FolderOfQrels:
         return None if path is None else grades_in(path)
 
     def files_of(self, subset: str, split: str) -> Iterator[Path]:
-        """Where lines of judgments may be, the first one first."""
+        """The files that may have the judgments of a split, in the order in which they are tried."""
         folders = [Path(self.task, subset)] + [Path(self.task)] * (subset == DEFAULT_SUBSET)
         for folder in folders:
             yield from (self.folder / folder / f"{split}{ending}" for ending in ENDINGS)
 
     @property
     def absent(self) -> str:
-        """The files that are not there."""
+        """The files that were looked for and do not exist."""
         return f"{self.folder} has neither {self.task}_qrels.json nor a file such as {self.task}/test.tsv"
 
 
 def file_of(folder: Path, task: str) -> Path:
-    """Where all judgments of a task are."""
+    """The path of the file with all judgments of a task."""
     return folder / f"{task}_qrels.json"
 
 
 def grades_in(path: Path) -> dict[str, dict[str, int]]:
-    """The judgments in a file of lines."""
+    """The judgments in a file of TREC or BEIR."""
     numbers = trec.numbering()
     judged = read_qrels(path, numbers)
     grades: dict[str, dict[str, int]] = {decoded(name): {} for name in numbers}
@@ -89,13 +89,13 @@ def grades_in(path: Path) -> dict[str, dict[str, int]]:
     for query, document, grade in zip(
         judged.documents.query.tolist(), judged.names(rows), judged.grade.tolist(), strict=True
     ):
-        if document is not None:  # no string of a prediction is equal to it
+        if document is not None:  # None is a name that no document of a prediction can have
             grades[queries[query]][document] = grade
     return grades
 
 
 def as_conventions(saved: Any, path: Path) -> Conventions | None:
-    """The conventions that a file of judgments has; None where it has none."""
+    """The conventions in a file of judgments; None if it has none."""
     if saved is None:
         return None
     try:
@@ -104,6 +104,6 @@ def as_conventions(saved: Any, path: Path) -> Conventions | None:
         )
     except (TypeError, KeyError, ValueError):
         raise InputError(
-            f"{path}: {CONVENTIONS} must have longest, ignore_identical_ids and skip_first_result, and holds "
-            f"{saved!r}. Write the file again by write_qrels of tieproof.integrations.mteb."
+            f"{path}: {CONVENTIONS} must have longest, ignore_identical_ids and skip_first_result, but is "
+            f"{saved!r}. Write the file again with write_qrels of tieproof.integrations.mteb."
         ) from None

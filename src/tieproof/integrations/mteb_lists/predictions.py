@@ -1,7 +1,7 @@
-"""Files of predictions as MTEB writes them: read query by query, since they have hundreds of megabytes.
+"""Read files of predictions that MTEB wrote, query by query, because they may have hundreds of megabytes.
 
-A file `{Task}_predictions.json` is {subset: {split: {query: {document: score}}}}, with the model beside the subsets,
-as "mteb_model_meta". Of the text one query at a time is made into numbers.
+A file `{Task}_predictions.json` is {subset: {split: {query: {document: score}}}}, with the model as another member,
+"mteb_model_meta". Only one query at a time is parsed.
 """
 
 import json
@@ -15,22 +15,22 @@ from tieproof.errors import InputError
 
 SUFFIX = "_predictions.json"
 MODEL, CONVENTIONS = "mteb_model_meta", "tieproof_conventions"
-"""What stands beside the subsets: of predictions, and of judgments that `write_qrels` wrote."""
+"""Members that are no subsets: the model of predictions, and the conventions that `write_qrels` wrote."""
 
 LARGEST = sys.float_info.max
 
 WHITESPACE = " \t\n\r"
 
 OTHER_VALUES = frozenset('["-0123456789tfnNI')
-"""How values of JSON begin that are no objects."""
+"""The first characters of JSON values that are not objects."""
 
 
 class NoRankingsError(InputError):
-    """A file holds the predictions of a task that ranks nothing."""
+    """A file contains the predictions of a task that ranks nothing."""
 
 
 class ListedQuery(NamedTuple):
-    """A query, and the score of each of its documents."""
+    """A query and the scores of its documents."""
 
     subset: str
     split: str
@@ -39,7 +39,7 @@ class ListedQuery(NamedTuple):
 
 
 class Cursor:
-    """A place in a text of JSON, which is read value by value."""
+    """A position in a JSON text, which is parsed value by value."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,7 +53,7 @@ class Cursor:
         self.decoder = json.JSONDecoder(object_pairs_hook=self.distinct)
 
     def members(self) -> Iterator[str]:
-        """The names of the object that begins here; whoever is given one reads or skips its value."""
+        """Yield the names of the object that begins here; the caller reads each value before the next name."""
         self.take("{")
         if self.next() == "}":
             self.at += 1
@@ -82,7 +82,7 @@ class Cursor:
         return value
 
     def next(self) -> str:
-        """The letter here, behind blanks; "" at the end."""
+        """Skip whitespace, and return the character at the position; "" at the end."""
         text, at = self.text, self.at
         while text[at : at + 1] in WHITESPACE and at < len(text):
             at += 1
@@ -90,18 +90,18 @@ class Cursor:
         return text[at : at + 1]
 
     def take(self, letter: str) -> None:
-        """Go behind a letter that must be here."""
+        """Skip the expected character, or refuse another one."""
         if self.next() != letter:
             self.refuse(f"{letter!r} is expected")
         self.at += 1
 
     def end(self) -> None:
-        """Refuse anything but blanks."""
+        """Refuse anything but whitespace before the end of the file."""
         if self.next():
             self.refuse("the file should end here")
 
     def distinct(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """An object, in which no name stands twice."""
+        """The object as a dictionary; a repeated name is refused."""
         members = dict(pairs)
         if len(members) < len(pairs):
             names = [name for name, _ in pairs]
@@ -110,10 +110,10 @@ class Cursor:
         return members
 
     def refuse(self, reason: str) -> NoReturn:
-        """Say where the file is no JSON, or another one than is expected."""
+        """Raise InputError with the reason and the position in the file."""
         where = "at its end" if self.at >= len(self.text) else f"at character {self.at:,}"
         raise InputError(
-            f"{self.path} is not a whole file as MTEB writes them: {reason}, {where}. It was cut short or changed; "
+            f"{self.path} is not a complete file as MTEB writes it: {reason}, {where}. It was cut short or changed; "
             "write or copy it again."
         )
 
@@ -121,12 +121,12 @@ class Cursor:
 class Predictions:
     """A file of predictions, or of judgments in the same shape.
 
-    path : of the file
-    advance : is told how many letters have been read
-    about : what stands beside the subsets, as far as the file has been read
+    path : the path of the file
+    advance : a function that is called with the number of characters read
+    about : the members that are no subsets, as far as the file has been read
 
-    Iteration gives each query as it stands in the file. It raises InputError with the name of the file where this is
-    damaged, and NoRankingsError where the task has no lists of documents.
+    Iteration yields the queries in the order of the file. It raises InputError with the name of the file if the file
+    is damaged, and NoRankingsError if the task has no lists of documents.
     """
 
     def __init__(self, path: Path, advance: Callable[[int], None] = lambda count: None) -> None:
@@ -139,7 +139,7 @@ class Predictions:
         return self.path.name.removesuffix(SUFFIX)
 
     def __iter__(self) -> Iterator[ListedQuery]:
-        """The queries."""
+        """Yield the queries."""
         cursor = Cursor(self.path)
         for subset in cursor.members():
             if subset in (MODEL, CONVENTIONS):
@@ -165,24 +165,24 @@ class Predictions:
                 self.advance(cursor.at - before)
 
     def check_object(self, cursor: Cursor) -> None:
-        """Refuse what is no object, such as the lists of classes or of embeddings of other tasks."""
+        """Refuse a value that is no object, such as the lists of classes or embeddings of other tasks."""
         if cursor.next() in OTHER_VALUES:
             self.refuse()
 
     def check_finite(self, query: str, documents: Mapping[str, float]) -> None:
-        """Refuse what is no number, or too large for one."""
+        """Refuse a score that is NaN, infinite or too large for a float."""
         if all(-LARGEST <= number <= LARGEST for number in documents.values()):
             return
         name, number = next(each for each in documents.items() if not -LARGEST <= each[1] <= LARGEST)
-        value = number if isinstance(number, float) else "beyond any float"
+        value = number if isinstance(number, float) else "too large for a float"
         raise InputError(
             f"{self.path}: the number of document '{name}' for query '{query}' is {value}. Every score and grade "
-            "must be a finite number; leave the document out where there is none."
+            "must be a finite number; leave the document out if it has none."
         )
 
     def refuse(self) -> NoReturn:
-        """Say that these are not the lists of queries."""
+        """Raise NoRankingsError: the values are not lists of documents."""
         raise NoRankingsError(
-            f"{self.path} does not hold {{subset: {{split: {{query: {{document: score}}}}}}}}, as predictions of "
+            f"{self.path} does not contain {{subset: {{split: {{query: {{document: score}}}}}}}}, as predictions of "
             "tasks of retrieval and reranking do."
         )

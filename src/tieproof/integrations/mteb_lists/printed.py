@@ -1,4 +1,4 @@
-"""What MTEB printed: files {Task}.json, beside the predictions or in a folder as its cache has them."""
+"""Read the scores that MTEB printed, from files {Task}.json next to the predictions or in MTEB's cache."""
 
 import json
 import re
@@ -13,11 +13,11 @@ Printed = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def read_printed(task: str, model: Mapping[str, Any], folder: Path) -> Printed:
-    """The scores of a task in a folder; nothing where it has none.
+    """The scores of a task in a folder; empty if it has none.
 
-    They are in `{Task}.json`, or in `{model}/{revision}/{Task}.json` as in the cache of MTEB.
+    The scores are in `{Task}.json`, or in `{model}/{revision}/{Task}.json` as in the cache of MTEB.
 
-    Raises InputError where the file is none of MTEB's results.
+    Raises InputError if the file does not contain results of MTEB.
     """
     name, revision = (str(model.get(key, "")) for key in ("model_name", "revision"))
     within = Path(name.replace("/", "__").replace(" ", "_"), revision)
@@ -31,13 +31,13 @@ def read_printed(task: str, model: Mapping[str, Any], folder: Path) -> Printed:
         return {(scores["hf_subset"], split): scores for split, several in splits.items() for scores in several}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path} does not hold results of MTEB ({type(error).__name__}: {error}). Write it again, or put it "
-            "elsewhere: the table then has no column of what MTEB printed."
+            f"{path} does not contain results of MTEB ({type(error).__name__}: {error}). Write it again, or put it "
+            "elsewhere: the table then has no column with the scores of MTEB."
         ) from error
 
 
 def largest_k(scores: Mapping[str, Any]) -> int | None:
-    """The largest of the `k_values` in a split's scores; None where there is no score at any.
+    """The largest of the `k_values` in a split's scores; None if the split has no score at a cutoff.
 
     >>> largest_k({"ndcg_at_10": 0.5, "ndcg_at_1000": 0.5})
     1000

@@ -1,4 +1,4 @@
-"""What a folder of predictions leaves open, as text."""
+"""The ties in a folder of predictions as text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
@@ -11,28 +11,28 @@ COUNTS = ("lists", "tied", "cut off", "in a tie", "ambiguous")
 VALUES = ("MTEB", "lower", "expected", "upper")
 
 LEGEND = (
-    "Tied are lists in which documents have equal scores, and cut off those that hold as many documents as a list "
-    "may hold; the last documents of those 'in a tie' have equal scores. Ambiguous is a list with a tie that mixes "
-    "relevant and other documents."
+    "'tied' counts lists in which documents have equal scores. 'cut off' counts lists that have as many documents as "
+    "a list may have, and 'in a tie' those of them whose last documents have equal scores. 'ambiguous' counts lists "
+    "with a tie that mixes relevant and other documents."
 )
 OPEN = (
-    "Of a document that was not returned one knows only that its score is at most the last one's, so it may be tied "
-    "with that: 'lower' and 'upper' cover every way in which the last tie may go on, 'expected' is that of the list "
-    "as it was saved."
+    "A document that was not returned may have the same score as the last document of a list that was cut off, and "
+    "so be tied with it. 'lower' and 'upper' cover every possible continuation of the last tie; 'expected' is the "
+    "value of the list as it was saved."
 )
-HEADLINE = "The score is 'lower': whatever the order of tied documents, it is no less."
+HEADLINE = "The score to report is 'lower': no order of tied documents scores less."
 NEEDED = (
-    "Judgments are needed for measures: load the data of a task of MTEB once where it has a connection, or give "
-    "--qrels a folder with {Task}_qrels.json, which write_qrels(task, folder) of tieproof.integrations.mteb writes, "
-    "or with {Task}/{split}.tsv in lines of BEIR or TREC."
+    "Measures need judgments. Either load the data of the MTEB task once while connected to the network, or pass as "
+    "--qrels a folder with {Task}_qrels.json, written by write_qrels(task, folder) of tieproof.integrations.mteb, or "
+    "with {Task}/{split}.tsv in the format of BEIR or TREC."
 )
 
 
 def render(found: FolderTies, width: int | None = None, color: bool = False) -> str:
-    """Two tables, how many lists have ties and what the measures are, with what the words mean below.
+    """Two tables, one of how many lists have ties and one of the measures, with an explanation of the columns.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the width of the text in columns; None for 80
+    color : use the escape sequences of a terminal
     """
     width = max(width or WIDTH, NARROWEST)
     several = len({each.model for each in found.splits}) > 1
@@ -50,12 +50,12 @@ def render(found: FolderTies, width: int | None = None, color: bool = False) -> 
 
 
 def place(each: SplitTies, with_model: bool) -> tuple[str, ...]:
-    """Where the lists are from."""
+    """The names of the model, task, subset and split."""
     return ((each.model,) if with_model else ()) + (each.task, each.subset, each.split)
 
 
 def counts(each: SplitTies) -> Row:
-    """How many lists have ties."""
+    """The cells that count lists with ties."""
     numbers = (each.lists, each.lists_with_ties, each.lists_cut_off, each.lists_cut_off_in_a_tie)
     return [*(f"{number:,}" for number in numbers), f"{each.ambiguous:,}" if each.judged else "?"]
 
@@ -71,7 +71,7 @@ def values(each: SplitTies, with_model: bool) -> Iterator[Row]:
 
 
 def sentences(found: FolderTies, measured: Sequence[SplitTies], with_model: bool) -> Iterator[str]:
-    """What the tables mean, and what is not in them."""
+    """The explanations below the tables, and what the tables do not include."""
     if found.splits:
         yield LEGEND
         for longest in sorted({each.longest for each in found.splits if each.longest and each.lists_cut_off}):
@@ -87,4 +87,4 @@ def sentences(found: FolderTies, measured: Sequence[SplitTies], with_model: bool
         yield NEEDED
     if found.no_rankings:
         left_out = count(len(found.no_rankings), "file")
-        yield f"Left out: {left_out} without lists of documents, as of tasks that rank nothing."
+        yield f"Left out: {left_out} without lists of documents, such as files of tasks that rank nothing."

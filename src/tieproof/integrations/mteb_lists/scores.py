@@ -1,8 +1,8 @@
-"""What the lists of a task of MTEB score, by its conventions, with all that ties and the cut leave open.
+"""The scores of the lists of an MTEB task, by MTEB's conventions, with the intervals due to ties and truncation.
 
-MTEB keeps the documents with the largest scores of each query, `max(k_values)` of them, and hands these lists to
-pytrec_eval, which orders equal scores by the name of the document. Its means are over the queries that it has lists
-of; a query without any document counts 0, and so does one whose judgments are all 0.
+For each query, MTEB keeps the `max(k_values)` documents with the largest scores and passes these lists to
+pytrec_eval, which sorts equal scores by the name of the document. Its means are over the queries with a list; a query
+without any document scores 0, and so does a query whose judgments are all 0.
 """
 
 import math
@@ -24,18 +24,19 @@ Judgments = Mapping[str, Mapping[str, int]]
 """The grade of each judged document, by query: `qrels` or `relevant_docs` of MTEB."""
 
 NAMES = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "RR", "hit_rate": "Success"}
-"""The measures that MTEB prints at each of its `k_values`, by its names and by ours."""
+"""The measures that MTEB prints at each of its `k_values`: MTEB's names and tieproof's names."""
 
 LONGEST = 1000
-"""Documents that a list of MTEB holds at most, unless a task has other `k_values`."""
+"""The largest number of documents in a list of MTEB, unless a task has other `k_values`."""
 
 
 class Conventions(NamedTuple):
     """How a task treats the lists of its queries.
 
-    longest : a list of so many documents was cut off at its end, a shorter one is whole; None: all are whole
-    ignore_identical_ids : a document with the name of the query is left out of its list
-    skip_first_result : the first document of every list is left out, which may be any of those tied at the top
+    longest : a list with this many documents was cut off, a shorter list is complete; None if all lists are complete
+    ignore_identical_ids : whether a document with the query's name is left out of the list
+    skip_first_result : whether the first document of every list is left out, which may be any document that is tied
+        at the top
     """
 
     longest: int | None = LONGEST
@@ -48,7 +49,7 @@ class Conventions(NamedTuple):
 
 
 def names_at(k_values: Sequence[int]) -> dict[str, str]:
-    """What MTEB prints, by its name, and the measure that it is here.
+    """The measures of tieproof by the names of the scores that MTEB prints.
 
     >>> names_at([10])["map_at_10"]
     'AP@10'
@@ -57,7 +58,7 @@ def names_at(k_values: Sequence[int]) -> dict[str, str]:
 
 
 def name_of(measure: Measure) -> str | None:
-    """What MTEB calls a measure; None where it does not print it.
+    """The name of a measure in MTEB; None if MTEB does not print it.
 
     >>> from tieproof.measures import parse
     >>> name_of(parse("nDCG@10")), name_of(parse("AP"))
@@ -69,7 +70,7 @@ def name_of(measure: Measure) -> str | None:
 
 
 class ListScores:
-    """What lists score, which come some at a time: each query once, in any order.
+    """Scores lists that are added in batches: each query once, in any order.
 
     >>> from tieproof.measures import parse
     >>> found = ListScores([parse("RR@10")], Conventions())
@@ -101,13 +102,13 @@ class ListScores:
                 self.tie_counts.append(counts)
 
     def ranked(self, query: str, documents: Documents) -> Documents:
-        """A list without the query itself, where the task leaves that out."""
+        """The list of a query, without the query itself if the task leaves it out."""
         if not self.conventions.ignore_identical_ids or query not in documents:
             return documents
         return {document: score for document, score in documents.items() if document != query}
 
     def score(self, lists: Lists, judgments: Judgments, cut_off: bool) -> tuple[FloatArray, IntArray]:
-        """Lower, expected, upper value and variance (M, 4, Q), and the counts of ties (4, Q), queries by name."""
+        """Lower, expected, upper value and variance (M, 4, Q), and the counts of ties (4, Q), with sorted queries."""
         if not any(lists.values()):
             return np.zeros((len(self.measures), 4, len(lists))), np.zeros((4, len(lists)), dtype=np.int64)
         found = evaluate_run(
@@ -116,7 +117,7 @@ class ListScores:
         return np.array([found.per_query[measure] for measure in self.measures]), found.tie_counts
 
     def score_without_first(self, lists: Lists, judgments: Judgments, cut_off: bool) -> tuple[FloatArray, IntArray]:
-        """As `score`, of lists without their first document, over all orders of those tied at the top."""
+        """As `score`, for lists without their first document, over all orders of the documents tied at the top."""
         queries = sorted(lists)
         choices = [firsts(lists[query], judgments[query]) for query in queries]
         most = max(map(len, choices))
@@ -134,19 +135,19 @@ class ListScores:
         return mixed(values, weights), counts
 
     def estimates(self) -> dict[str, Estimate[float]]:
-        """The mean of every measure over all queries that were added, by its name; none without any query."""
+        """The mean of every measure over all added queries, by the measure's name; empty without queries."""
         if not self.values:
             return {}
         values = np.concatenate(self.values, axis=-1)
         return {str(measure): mean(each) for measure, each in zip(self.measures, values, strict=True)}
 
     def ties(self) -> TieSummary:
-        """How many of these queries have ties that matter."""
+        """The ties of the added queries."""
         return summarize(np.concatenate([np.zeros((4, 0), dtype=np.int64), *self.tie_counts], axis=-1), 0)
 
 
 def firsts(documents: Documents, grades: Mapping[str, int]) -> list[tuple[str | None, float]]:
-    """Who may be the first of a list: one document of each grade among those tied at the top, and the share of these.
+    """The possible first documents of a list: for each grade among those tied at the top, one document and its share.
 
     >>> firsts({"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.1}, {"a": 1})
     [('b', 0.6666666666666666), ('a', 0.3333333333333333)]
@@ -164,13 +165,13 @@ def firsts(documents: Documents, grades: Mapping[str, int]) -> list[tuple[str | 
 
 
 def mixed(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Estimates (4, Q) of each measure over some possibilities (P, M, 4, Q), each with a weight (P, Q).
+    """Mix the estimates of P alternatives (P, M, 4, Q) with probabilities (P, Q) into one array (M, 4, Q).
 
-    A possibility of weight 0 repeats another one.
+    An alternative with probability 0 repeats another one.
     """
     lower, expected, upper, variance = np.moveaxis(values, 2, 0)
     shares = weights[:, None, :]
     lowest, highest = lower.min(axis=0), upper.max(axis=0)
-    middle = np.clip((shares * expected).sum(axis=0), lowest, highest)  # which rounding could leave
+    middle = np.clip((shares * expected).sum(axis=0), lowest, highest)  # rounding could exceed the bounds
     spread = (shares * (variance + (expected - middle) ** 2)).sum(axis=0)
     return np.stack([lowest, middle, highest, spread], axis=1)

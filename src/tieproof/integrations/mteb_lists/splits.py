@@ -1,4 +1,4 @@
-"""What ties and the cut leave open in the saved lists of a task, split after split."""
+"""The ties and truncated lists in the saved predictions of a task, split by split."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,24 +17,25 @@ from tieproof.ties import Estimate
 NONE_JUDGED = "none of these queries has a judgment"
 
 AT_A_TIME = 2**19
-"""Documents of lists that are in memory together."""
+"""The number of listed documents that are in memory at once."""
 
 
 @dataclass(frozen=True)
 class SplitTies:
-    """What a split's lists leave open.
+    """The ties in the lists of a split, and the intervals that they cause.
 
-    lists : how many there are, one for each query
-    lists_with_ties : those in which documents have equal scores
-    lists_cut_off : those that were cut off at their end
-    lists_cut_off_in_a_tie : those of them whose last documents have equal scores
-    longest : documents that a list holds at most
-    judged : queries with judgments
-    ambiguous, open_ends : those of them with a tie that mixes relevant and other documents, and those whose list was
-        cut off where a relevant document may be tied with the last one
-    estimates : the mean of each measure over the judged queries; none without judgments
-    printed : what MTEB printed of these measures, as far as it is known
-    why : where judgments were looked for that there are not; "" where they are there
+    lists : the number of lists, one for each query
+    lists_with_ties : the number of lists in which documents have equal scores
+    lists_cut_off : the number of lists that were cut off at their end
+    lists_cut_off_in_a_tie : the number of lists that were cut off and whose last documents have equal scores
+    longest : the largest number of documents in a list
+    judged : the number of queries with judgments
+    ambiguous : the number of judged queries with a tie that mixes relevant and other documents
+    open_ends : the number of judged queries whose list was cut off where a relevant document may be tied with the
+        last
+    estimates : the mean of each measure over the judged queries; empty without judgments
+    printed : the scores that MTEB printed for these measures, if they are known
+    why : why there are no judgments: where they were looked for; "" if there are judgments
     """
 
     task: str
@@ -64,7 +65,7 @@ class SplitTies:
 
 
 class TieTally:
-    """How many lists have ties at all, without judgments."""
+    """Counts lists with ties, which needs no judgments."""
 
     def __init__(self, conventions: Conventions) -> None:
         self.conventions = conventions
@@ -87,17 +88,18 @@ def split_ties(
     results: Path,
     longest: int | None = None,
 ) -> Iterator[SplitTies]:
-    """What the lists of each split in a file leave open.
+    """Find the ties in the lists of each split in a file, and evaluate the lists.
 
-    sources : of judgments and conventions; the first one that has them counts
-    results : a folder that may have what MTEB printed
-    longest : documents that a list holds at most; None: as MTEB printed measures at most, or the task says, or 1,000
+    sources : sources of judgments and conventions; the first one that has them is used
+    results : a folder that may have the scores of MTEB
+    longest : the largest number of documents in a list; None takes the largest cutoff of MTEB's scores, the task's,
+        or 1,000
 
-    Raises InputError for a damaged file, with its name.
+    Raises InputError with the file's name if the file is damaged.
     """
     printed: Printed | None = None
     for (subset, split), queries in groupby(predictions, key=lambda each: (each.subset, each.split)):
-        model = predictions.about.get(MODEL, {})  # which stands before the subsets
+        model = predictions.about.get(MODEL, {})  # in the file it is before the subsets
         if printed is None:
             printed = read_printed(predictions.task, model, results)
         scores = printed.get((subset, split), {})
@@ -140,7 +142,7 @@ def number(score: Any) -> float | None:
 
 
 def batches(queries: Iterable[ListedQuery]) -> Iterator[list[ListedQuery]]:
-    """Some queries at a time, with so many documents together."""
+    """Group queries into batches of about `AT_A_TIME` documents."""
     rest = iter(queries)
     for first in rest:
         batch, count = [first], len(first.documents)

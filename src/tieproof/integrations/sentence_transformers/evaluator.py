@@ -1,4 +1,4 @@
-"""`TieproofEvaluator`: sentence-transformers' retrieval metrics, each as an interval over the orderings of ties."""
+"""`TieproofEvaluator`: the retrieval metrics of sentence-transformers, each with its interval over tied documents."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -41,55 +41,56 @@ CONFIGURATION = (
     "corpus_prompt_name",
     "precision",
 )
-"""What the card of a model shows of an evaluation, where it is not None."""
+"""The options that a model card shows, unless they are None."""
 
 
 class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
-    """The metrics of `InformationRetrievalEvaluator`, exact, with what ties leave open.
+    """The metrics of `InformationRetrievalEvaluator`, computed exactly, with their intervals over tied documents.
 
-    Takes what that evaluator takes, in the same order; or `sentences` and `labels`, where each sentence is a query
-    for the others of its label. Under the name of each metric, such as `cosine_ndcg@10`, is the lower bound over all
-    orderings of tied documents, which is what models are chosen by: ties never pay. `_lower`, `_expected` and
-    `_upper` behind the name are the whole interval. Without ties all four are the number of that evaluator.
+    It takes the arguments of that evaluator in the same order. Alternatively, pass `sentences` and `labels`: each
+    sentence is then a query for the other sentences with its label. The value under the name of a metric, such as
+    `cosine_ndcg@10`, is the lower bound over all orderings of tied documents, so ties never pay when models are
+    selected by it. The suffixes `_lower`, `_expected` and `_upper` give the whole interval. Without ties, all four
+    values are equal to the metric of `InformationRetrievalEvaluator`.
 
     Parameters
     ----------
     queries, corpus : {id: text}
         Ids of queries are strings or integers.
     relevant_docs : {id of a query: set of ids of documents}
-        Queries without any are left out. All documents must be in the corpus.
+        Queries without relevant documents are left out. All documents must be in the corpus.
     corpus_chunk_size : int
-        Texts that are encoded at a time. All are evaluated together.
+        How many texts are encoded at a time; all texts are evaluated together.
     mrr_at_k, ndcg_at_k, accuracy_at_k, precision_recall_at_k, map_at_k : lists of cutoffs
     show_progress_bar, batch_size, truncate_dim :
-        Of encoding; a bar shows the evaluation, too.
+        Options of encoding; `show_progress_bar` applies to the evaluation, too.
     name : str
-        Put before the names of metrics, and into that of the CSV file.
+        A prefix of the metrics' names, also used in the name of the CSV file.
     write_csv : bool
         Add a row to `Tieproof_evaluation[_name][_precision]_results.csv` in `output_path`.
     score_functions : {name: function of two tensors}
-        Default: the similarity of the model. The cosine, dot, Euclidean and Manhattan similarity of
-        sentence_transformers.util are compared exactly; what other functions return is ranked as it is.
+        Default: the similarity of the model. The cosine, dot, Euclidean and Manhattan similarities of
+        sentence_transformers.util are compared exactly; the values of other functions are ranked as they are.
     main_score_function : str or SimilarityFunction
-        The score function of the primary metric, nDCG at the largest cutoff. Default: the one with the best value in
-        the first evaluation.
+        The score function of the primary metric, nDCG at the largest cutoff. Default: the score function with the
+        best value in the first evaluation.
     query_prompt, query_prompt_name, corpus_prompt, corpus_prompt_name : str
-        Those of queries are of sentences, too.
+        As in that evaluator; the query's prompts are used for `sentences`, too.
     sentences, labels : sequences of equal length, instead of queries, corpus and relevant_docs
     precision : "float32", "int8", "uint8", "binary" or "ubinary"
-        Embeddings become what `quantize_embeddings` makes of them. Both kinds of bits are codes under Hamming
-        distance, packed chunk by chunk, and their score function is called `hamming`.
+        Embeddings are converted by `quantize_embeddings`. "binary" and "ubinary" embeddings are packed chunk by chunk
+        and compared by Hamming distance; their score function is called `hamming`.
 
     Attributes
     ----------
     results : {name of the score function: Result} of the last evaluation
-        With the interval of every query, to compare, to plot and to save.
-    primary_metric : the name of the metric that models are chosen by; None before the first evaluation
+        Each has the interval of every query, and can be compared, plotted and saved.
+    primary_metric : the name of the metric by which models are selected; None before the first evaluation
 
     Raises
     ------
     InputError
-        Ids, labels or options that do not belong together, a model of another kind, a CSV file with other columns.
+        Ids, labels or options are inconsistent, the model is of another kind, or the CSV file has other columns.
 
     Examples
     --------
@@ -170,13 +171,13 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Encode, evaluate, write a row; the metrics by name, after `name` where there is one."""
+        """Encode the texts, evaluate, add a row to the CSV file, and return the metrics, their names after `name`."""
         check_model(model, [ENCODES[kind] for kind in self.task.kinds])
         distances = distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(
-                f"main_score_function is '{self.main_score_function}', and the evaluation has "
-                f"{', '.join(distances)}. Name one of them, or leave it out.",
+                f"main_score_function is '{self.main_score_function}', but the evaluation has only "
+                f"{', '.join(distances)}. Pass one of them, or leave it out.",
                 "main_score_function",
             )
         headers = ["epoch", "steps", *columns(self.metrics, list(distances))]
@@ -206,9 +207,9 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         return metrics
 
     def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Array:
-        """The embeddings of texts, or their codes, chunk by chunk.
+        """Encode texts chunk by chunk, and return their embeddings or binary codes.
 
-        kind : query, document or sentence
+        kind : "query", "document" or "sentence"
         """
         encode = getattr(model, ENCODES[kind])
         side = "corpus" if kind == "document" else "query"
@@ -237,20 +238,18 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
 
     @property
     def description(self) -> str:
-        """What the card of a model calls the evaluation."""
+        """The name of the evaluation in a model card."""
         return "Information Retrieval with Ties"
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What the card of a model shows of the evaluation."""
+        """The options of the evaluation that a model card shows."""
         return {key: getattr(self, key) for key in CONFIGURATION if getattr(self, key) is not None}
 
 
 def as_task(queries: Any, corpus: Any, relevant_docs: Any, sentences: Any, labels: Any) -> Task:
-    """What is evaluated on: exactly one of both kinds."""
+    """The task of the evaluation, from exactly one of the two kinds of data."""
     if sentences is None and labels is None:
         return Retrieval(queries, corpus, relevant_docs)
     if not (queries is corpus is relevant_docs is None):
-        raise InputError(
-            "Pass either queries, corpus and relevant_docs, or sentences and labels; some of both were passed."
-        )
+        raise InputError("Pass either queries, corpus and relevant_docs, or sentences and labels, not some of both.")
     return Labelled(sentences, labels)

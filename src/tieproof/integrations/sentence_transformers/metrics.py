@@ -1,4 +1,4 @@
-"""The metrics of `InformationRetrievalEvaluator`: their names, their columns, and which measure each is."""
+"""The metrics of `InformationRetrievalEvaluator`: their names, their columns, and tieproof's measure for each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,16 +17,16 @@ FAMILIES = {
     "ndcg": ("NDCG", "nDCG"),
     "map": ("MAP", "AP(norm=min)"),
 }
-"""What its metrics are called in dictionaries and in columns, and our measure.
+"""The metrics by their names in dictionaries: their names in columns, and the measures of tieproof.
 
-They are those of `compute_metrics` in version 6.2: precision divides by k and recall by the number of relevant
-documents, MRR is that of the first one down to rank k, gains of nDCG are 0 and 1, its ideal has all relevant
-documents, and MAP divides by the smaller of k and their number.
+They follow `compute_metrics` in version 6.2. Precision divides by k, and recall by the number of relevant documents.
+MRR uses the first relevant document down to rank k. The gains of nDCG are 0 and 1, and its ideal ranking has all
+relevant documents. MAP divides by the smaller of k and the number of relevant documents.
 """
 
 
 class Metric(NamedTuple):
-    """A metric at a cutoff: its name in dictionaries, in columns, and that of our measure.
+    """A metric at a cutoff: its name in dictionaries, its name in columns, and the measure of tieproof.
 
     >>> Metric.of("map", 100)
     Metric(name='map@100', column='MAP@100', measure='AP(norm=min)@100')
@@ -38,7 +38,7 @@ class Metric(NamedTuple):
 
     @classmethod
     def of(cls, family: str, k: int) -> "Metric":
-        """The metric of a family, at a cutoff."""
+        """The metric of a family at a cutoff."""
         column, measure = FAMILIES[family]
         return cls(f"{family}@{k}", f"{column}@{k}", f"{measure}@{k}")
 
@@ -59,7 +59,7 @@ def metrics_at(cutoffs: Mapping[str, Sequence[int]]) -> list[Metric]:
 
 
 def checked_cutoffs(name: str, values: Any) -> list[int]:
-    """Cutoffs, at least one, each once."""
+    """Check a list of cutoffs, and return it without repetitions; an empty list is refused."""
     if not isinstance(values, Sequence) or isinstance(values, str) or not values:
         raise InputError(f"{name} must be a list of cutoffs such as [10], not {values!r}.", name)
     for k in values:
@@ -68,9 +68,10 @@ def checked_cutoffs(name: str, values: Any) -> list[int]:
 
 
 def measures_of(metrics: Sequence[Metric]) -> list[str]:
-    """The measures of metrics, and Success@k beside every R@k.
+    """The measures of metrics, and Success@k for every R@k.
 
-    Without it, tieproof warns that papers on metric learning call it R@k; here both have names of their own.
+    If Success@k is missing, tieproof warns that papers on metric learning mean it by R@k; here the names are
+    distinct.
 
     >>> measures_of([Metric.of("recall", 3), Metric.of("mrr", 10)])
     ['R@3', 'RR@10', 'Success@3']
@@ -80,7 +81,7 @@ def measures_of(metrics: Sequence[Metric]) -> list[str]:
 
 
 def columns(metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
-    """The columns of a table: each metric of each score function, and its bounds.
+    """The columns of a table: each metric of each score function, with its bounds.
 
     >>> columns([Metric.of("ndcg", 10)], ["cosine"])
     ['cosine-NDCG@10', 'cosine-NDCG@10_lower', 'cosine-NDCG@10_expected', 'cosine-NDCG@10_upper']
@@ -99,6 +100,6 @@ def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str
 
 
 def ends() -> Iterator[str]:
-    """What follows the name of a metric: nothing, and then each bound."""
+    """The suffixes of the name of a metric: none, and then each bound."""
     yield ""
     yield from (f"_{bound}" for bound in BOUNDS)

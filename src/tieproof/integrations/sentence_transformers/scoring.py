@@ -1,4 +1,4 @@
-"""How embeddings are compared: score functions as distances, and embeddings of few bits."""
+"""How embeddings are compared: the distances of score functions, and quantized embeddings."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, get_args
@@ -18,29 +18,29 @@ Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 DISTANCES = {"cosine": "cosine", "dot": "dot", "euclidean": "euclidean", "manhattan": "cityblock"}
-"""Our distance for each similarity of single vectors: both rank alike."""
+"""The distance of tieproof with the same ranking as each similarity of single vectors."""
 
 BINARY = ("binary", "ubinary")
 HAMMING = "hamming"
-"""What scores of codes are called, whose distance is the number of bits that differ."""
+"""The name of the score function of binary codes, whose distance is the number of bits that differ."""
 
 
 def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFunction] | None) -> None:
-    """Refuse an unknown precision, score functions of codes, and none at all."""
+    """Refuse an unknown precision, score functions for binary codes, and empty score functions."""
     if score_functions is not None:
         check_functions(score_functions)
     if precision is not None:
         check_choice("precision", precision, get_args(Precision))
     if precision in BINARY and score_functions is not None:
         raise InputError(
-            f"precision='{precision}' makes codes, which are compared by their Hamming distance, and score_functions "
-            "were passed. Leave them out.",
+            f"score_functions cannot be used with precision='{precision}', whose codes are compared by Hamming "
+            "distance. Leave score_functions out.",
             "score_functions",
         )
 
 
 def check_functions(score_functions: Any) -> None:
-    """Refuse what is no dictionary of functions by their names, and an empty one."""
+    """Refuse anything but a non-empty dictionary of functions by their names."""
     if not isinstance(score_functions, Mapping):
         raise InputError(
             'score_functions must be a dictionary such as {"cosine": cos_sim}, not '
@@ -49,38 +49,37 @@ def check_functions(score_functions: Any) -> None:
         )
     if not score_functions:
         raise InputError(
-            "score_functions is empty. Name at least one function, or leave it out: then the similarity of the model "
-            "is taken.",
+            "score_functions is empty. Pass at least one function, or leave it out to use the similarity of the "
+            "model.",
             "score_functions",
         )
     for name, function in score_functions.items():
         if not isinstance(name, str) or not callable(function):
             raise InputError(
-                "score_functions must hold functions of two tensors by their names, and holds "
-                f"{name!r}: {function!r}.",
+                f"score_functions must map names to functions of two tensors, but contains {name!r}: {function!r}.",
                 "score_functions",
             )
 
 
 def check_model(model: Any, methods: Iterable[str]) -> None:
-    """Refuse what gives no vector of fixed length for each text, by methods of these names."""
+    """Refuse a model that lacks one of these methods, or that does not return dense vectors."""
     name = type(model).__name__
     if isinstance(model, SparseEncoder):
         raise InputError(
-            f"{name} gives sparse vectors, and those of a SentenceTransformer are expected. Let "
-            "SparseInformationRetrievalEvaluator write its predictions, write_predictions=True, and pass their "
+            f"{name} returns sparse vectors, but dense vectors of a SentenceTransformer are expected. Let "
+            "SparseInformationRetrievalEvaluator write its predictions with write_predictions=True, and pass the "
             "file to tieproof.evaluate_run.",
             "model",
         )
     missing = [method for method in methods if not hasattr(model, method)]
     if missing:
-        raise InputError(f"The model is of type {name} and has no {missing[0]}. Pass a SentenceTransformer.", "model")
+        raise InputError(f"model is of type {name}, which has no {missing[0]}. Pass a SentenceTransformer.", "model")
 
 
 def distances_for(
     model: Any, score_functions: Mapping[str, ScoreFunction] | None, precision: str | None
 ) -> dict[str, str | DistanceFunction]:
-    """The distance of each score function, by the names of these, sorted."""
+    """The distances by the names of the score functions, sorted."""
     if precision in BINARY:
         return {HAMMING: HAMMING}
     if score_functions is not None:
@@ -88,14 +87,14 @@ def distances_for(
     name = model.similarity_fn_name
     if name not in DISTANCES:
         raise InputError(
-            f"The similarity of the model is '{name}', and those of single vectors are known: "
-            f"{', '.join(DISTANCES)}. Choose one of them, or pass score_functions."
+            f"The similarity of the model is '{name}', which is not one of {', '.join(DISTANCES)}. Choose one of "
+            "them, or pass score_functions."
         )
     return {name: DISTANCES[name]}
 
 
 def distance_of(function: ScoreFunction) -> str | DistanceFunction:
-    """The distance that ranks as a score function does: exact for those of the library, else its own floats."""
+    """The distance that ranks as a score function does: exact for the library's functions, else by its floats."""
     for name, distance in DISTANCES.items():
         if function is SimilarityFunction.to_similarity_fn(name):
             return distance
@@ -110,15 +109,15 @@ def distance_of(function: ScoreFunction) -> str | DistanceFunction:
 
 
 def as_tensor(embeddings: Array) -> torch.Tensor:
-    """Embeddings as score functions take them, which divide and square them: floats."""
+    """Embeddings as floats, because score functions divide and square them."""
     floats = embeddings if embeddings.dtype.kind == "f" else embeddings.astype(np.float32)
     return torch.tensor(floats)
 
 
 def packed(embeddings: Array, precision: str | None) -> Array:
-    """The signs of embeddings as packed bits, where such codes are asked for; else the embeddings as they are.
+    """The signs of embeddings as packed bits if the precision is binary; otherwise the embeddings unchanged.
 
-    Codes of "binary" are those of "ubinary" with 128 subtracted from each byte, which changes no distance.
+    The codes of "binary" are the codes of "ubinary" minus 128 in each byte, which does not change any distance.
     """
     if precision not in BINARY:
         return embeddings
@@ -127,7 +126,7 @@ def packed(embeddings: Array, precision: str | None) -> Array:
 
 
 def calibrated(embeddings: Encoded, precision: str | None) -> Encoded:
-    """The embeddings in this precision; the ranges of 8 bits are those of the corpus, or of the sentences."""
+    """The embeddings in this precision; 8-bit values are scaled to the range of the corpus, or of the sentences."""
     if precision is None or precision in BINARY:
         return embeddings
     queries, corpus = embeddings

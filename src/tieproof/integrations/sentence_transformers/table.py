@@ -1,4 +1,4 @@
-"""The CSV file of an evaluator: a row for each evaluation, as the evaluators of sentence-transformers add them."""
+"""The CSV file of an evaluator, with a row for each evaluation as in the evaluators of sentence-transformers."""
 
 import csv
 import io
@@ -11,9 +11,9 @@ from tieproof.whole_files import atomic_write
 
 
 def check_columns(path: Path, columns: Sequence[str]) -> None:
-    """Refuse a table with other columns, whose rows would get the wrong names, and a place that has no room for one.
+    """Refuse a table with other columns, and a path that cannot be written.
 
-    The folder is made where there is none.
+    A missing folder is created.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,8 +29,8 @@ def check_columns(path: Path, columns: Sequence[str]) -> None:
         ) from error
     if there and there != list(columns):
         raise InputError(
-            f"{path} has other columns than this evaluation: {difference(there, columns)}. Move it away, or give the "
-            "evaluator another name=."
+            f"{path} has other columns than this evaluation: {difference(there, columns)}. Move the file away, or "
+            "pass another name= to the evaluator."
         )
 
 
@@ -38,18 +38,18 @@ def difference(there: Sequence[str], expected: Sequence[str]) -> str:
     """The first column that differs, in words.
 
     >>> difference(["epoch", "steps"], ["epoch", "steps", "cosine-NDCG@10"])
-    "column 3 is missing, and 'cosine-NDCG@10' is expected"
+    "column 3 is missing, but 'cosine-NDCG@10' is expected"
     """
     for number, name in enumerate(expected, 1):
         if number > len(there):
-            return f"column {number} is missing, and '{name}' is expected"
+            return f"column {number} is missing, but '{name}' is expected"
         if there[number - 1] != name:
-            return f"column {number} is '{there[number - 1]}', and '{name}' is expected"
-    return f"column {len(expected) + 1} is '{there[len(expected)]}', and no more are expected"
+            return f"column {number} is '{there[number - 1]}', but '{name}' is expected"
+    return f"column {len(expected) + 1} is '{there[len(expected)]}', but no more columns are expected"
 
 
 def add_row(path: Path, columns: Sequence[str], row: Sequence[Any]) -> None:
-    """Add a row at the end of a table, which is written whole or stays as it was."""
+    """Add a row at the end of a table; on an error the file is left unchanged."""
     added = io.StringIO(newline="")
     writer = csv.writer(added, lineterminator="\n")
     before = path.read_bytes() if path.exists() else b""

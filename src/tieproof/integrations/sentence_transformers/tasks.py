@@ -1,4 +1,4 @@
-"""What a model is evaluated on: queries, a corpus and who is relevant, or sentences with labels."""
+"""The data that a model is evaluated on: queries, a corpus and relevant documents, or sentences with labels."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -15,23 +15,23 @@ from tieproof.ties import Array, IntArray
 
 
 class Encoded(NamedTuple):
-    """Embeddings of the queries and of the corpus, which is None where the queries are searched for one another."""
+    """Embeddings of the queries and of the corpus; the corpus is None if the queries are searched for one another."""
 
     queries: Array
     corpus: Array | None
 
 
 class Task(ABC):
-    """Texts, and who is relevant to whom; `TieproofEvaluator` makes it.
+    """Texts and their relevance; `TieproofEvaluator` creates it.
 
-    kinds : what its texts are, of query, document and sentence
+    kinds : the kinds of its texts: "query", "document" or "sentence"
     """
 
     kinds: tuple[str, ...]
 
     @abstractmethod
     def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
-        """The embeddings of all texts, by a function of texts and what they are: query, document or sentence."""
+        """The embeddings of all texts, by a function of the texts and their kind."""
 
     @abstractmethod
     def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
@@ -46,12 +46,14 @@ class Labelled(Task):
     def __init__(self, sentences: Any, labels: Any) -> None:
         if labels is None or sentences is None:
             given, missing = ("sentences", "labels") if labels is None else ("labels", "sentences")
-            raise InputError(f"{given} were passed without {missing}. Pass {missing}=, too, one for each.", missing)
+            raise InputError(
+                f"{given} were passed without {missing}. Pass {missing}= with one entry for each.", missing
+            )
         if isinstance(sentences, str | bytes | Mapping) or not isinstance(sentences, Iterable):
             raise InputError(f"sentences must be a list of texts, not {type(sentences).__name__}.", "sentences")
         self.sentences = list(sentences)
         if not self.sentences:
-            raise InputError("There are no sentences. At least two with one label are needed.", "sentences")
+            raise InputError("sentences is empty. Pass at least two sentences with the same label.", "sentences")
         with about("labels", "sentences"):
             self.labels = as_labels(labels, len(self.sentences), "labels", "sentences")
         if not shared(self.labels):
@@ -71,7 +73,7 @@ class Labelled(Task):
 
 
 def shared(labels: Array) -> bool:
-    """Whether any two items share a label, of (n,) labels or (n, c) columns of 0 and 1.
+    """Whether any two items share a label; labels are (n,), or (n, c) columns of 0 and 1.
 
     >>> shared(np.array([3, 5, 3])), shared(np.array([3, 5])), shared(np.array([[0, 1], [1, 1]]))
     (True, False, True)
@@ -84,7 +86,7 @@ def shared(labels: Array) -> bool:
 class Retrieval(Task):
     """Queries, a corpus, and the documents that are relevant to each query.
 
-    Queries without any are left out, as `InformationRetrievalEvaluator` does.
+    Queries without relevant documents are left out, as in `InformationRetrievalEvaluator`.
     """
 
     kinds = ("query", "document")
@@ -116,7 +118,7 @@ class Retrieval(Task):
         return Encoded(encode(self.queries, "query"), encode(self.corpus, "document"))
 
     def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
-        """The queries against the corpus; the result knows their ids."""
+        """The result of searching the corpus for the queries, with the queries' ids."""
         found = evaluate(embeddings.queries, gallery=embeddings.corpus, relevance=self.relevance, **options)
         return found.named(self.query_ids)
 
@@ -124,9 +126,9 @@ class Retrieval(Task):
 def relevant_ids(query: Hashable, documents: Any) -> list[Hashable]:
     """The documents relevant to a query, each once."""
     if isinstance(documents, str | Mapping) or not isinstance(documents, Iterable):
-        grades = " InformationRetrievalEvaluator knows no grades: pass the ids of those that are relevant."
+        grades = " Grades are not supported, as in InformationRetrievalEvaluator: pass the ids of relevant documents."
         raise InputError(
-            f"relevant_docs must hold a set of ids for each query, and for query {query!r} it holds "
+            f"relevant_docs must have a set of ids for each query, but for query {query!r} it has "
             f"{type(documents).__name__}.{grades if isinstance(documents, Mapping) else ''}",
             "relevant_docs",
         )
@@ -136,14 +138,14 @@ def relevant_ids(query: Hashable, documents: Any) -> list[Hashable]:
 def relevance_of(
     judged: Sequence[Sequence[Hashable]], query_ids: Sequence[Hashable], corpus_ids: Sequence[Hashable]
 ) -> IntArray:
-    """Rows (query, document) of the places of both."""
+    """The relevant pairs as rows (position of the query, position of the document)."""
     place = {document: at for at, document in enumerate(corpus_ids)}
     for query, documents in zip(query_ids, judged, strict=True):
         missing = next((document for document in documents if document not in place), None)
         if missing is not None:
             raise InputError(
-                f"relevant_docs names document {missing!r} for query {query!r}, and the corpus has none of this id, "
-                f"so that no model can find it. {remedy(missing, place)}",
+                f"relevant_docs names document {missing!r} for query {query!r}, but the corpus has no document with "
+                f"this id, so no model can find it. {remedy(missing, place)}",
                 ("relevant_docs", "corpus"),
             )
     rows = [(at, place[document]) for at, documents in enumerate(judged) for document in documents]
@@ -151,7 +153,7 @@ def relevance_of(
 
 
 def some_ids(ids: Iterable[Hashable]) -> str:
-    """The first of some ids, to be compared by whoever reads them.
+    """The first three ids as text for a message.
 
     >>> some_ids({1: "a", 2: "b", 3: "c", 4: "d"}), some_ids(["7"]), some_ids([])
     ('1, 2, 3, …', "'7'", 'none')
@@ -161,12 +163,12 @@ def some_ids(ids: Iterable[Hashable]) -> str:
 
 
 def remedy(missing: Hashable, ids: Collection[Hashable]) -> str:
-    """What to do where an id is not among those of the corpus.
+    """The advice for an id that the corpus does not have.
 
     >>> remedy(7, ["7", "8"])
-    "It has '7', and an integer is no string: write the ids in the same way on both sides."
+    "It has '7', but integers and strings differ: write the ids in the same way on both sides."
     """
     other = int(missing) if isinstance(missing, str) and missing.isdecimal() else str(missing)
     if other in ids:
-        return f"It has {other!r}, and an integer is no string: write the ids in the same way on both sides."
-    return "Add it to the corpus, or take it out of relevant_docs."
+        return f"It has {other!r}, but integers and strings differ: write the ids in the same way on both sides."
+    return "Add the document to the corpus, or remove it from relevant_docs."

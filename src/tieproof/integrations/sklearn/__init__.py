@@ -1,4 +1,4 @@
-"""Scorers and a display for scikit-learn, with the whole interval that ties leave open (extra `sklearn`).
+"""Scorers and a display for scikit-learn, with the whole interval over tied items (extra `sklearn`).
 
 >>> from sklearn.dummy import DummyClassifier
 >>> from tieproof.integrations.sklearn import tieproof_scorer

@@ -1,4 +1,4 @@
-"""A display: the picture of a result, as scikit-learn's displays are made."""
+"""A display, in the style of scikit-learn's displays, that draws a result."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -26,9 +26,9 @@ from tieproof.views.pictures.measures import plot_measures
 
 
 class TieIntervalDisplay:
-    """The interval of every measure over all orderings of tied items, as a picture (extra `plot`).
+    """A picture of the interval of every measure over all orderings of tied items (extra `plot`).
 
-    result : of any evaluation of tieproof; `from_estimator` and `from_predictions` make one
+    result : the result of any evaluation of tieproof; `from_estimator` and `from_predictions` compute one
 
     After `plot`, `ax_` are the axes and `figure_` is the figure.
 
@@ -43,7 +43,7 @@ class TieIntervalDisplay:
         self.result = result
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw into these axes of matplotlib, or into those of a new figure, and return the display."""
+        """Draw into these axes of matplotlib, or into a new figure, and return the display."""
         self.ax_ = plot_measures(self.result, ax)
         self.figure_ = self.ax_.figure
         return self
@@ -61,7 +61,7 @@ class TieIntervalDisplay:
         pos_label: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Evaluate a fitted estimator on samples X with the labels y, as `tieproof_scorer` does, and draw it."""
+        """Evaluate a fitted estimator on samples X with labels y, as `tieproof_scorer` does, and draw the result."""
         scorer = tieproof_scorer(measures, response_method=response_method, distance=distance, pos_label=pos_label)
         return cls(scorer.evaluate(estimator, X, y)).plot(ax)
 
@@ -76,25 +76,25 @@ class TieIntervalDisplay:
         pos_label: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Evaluate scores, larger is more probably so, and draw it.
+        """Evaluate scores, where larger means more probable, and draw the result.
 
         y_true : (n,) classes, or (n, c) of 0 and 1, one column for each label
         y_score : (n,) scores of the positive class, for one ranking of all samples; or (n, c) scores of every class
-            or label, for a ranking of them for each sample
-        labels : (c,) the classes of the columns of `y_score`; by default those in `y_true`, sorted
-        pos_label : the positive class; by default 1, where the others are 0 or -1
+            or label, for a ranking of the classes or labels for each sample
+        labels : (c,) the classes of the columns of `y_score`; by default the classes in `y_true`, sorted
+        pos_label : the positive class; by default 1 if the other class is 0 or -1
         """
         names = list(map(str, parse_measures(measures)))
         return cls(evaluate_predictions(y_true, y_score, names, labels, pos_label)).plot(ax)
 
 
 def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels: Any, pos_label: Any) -> Result:
-    """The result of these scores; their shape says what they rank."""
+    """The result of these scores; their shape determines what they rank."""
     y, scores = as_target(y_true), as_numbers(dense(y_score), "scores")
     if labels is not None and (y.ndim == 2 or scores.ndim == 1):
         raise InputError(
-            "labels= names the columns of scores of classes, and here "
-            f"{'y_true has columns of its own' if y.ndim == 2 else 'the scores are one column'}. Leave it out.",
+            "labels= names the columns of the scores of classes, but here "
+            f"{'y_true has columns of its own' if y.ndim == 2 else 'the scores are one column'}. Leave labels= out.",
             "labels",
         )
     if y.ndim == 2:
@@ -105,25 +105,26 @@ def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels:
     classes = np.unique(y) if labels is None else as_label_array(labels, "labels")
     if len(np.unique(classes)) < max(2, len(classes)):
         raise InputError(
-            f"The columns of the scores are those of the classes {classes.tolist()}, and at least two different ones "
-            "are needed. Pass all classes that were ranked as labels=, each once.",
+            f"The columns of the scores belong to the classes {classes.tolist()}, but at least two different classes "
+            "are needed. Pass all ranked classes as labels=, each once.",
             "labels",
         )
     if scores.ndim != 2 or scores.shape[1] != len(classes):
         raise InputError(
-            f"The scores arrived with the shape {scores.shape}, and there are {len(classes)} classes. Pass one "
-            "column for each class, with labels= where y_true does not hold all of them."
+            f"The scores have shape {scores.shape}, but there are {len(classes)} classes. Pass one column for each "
+            "class, and labels= if y_true does not contain all classes."
         )
     if len(classes) == 2:
         raise InputError(
-            "Two classes have two columns of scores, of which one says all. Pass that of the positive class, "
-            "y_score[:, 1]."
+            "The scores have two columns for two classes, but one column is enough. Pass the column of the positive "
+            "class, y_score[:, 1]."
         )
     check_types(y, classes, "labels in y_true", "labels of the scores")
     refuse_pos_label(pos_label, f"{len(classes)} classes are ranked for each sample")
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise InputError(
-            f"y_true holds {unknown.tolist()[0]!r}, which is none of labels={classes.tolist()}.", "labels"
+            f"y_true contains {unknown.tolist()[0]!r}, which is not in labels={classes.tolist()}. Add it to labels=.",
+            "labels",
         )
     return rank_classes(y, scores, classes, measures)

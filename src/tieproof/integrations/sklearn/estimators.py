@@ -1,4 +1,4 @@
-"""What fitted estimators say of samples, as rankings: which method is asked, and what its numbers rank."""
+"""Rankings from fitted estimators: which method is called, and what its numbers rank."""
 
 from typing import Any, NamedTuple
 
@@ -29,12 +29,12 @@ RESPONSES = ("auto", "transform", "decision_function", "predict_proba", "predict
 
 
 class Asked(NamedTuple):
-    """What is asked of an estimator; scorers and displays take it as arguments.
+    """The options of an evaluation of an estimator, which are arguments of scorers and displays.
 
-    measures : their names
+    measures : the names of the measures
     response_method : one of `RESPONSES`
-    distance : between embeddings
-    pos_label : the positive class of two; None: the second one
+    distance : the distance between embeddings
+    pos_label : the positive one of two classes; None for the second class
     """
 
     measures: Measures
@@ -44,10 +44,10 @@ class Asked(NamedTuple):
 
 
 def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
-    """The result of a fitted estimator on samples X with the labels y."""
+    """The result of a fitted estimator on samples X with labels y."""
     method = method_of(estimator, asked.response_method)
     if y is None:
-        raise InputError("y is missing: pass the label of each sample, which says what is relevant.", "y")
+        raise InputError("y is missing: pass the label of each sample, which defines what is relevant.", "y")
     response = getattr(estimator, method)(X)
     if method == "transform":
         refuse_pos_label(asked.pos_label, "every sample is ranked for the others of its label")
@@ -61,10 +61,10 @@ def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
 
 
 def method_of(estimator: Any, asked: str) -> str:
-    """The method that is asked for, or for "auto" the first one that there is.
+    """The requested method, or for "auto" the first available one.
 
-    A classifier is asked for scores of classes, a regressor for its predictions, anything else for embeddings, and
-    where it has none for scores, as detectors of outliers.
+    A classifier gives scores of classes, a regressor its predictions, and any other estimator embeddings or, like
+    outlier detectors, scores.
     """
     name = type(estimator).__name__
     if asked != "auto":
@@ -77,7 +77,7 @@ def method_of(estimator: Any, asked: str) -> str:
         methods = ("transform", "decision_function")
     if methods == ("predict",) and is_classifier(estimator):
         raise InputError(
-            f"predict of the classifier {name} gives classes, which rank nothing. Let response_method be "
+            f"predict of the classifier {name} returns classes, which rank nothing. Pass response_method="
             "'decision_function', 'predict_proba' or 'auto'.",
             "response_method",
         )
@@ -92,17 +92,20 @@ def method_of(estimator: Any, asked: str) -> str:
 
 
 def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> Result:
-    """The result of a classifier by what it says of its classes; they are a list, one for each column, for labels."""
+    """The result of a classifier from its response; `classes` is a list of arrays if it has several outputs."""
     if y.ndim == 2:
         refuse_pos_label(asked.pos_label, "labels are ranked for each sample")
         return rank_labels(y, scores_of_labels(classes, response), asked.measures)
     if isinstance(classes, list):
         raise InputError(
-            f"The classifier has {len(classes)} outputs, and y only one column. Pass one for each output."
+            f"The classifier has {len(classes)} outputs, but y has only one column. Pass one column for each output."
         )
     known = as_label_array(classes, "classes_ of the classifier")
     if len(known) < 2:
-        raise InputError(f"The classifier knows only the class {known.tolist()[0]!r}, so its scores rank nothing.")
+        raise InputError(
+            f"The classifier was fitted with only the class {known.tolist()[0]!r}, so its scores rank nothing. Fit "
+            "it with at least two classes."
+        )
     if len(known) > 2:
         refuse_pos_label(asked.pos_label, f"{len(known)} classes are ranked for each sample")
         return rank_classes(y, response, known, asked.measures)
@@ -110,28 +113,30 @@ def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> 
     unknown = np.setdiff1d(y, known)
     if len(unknown):
         raise InputError(
-            f"y holds {unknown.tolist()[0]!r}, which the classifier of {known.tolist()} was not fitted with. Choose "
-            "the folds so that every class is in each, for example with StratifiedKFold."
+            f"y contains {unknown.tolist()[0]!r}, but the classifier was fitted with {known.tolist()} only. Choose "
+            "the folds so that each fold has every class, for example with StratifiedKFold."
         )
     positive = known.tolist()[1] if asked.pos_label is None else asked.pos_label
     if positive not in known.tolist():
-        raise InputError(f"pos_label={positive!r} is none of the classes {known.tolist()}.", "pos_label")
+        raise InputError(
+            f"pos_label={positive!r} is not one of the classes {known.tolist()}. Pass one of them.", "pos_label"
+        )
     return rank_samples(
         y, scores_of_class(np.asarray(response), int(np.argmax(known == positive))), positive, asked.measures
     )
 
 
 def scores_of_class(response: Array, place: int) -> Array:
-    """Of two classes the scores of the one at this place; a single column is that of the second."""
+    """The scores of one of two classes, by its index; a single column has the scores of the second class."""
     if response.ndim == 2:
         return scores_of_columns(response, (len(response), 2), "classes")[:, place]
     return response if place else -response
 
 
 def scores_of_labels(classes: Any, response: Any) -> Array:
-    """The scores of every label as columns; some classifiers give a table of probabilities for each label.
+    """The scores of every label as columns; some classifiers return a table of probabilities for each label.
 
-    A label that no sample of the training had has the probability 0.
+    A label that no training sample had has probability 0.
     """
     if not isinstance(response, list):
         return np.asarray(response)
@@ -147,8 +152,8 @@ def evaluate_regressor(y: Any, values: Any, asked: Asked) -> Result:
     grades = as_numbers(dense(y), "grades in y")
     if grades.size and grades.min() < 0:
         raise InputError(
-            f"The predictions of a regressor rank samples by their grades in y, which must be at least 0, and hold "
-            f"{grades.min()}. Pass grades, or classes and pos_label=.",
+            f"For a regressor, y must contain the samples' grades of at least 0, but contains {grades.min()}. Pass "
+            "grades, or classes and pos_label=.",
             "y",
         )
     return rank_graded(grades, dense(values), asked.measures)

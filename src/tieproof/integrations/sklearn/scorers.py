@@ -1,4 +1,4 @@
-"""Scorers: what `scoring=` of scikit-learn takes."""
+"""Scorers for the argument `scoring=` of scikit-learn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,32 +22,32 @@ def tieproof_scorer(
     distance: str | DistanceFunction = "cosine",
     pos_label: Any = None,
 ) -> "TieproofScorer":
-    """A scorer for `cross_validate`, `GridSearchCV` and whatever else takes `scoring=`.
+    """Make a scorer for `cross_validate`, `GridSearchCV` and every other function with the argument `scoring=`.
 
     Parameters
     ----------
-    measures : a name such as "P@1", or several of them
+    measures : a name such as "P@1", or several names
     bound : "lower", "expected", "upper" or "interval"
-        Which value over all orderings of tied items is the score; "lower" is the one that ties never pay in. With one
-        measure and one bound the scorer returns a float. With "interval" or several measures it returns a dictionary
-        of floats with the names of `Result.to_flat_dict`, such as "p_at_1_lower"; a search then needs
-        `refit="p_at_1_lower"`.
+        Which value over all orderings of tied items is the score; with "lower", ties never pay. With one measure and
+        one bound the scorer returns a float. With "interval" or several measures it returns a dictionary of floats
+        with the names of `Result.to_flat_dict`, such as "p_at_1_lower"; a search then needs `refit="p_at_1_lower"`.
     response_method : "auto", "transform", "decision_function", "predict_proba" or "predict"
-        What the estimator is asked for. "auto": a classifier for `decision_function`, or else `predict_proba`; a
-        regressor for `predict`; anything else for `transform`, or else `decision_function`.
+        The method of the estimator that is called. "auto" calls `decision_function`, or else `predict_proba`, of a
+        classifier; `predict` of a regressor; and `transform`, or else `decision_function`, of any other estimator.
     distance :
-        Of the embeddings that `transform` returns: as in `tieproof.evaluate`.
+        The distance between the embeddings that `transform` returns, as in `tieproof.evaluate`.
     pos_label :
-        The positive class of two; by default the second of `classes_`, or 1.
+        The positive one of two classes; by default the second of `classes_`, or 1.
 
-    What is ranked follows from the response and from y. Embeddings: every sample queries all the others, and those
-    with its label are relevant. Scores of two classes: one ranking of all samples, those of the positive class are
-    relevant. Scores of more classes, or of labels (y in columns of 0 and 1): for each sample a ranking of the
-    classes, of which its own are relevant; a class that the classifier was not fitted with is never found, and the
-    sample scores 0. One value for each sample: one ranking of all samples, relevant by y, which holds two classes or
-    the samples' grades.
+    The response and y determine what is ranked:
 
-    Raises InputError at once for unknown names; and when called, where what arrived ranks nothing.
+    - Embeddings: every sample queries all the others, and the samples with its label are relevant.
+    - Scores of two classes: all samples are ranked once, and the samples of the positive class are relevant.
+    - Scores of more classes, or of labels (y in columns of 0 and 1): each sample ranks the classes, and its own are
+      relevant. A class that the classifier was not fitted with is never found, and the sample scores 0.
+    - One value for each sample: all samples are ranked once; y has two classes or the samples' grades.
+
+    Raises InputError at once for unknown names, and when the scorer is called if the data defines no ranking.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import cross_val_score
@@ -63,17 +63,18 @@ def tieproof_scorer(
     names = tuple(map(str, parse_measures(measures)))
     check_choice("bound", bound, BOUNDS)
     check_choice("response_method", response_method, RESPONSES)
-    reported(distance)  # refuses an unknown name now, and not in every fold
+    reported(distance)  # refuses an unknown name now instead of in every fold
     return TieproofScorer(Asked(names, response_method, distance, pos_label), bound)
 
 
 @dataclass(frozen=True, repr=False)
 class TieproofScorer:
-    """What `tieproof_scorer` makes: it is called with a fitted estimator, X and y.
+    """The scorer that `tieproof_scorer` returns; call it with a fitted estimator, X and y.
 
-    Scorers that are told the same are equal; they can be pickled and copied, so they travel to other processes.
+    Scorers with the same options are equal. Scorers can be copied and pickled, so they can be sent to other
+    processes.
 
-    asked : what is asked of the estimator
+    asked : the options of the evaluation
     bound : which value is the score
     """
 
@@ -81,7 +82,7 @@ class TieproofScorer:
     bound: str
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
-        """The score, larger is better; or several by their names."""
+        """The score (larger is better), or several scores by their names."""
         result = self.evaluate(estimator, X, y)
         if self.bound == "interval":
             return result.to_flat_dict()
@@ -91,11 +92,11 @@ class TieproofScorer:
         return float(getattr(estimate, self.bound))
 
     def evaluate(self, estimator: Any, X: Any, y: Any) -> Result:
-        """All that there is to know of this estimator: the `Result` that the score is taken from."""
+        """The `Result` of this estimator, from which the score is taken."""
         return evaluate_estimator(estimator, X, y, self.asked)
 
     def __repr__(self) -> str:
-        """The call that makes it, without what is as by default."""
+        """The call that makes this scorer, without default arguments."""
         measures = self.asked.measures[0] if len(self.asked.measures) == 1 else list(self.asked.measures)
         told: dict[str, tuple[Any, Any]] = {
             "bound": (self.bound, "lower"),
