@@ -91,7 +91,9 @@ CASES: dict[str, Case] = {
         compared(tp.evaluate_scores(RELEVANCE, RELEVANCE, measures=["AP"])),
         r"different measures: AP, RR and AP\..*or name in measures= those to compare",
     ),
-    "a comparison in a measure that a result lacks": Case(compared(measures=["P@1"]), r"no 'P@1'; it has AP, RR"),
+    "a comparison in a measure that a result lacks": Case(
+        compared(measures=["P@1"]), r"no measure 'P@1'; it has AP, RR"
+    ),
     "a comparison of means over different categories": Case(
         lambda: tp.compare({"base": categories(*"aabbcc"), "ours": categories(*"aabbbc")}),
         r"different categories: query 4 is in 'c' and in 'b'",

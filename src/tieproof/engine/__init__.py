@@ -1,6 +1,6 @@
-"""The doors of the engine: from a problem to ties. README.md beside this file draws what stands behind them.
+"""The public functions of the engine, from a problem to ties; README.md in this folder draws the modules behind them.
 
-Ways that a problem does not go are not loaded for it.
+Modules that a problem does not need are not loaded.
 """
 
 from collections.abc import Iterator
@@ -69,10 +69,10 @@ __all__ = [
 
 
 class TiesByPart(NamedTuple):
-    """The answer of the engine.
+    """The result of the engine.
 
-    parts : indices of queries and their ties, part after part as they are asked for; each query comes once
-    zero_vectors : how many rows, of queries and gallery together, are all zero
+    parts : an iterator of indices of queries and their ties, computed part by part; each query occurs once
+    zero_vectors : the number of rows, in queries and gallery together, that are all zero
     """
 
     parts: Parts
@@ -80,7 +80,7 @@ class TiesByPart(NamedTuple):
 
 
 def ties_of(problem: Problem | GivenLists, watch: Watch = unwatched) -> TiesByPart:
-    """The ties of all queries that hold a relevant item, in one of four ways."""
+    """The ties with a relevant item of all queries, computed by one of four methods."""
     if isinstance(problem, GivenLists):
         from tieproof.engine.dense import ties_of_lists
 
@@ -100,7 +100,7 @@ def ties_of(problem: Problem | GivenLists, watch: Watch = unwatched) -> TiesByPa
 
 
 def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
-    """Ties by counting, block after block of queries."""
+    """Compute ties by counting tiles, one block of queries after the other."""
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity, kind="stable")
     with watch(len(space.queries) * len(space.items)) as advance:
@@ -113,4 +113,4 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
             for queries in spans:
                 yield queries, ranked.ties(start, start + len(queries))
                 start += len(queries)
-            del ranked  # or it would stay in memory while the next block is ranked
+            del ranked  # otherwise it would stay in memory while the next block is ranked

@@ -1,8 +1,8 @@
-"""Counting a tile: near items are listed, then placed; rows with many of them are counted by buckets.
+"""Count a tile: near items are listed and then placed, or counted by buckets in rows with many of them.
 
-Mostly few items are as near as a threshold of a query. All others need no counting, and are passed over.
+Usually, few items are as near as a threshold of a query. All other items need no counting and are skipped.
 
-All of that is done beside the counts, and what came of it is added to them under a lock.
+The results are first collected in a thread's own memory and then added to the counts under a lock.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,41 +30,41 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
-"""Items that are listed before they are placed: as many as a cache holds."""
+"""How many items are listed before they are placed: as many as fit into a cache."""
 
 PLACED = 2**14
-"""Items that are placed before they are counted under the lock."""
+"""How many items are placed before they are counted under the lock."""
 
 TALLY = 2**14
-"""Thresholds whose counts are added up at a time; they are locked meanwhile."""
+"""How many thresholds' counts are added at a time, under the lock."""
 
 BUCKETS = 8
-"""Buckets per threshold (measured)."""
+"""The number of buckets per threshold (measured)."""
 
 SOME = 256
-"""Buckets beside these, so that a few thresholds touch few of them."""
+"""The number of additional buckets, so that a few thresholds are in few of the buckets."""
 
 RUN = 32
-"""Entries of the table of buckets that are written together: so many may be written beyond the last."""
+"""How many entries of the table of buckets are written together; up to this many are written past the last one."""
 
 MOST = 2**15 - 1
-"""Thresholds up to which there are buckets: an entry of their table has 15 bits."""
+"""The largest number of thresholds for which buckets are used: an entry of their table has 15 bits."""
 
 WHOLE_NUMBERS = 2**12
-"""Whole numbers between the thresholds up to which each gets a count of its own."""
+"""The largest range of whole numbers between the thresholds in which each number gets its own count."""
 
 DENSE = 0.3
-"""Items per threshold and row of a tile from which buckets pay (measured)."""
+"""The number of items per threshold and row of a tile from which buckets are faster (measured)."""
 
 FEW = 40
-"""How many items of a row are placed one by one in any case."""
+"""Up to this many items in a row are always placed one by one."""
 
 FIRST_ROWS = 16
-"""Rows of a transposed tile that tell whether it is crowded."""
+"""The number of rows of a transposed tile that are sampled to see whether it is crowded."""
 
 
 def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limits:
-    """How far the queries look in tiles of a type, and how many items are then counted by buckets."""
+    """The limits of near items in tiles of a dtype, and the number of near items from which buckets are used."""
     length = thresholds.stop - thresholds.start
     few = np.where(length <= MOST, FEW + DENSE * length, np.inf)
     few[length == 0] = -1.0
@@ -73,7 +73,7 @@ def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limi
 
 
 def lowest_entries(thresholds: Thresholds, ratio: bool) -> FloatArray:
-    """What a tile must show of an item for it to be as near as each query's last threshold, perhaps."""
+    """The smallest tile entry with which an item may be as near as each query's last threshold."""
     some = thresholds.stop > thresholds.start
     far = thresholds.key[thresholds.stop[some] - 1] - thresholds.reach[some]
     if ratio:
@@ -84,7 +84,7 @@ def lowest_entries(thresholds: Thresholds, ratio: bool) -> FloatArray:
 
 
 def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> Room:
-    """Room for tiles of at most so many rows or columns and for so many queries of a stripe."""
+    """Working memory for tiles with at most `side` rows or columns and for `queries` queries of a stripe."""
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST)
     size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
     placed = max(min(PLACED, side**2), 2 * size)
@@ -114,12 +114,12 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
 
 
 def room_for_items(count: int) -> Undecided:
-    """Room for so many undecided items."""
+    """Working memory for `count` undecided items."""
     return Undecided(*(np.empty(count, dtype=np.int64) for _ in Undecided._fields))
 
 
 def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: int) -> Columns:
-    """What counting a transposed tile needs of query rows and of their queries start … stop-1."""
+    """The limits for counting a transposed tile, for query rows and their queries start … stop-1."""
     row = targets.row[start:stop] - rows.start
     lowest = np.full(rows.stop - rows.start, np.inf, dtype=limits.lowest.dtype)
     np.minimum.at(lowest, row, limits.lowest[start:stop])
@@ -127,7 +127,7 @@ def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: 
 
 
 def is_crowded(tile: Tile, columns: Columns, share: float) -> bool:
-    """Whether more than a share of a transposed tile is nearer than the last thresholds, by its first rows."""
+    """Whether more than this share of a transposed tile's first rows is nearer than the last thresholds."""
     factor, shift = tile.form.factor[:FIRST_ROWS, None], tile.form.shift[:FIRST_ROWS, None]
     return bool((tile.entries[:FIRST_ROWS] * factor - shift >= columns.lowest).mean() > share)
 
@@ -141,13 +141,13 @@ def transposed(entries: Array) -> Array:
 
 @native
 def transpose(entries: Array, out: Output[Array]) -> None:
-    """Write the transpose, in blocks that the cache holds."""
+    """Write the transpose in blocks that fit into the cache."""
 
 
 def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room: Room, lock: Lock) -> Iterator[int]:
-    """Count a tile for the queries start … stop-1; its rows are theirs.
+    """Count a tile for the queries start … stop-1, to which its rows belong.
 
-    Yields how many items are undecided, at the end and whenever there might be no room for more. The lock is held
+    Yields the number of undecided items at the end, and whenever there might be no room for more. The lock is held
     while counts change.
     """
 
@@ -158,7 +158,7 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
 
 
 def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
-    """Count in a transposed tile: its rows are items, its columns the queries' rows; yields the number undecided."""
+    """Count a transposed tile, whose rows are items and whose columns are query rows; yields as `count_rows`."""
 
     def count(item: int, undecided: int) -> Counted:
         return count_in_columns(tile, error, work, columns, item, undecided, room)
@@ -169,7 +169,7 @@ def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: 
 def in_pieces(
     count: Callable[[int, int], Counted], start: int, stop: int, error: Error, work: Work, room: Room, lock: Lock
 ) -> Iterator[int]:
-    """Count from `start` to `stop`, each time as much as there is room for what is to be added."""
+    """Count from `start` to `stop` in pieces whose results fit into the working memory."""
     counted = Counted(start, 0, 0, 0)
     most = len(work.undecided.query) - len(room.listed.query)
     while counted.next < stop:
@@ -183,9 +183,9 @@ def in_pieces(
 
 @native
 def count_in_rows(tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room) -> Counted:
-    """Count a tile for queries from `query` on, beside the counts: what is to be added to them is in `room`.
+    """Count a tile for the queries from `query` on; what is to be added to the counts is written to `room`.
 
-    undecided: items that are there already. It ends before `stop` where there might be no room for more.
+    undecided : the number of undecided items so far. Counting ends before `stop` if there might be no room for more.
     """
 
 
@@ -193,12 +193,12 @@ def count_in_rows(tile: Tile, error: Error, work: Work, query: int, stop: int, u
 def count_in_columns(
     tile: Tile, error: Error, work: Work, columns: Columns, item: int, undecided: int, room: Room
 ) -> Counted:
-    """The same for a transposed tile, whose rows are items, from `item` on."""
+    """Count a transposed tile, whose rows are items, from `item` on, as `count_in_rows` does."""
 
 
 @native
 def add_up(work: Work, room: Room, tallied: int, placed: int, exact: bool) -> None:
-    """Add to the counts what is in `room`, of so many tallied queries and so many placed items.
+    """Add to the counts the results in `room`, for `tallied` queries and `placed` items.
 
-    exact: items at thresholds are tallied, too.
+    exact : items at thresholds are tallied, too
     """

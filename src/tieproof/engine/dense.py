@@ -1,4 +1,4 @@
-"""Rankings given as numbers: each number is the exact nearness, and items are counted, not sorted."""
+"""Rankings passed as numbers: each number is the exact nearness, and items are counted instead of sorted."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,11 +16,11 @@ from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import Array, FloatArray, IntArray, Ties
 
 FEWEST = 2**20
-"""Numbers that are worth a thread, at least (measured)."""
+"""The smallest number of entries for which another thread is worth its cost (measured)."""
 
 
 class ListRoom(NamedTuple):
-    """Where a thread sorts and counts the items of one list after the other; kernels alone read it."""
+    """Working memory in which a thread sorts and counts the items of one list at a time; only kernels read it."""
 
     key: Array
     place: IntArray
@@ -31,18 +31,18 @@ class ListRoom(NamedTuple):
 
 
 class CountedLists(NamedTuple):
-    """How many ties were written, and whether all numbers are finite."""
+    """The number of ties written, and whether all numbers are finite."""
 
     ties: int
     finite: bool
 
 
 class CountedSpan(NamedTuple):
-    """What a thread found of some lists.
+    """The result of a thread for some lists.
 
-    ties : query, k, n, l, m, the rows, with queries counted from 0
-    grades : of the relevant items, tie after tie
-    relevant, excluded : how many items are, of each list
+    ties : the rows query, k, n, l, m, with queries counted from 0
+    grades : the grades of the relevant items, tie by tie
+    relevant, excluded : the numbers of relevant and of excluded items in each list
     """
 
     ties: IntArray
@@ -52,7 +52,7 @@ class CountedSpan(NamedTuple):
 
 
 def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
-    """The ties of given rankings, as one part."""
+    """The ties of the passed rankings, as one part."""
     total = int(given.start[-1])
     cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST, -(-total // given.threads))))
     spans = [slice(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(given.queries)}))]
@@ -88,7 +88,7 @@ def count_span(given: GivenLists, span: slice) -> CountedSpan:
 
 
 def list_room(most: int, most_excluded: int, graded: bool, element: np.dtype[Any]) -> ListRoom:
-    """Room for the list of the most relevant and of the most excluded items."""
+    """Working memory for lists with at most `most` relevant and `most_excluded` excluded items."""
     with_grades = most if graded else 0
     return ListRoom(
         key=np.empty((2, most), dtype=element),
@@ -101,7 +101,7 @@ def list_room(most: int, most_excluded: int, graded: bool, element: np.dtype[Any
 
 
 def last_ties(given: GivenLists) -> IntArray:
-    """Rows k, n, l, m of what is listed at the farthest number of each list, which an excluded item may have."""
+    """The rows k, n, l, m of the items at the farthest number of each list, which may be that of an excluded item."""
     last = np.empty((4, len(given.queries)), dtype=np.int64)
     block = given.relevant(slice(0, len(given.queries)))
     end_lists(given.numbers, given.start, block, given.small_is_near, last)
@@ -118,10 +118,10 @@ def count_lists(
     ties: Output[IntArray],
     grades: Output[FloatArray],
 ) -> CountedLists:
-    """Write the ties of each list that hold a relevant item: query, k, n, l, m, the rows of `ties`.
+    """Write the ties with a relevant item of each list, as the rows query, k, n, l, m of `ties`.
 
-    The list of query q is start[q] … start[q+1]-1. The grades, if relevant items have any, are those of tie after
-    tie, falling within a tie.
+    The list of query q is start[q] … start[q+1]-1. Grades, if there are any, are written tie by tie, in descending
+    order within a tie.
     """
 
 
@@ -129,11 +129,11 @@ def count_lists(
 def end_lists(
     number: Array, start: IntArray, relevant: RelevantBlock, small_is_near: bool, last: Output[IntArray]
 ) -> None:
-    """Write k, n, l, m, the rows of `last`, of what is listed at the farthest number of each list."""
+    """Write to the rows of `last` k, n, l and m of the items at the farthest number of each list."""
 
 
 def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
-    """Indices of queries and their ties under a function's distances, which are asked for in this thread."""
+    """Indices of queries and their ties under a distance function, which is called in this thread."""
     target = None if problem.format is None else target_of(problem.format)
     gauge, relevance = problem.gauge(), problem.relevance
     with watch(problem.pairs) as advance:

@@ -1,4 +1,4 @@
-"""Relevant items that were ranked once and are handed on to all portions that count others against them."""
+"""Relevant items that were ranked once and are passed to all portions that count other items against them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,19 +12,20 @@ from tieproof.inputs.relevance import ranges
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 FARTHEST = 60
-"""Powers of two between scales up to which keys go from one to the other; none overflows on its way."""
+"""The largest exponent, in powers of two, between two scales for which keys are converted; none overflows."""
 
 TINIEST = 2.0**-1022
-"""What a key may be off that became too small for a normal number on its way."""
+"""The error of a key that becomes subnormal when it is converted."""
 
 
 class RankedQueries(NamedTuple):
-    """The relevant items of some queries in exact order: those of query q are start[q] … start[q+1]-1, nearest first.
+    """The relevant items of some queries in exact order: query q has start[q] … start[q+1]-1, nearest first.
 
-    scale : that of the keys, as `Space.scale` has it
-    key, reach : of each item, falling; and how far the exact nearness may be from it, of each query
-    leads : which items are the first of their tie
-    grades : of each item, falling within a tie; None: all are 1
+    scale : the scale of the keys (`Space.scale`)
+    key : the key of each item, descending within a query
+    reach : for each query, how far the exact nearness may be from the key
+    leads : whether each item is the first of its tie
+    grades : the grade of each item, descending within a tie; None if all grades are 1
     """
 
     scale: Scale | None
@@ -36,7 +37,7 @@ class RankedQueries(NamedTuple):
 
     @classmethod
     def of(cls, scale: Scale | None, ranked: Ranked, order: IntArray) -> "RankedQueries":
-        """What was ranked for queries that are numbered `order`, in the order of these numbers."""
+        """The ranked items of the queries `order`, sorted by the queries' numbers."""
         back = np.argsort(order)
         first, last = ranked.thresholds.start[back], ranked.thresholds.stop[back]
         start = np.zeros(len(order) + 1, dtype=np.int64)
@@ -53,9 +54,9 @@ class RankedQueries(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known of the queries of a portion: the fields of `RankedQueries`, on the scale of its space.
+    """The ranked items of a portion's queries: the fields of `RankedQueries`, converted to the scale of its space.
 
-    usable : which queries' keys could be brought to that scale
+    usable : whether the keys of each query could be converted to that scale
     """
 
     usable: BoolArray
@@ -66,7 +67,7 @@ class Known(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[RankedQueries], scale: Scale | None) -> "Known":
-        """That of the queries of all parts, one part after the other."""
+        """The converted items of the queries of all parts, one part after the other."""
         usable, keys, reaches = [], [], []
         for part in parts:
             steps = steps_between(part.scale, scale)
@@ -84,7 +85,7 @@ class Known(NamedTuple):
         )
 
     def hand_over(self, queries: IntArray, block: Block, places: IntArray) -> None:
-        """Write the entries of queries whose relevant items nothing else is equal to, to `places` of a block."""
+        """Write the entries of queries, whose relevant items are equal to no other item, to `places` of a block."""
         length = self.start[queries + 1] - self.start[queries]
         block.stop[places] = block.start[places] + length
         own, theirs = ranges(block.start[places], length)[1], ranges(self.start[queries], length)[1]
@@ -95,7 +96,7 @@ class Known(NamedTuple):
 
 
 def steps_between(own: Scale | None, other: Scale | None) -> int | None:
-    """By which power of two keys are multiplied on their way to another scale; None: it is of another kind, or far.
+    """The exponent of two that converts keys to another scale; None for a scale of another kind or too far away.
 
     >>> steps_between(Scale(("floats",), 3), Scale(("floats",), 1)), steps_between(Scale(("bits",)), None)
     (2, None)

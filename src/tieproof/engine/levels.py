@@ -1,4 +1,4 @@
-"""Hamming distances of labelled items: so few values that each gets a count, and nothing has to be ranked."""
+"""Hamming distances of labelled items: there are so few values that items are counted at each, without ranking."""
 
 from collections.abc import Iterator
 
@@ -12,26 +12,26 @@ from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Ties, WordArray
 
 MOST_BITS = 2**12
-"""Largest number of bits whose distances are counted level by level."""
+"""The largest number of bits whose distances are counted level by level."""
 
 QUERIES = 2**18
-"""Most queries that are counted together, times the bits of their codes: measures like them many."""
+"""The largest number of queries times bits counted together; measures are faster with many queries."""
 
 PAIRS = 2**28
-"""Most words of codes that are compared together: a fraction of a second, after which an interruption is heard."""
+"""The largest number of words compared together: a fraction of a second, until an interruption is noticed."""
 
 BLOCK = 2**12
-"""Items that are gone through for one query after the other while they are in a cache."""
+"""How many items stay in the cache while all queries are compared with them."""
 
 
 def few_levels(problem: Problem) -> bool:
-    """Whether codes have so few bits, and nothing but the query itself is left out."""
+    """Whether the codes have few enough bits, and only the query itself is excluded."""
     relevance = problem.relevance
     return isinstance(relevance, Labels) and relevance.plain and 32 * problem.queries.shape[1] <= MOST_BITS
 
 
 def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
-    """Indices of queries and their ties, for codes as `packed_halves` gives them."""
+    """Indices of queries and their ties, for codes in the form of `packed_halves`."""
     labels = problem.relevance
     assert isinstance(labels, Labels)
     own = np.ascontiguousarray(problem.queries).view(np.uint64)
@@ -61,7 +61,7 @@ def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ti
 
 
 def counts_of(queries: WordArray, items: WordArray, start: IntArray, stop: IntArray) -> IntArray:
-    """Items at each distance from each query, shape (2, queries, levels): those start … stop-1, and the others."""
+    """The numbers of items at each distance from each query, (2, queries, levels): start … stop-1, and others."""
     count, words = queries.shape
     counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
     rows = counts.reshape(-1, 64 * words + 1)
@@ -80,12 +80,12 @@ def count_levels(
     lanes: Output[IntArray],
     counts: Output[IntArray],
 ) -> None:
-    """Add up `counts_of`, a row for each query, and again one for each.
+    """Compute `counts_of`, with a row for each query, and then a second row for each.
 
-    `position` is room for a block of items, `lanes` are zeros.
+    `position` has room for a block of items, `lanes` contains zeros.
     """
 
 
 @native
 def ties_of_levels(counts: IntArray, ties: Output[IntArray]) -> None:
-    """Write query, k, n, l, m, the rows of `ties`, of those that hold a relevant item; `counts` is as above."""
+    """Write the ties with a relevant item to the rows query, k, n, l, m of `ties`; `counts` as in `count_levels`."""

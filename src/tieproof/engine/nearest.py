@@ -11,15 +11,15 @@ from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.ties import FloatArray, IntArray
 
 COLUMNS = 2**14
-"""Items whose keys are computed together, so that few rows of them are made ready at a time."""
+"""How many items' keys are computed together, so that few of their rows are converted at a time."""
 
 
 class NearestItems(NamedTuple):
-    """At least so many items of each query as were asked for, nearest first, tied ones in the order of the gallery.
+    """The nearest items of each query with complete ties, nearest first, tied items in the order of the gallery.
 
-    query : the place of each item's query among those asked for, ascending
-    item : its place in the gallery
-    tie : the number of its tie; all items of a tie are there
+    query : the position of each item's query among the requested ones, ascending
+    item : the index of each item in the gallery
+    tie : the number of each item's tie; all items of a tie are included
     """
 
     query: IntArray
@@ -28,7 +28,7 @@ class NearestItems(NamedTuple):
 
 
 def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], count: int) -> NearestItems:
-    """The `count` nearest items of some queries of a space with float64 tiles, and what is tied with the last one.
+    """The `count` nearest items of queries in a space with float64 tiles, and all items tied with the last one.
 
     excluded : the items that each of these queries does not rank
     """
@@ -37,7 +37,7 @@ def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], co
     keys = keys[:, space.items.identity]
     for row, items in zip(keys, excluded, strict=True):
         row[items] = -np.inf
-    # What is as near as the last one, or may be, is ranked by exact keys, equal rows together.
+    # Items that are or may be as near as the last one are ranked by exact keys, equal rows together.
     last = np.partition(keys, -count, axis=1)[:, -count]
     reach = np.where(
         errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0
@@ -54,7 +54,7 @@ def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], co
 
 
 def all_keys(space: Space, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    """`key_block` of some rows and all columns, some columns at a time."""
+    """`key_block` of some rows and all columns, computed in blocks of columns."""
     keys, errors = np.empty((len(rows), len(space.items))), np.zeros(len(rows))
     for start in range(0, len(space.items), COLUMNS):
         part = slice(start, min(start + COLUMNS, len(space.items)))
@@ -64,7 +64,7 @@ def all_keys(space: Space, rows: IntArray) -> tuple[FloatArray, FloatArray]:
 
 
 def nearest_of_numbers(nearness: FloatArray, excluded: IntArray, count: int) -> NearestItems:
-    """The `count` nearest items of one query by given numbers, larger is nearer, and what is tied with the last one.
+    """The `count` nearest items of one query by numbers (larger is nearer), and all items tied with the last one.
 
     >>> nearest_of_numbers(np.array([0.5, 0.9, 0.5, 0.7, 0.1]), np.array([3]), 2).item.tolist()
     [1, 0, 2]

@@ -1,4 +1,4 @@
-"""The nearest items of some queries of a problem, whatever its distance, and how far they are."""
+"""The nearest items of queries and their distances, for every kind of distance."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, cast
@@ -19,10 +19,10 @@ from tieproof.ties import FloatArray, IntArray
 
 
 class Neighbours(NamedTuple):
-    """At least so many items of one query as were asked for, and whole ties of them.
+    """The nearest items of one query, with complete ties.
 
-    item, tie : (c,) as those of `NearestItems`, ties counted from 0
-    distance : (t,) of each tie, rounded once: to float64, or to the format that the problem ranks
+    item, tie : (c,) as in `NearestItems`, with ties counted from 0
+    distance : (t,) the distance of each tie, rounded once: to float64, or to the format that the problem ranks
     """
 
     item: IntArray
@@ -31,7 +31,7 @@ class Neighbours(NamedTuple):
 
 
 def neighbours_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Neighbours]:
-    """The `count` nearest items of each of some queries, and what is tied with the last one."""
+    """The `count` nearest items of each query, and all items tied with the last one."""
     gauge = problem.gauge()
     block = problem.relevance.block(queries)
     excluded = np.split(block.excluded, block.excluded_pointer[1:-1])
@@ -50,7 +50,7 @@ def neighbours_of(problem: Problem, queries: IntArray, count: int) -> Iterator[N
 
 
 def with_distances(problem: Problem, gauge: SpaceGauge, query: int, found: NearestItems) -> Neighbours:
-    """The items of one query, and the distance of one item of each tie."""
+    """The items of one query, with the distance of each tie."""
     numbers, first = np.unique(found.tie, return_index=True)
     columns = gauge.identity[1][found.item[first]]
     rows = np.full(len(columns), gauge.identity[0][query])
@@ -63,7 +63,7 @@ def with_distances(problem: Problem, gauge: SpaceGauge, query: int, found: Neare
 def by_function(
     problem: Problem, gauge: FunctionGauge, queries: IntArray, excluded: list[IntArray], count: int
 ) -> Iterator[Neighbours]:
-    """The items by the distances of a function, which is asked for the blocks that an evaluation asks for."""
+    """The nearest items by a distance function, which is called with the same blocks as in an evaluation."""
     relevance = problem.relevance
     target = None if problem.format is None else target_of(problem.format)
     for place, query in enumerate(queries.tolist()):

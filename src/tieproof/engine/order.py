@@ -1,4 +1,4 @@
-"""Pairs of a query and an item in exact order of nearness."""
+"""Sort pairs of a query and an item in the exact order of nearness."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**16
-"""Pairs that are ranked by exact keys together."""
+"""How many pairs are ranked by exact keys together."""
 
 FEW_DIGITS = 4
-"""Digits of exact keys that are sorted by first: near-duplicates mostly differ in the third or fourth (measured)."""
+"""How many digits of exact keys are sorted first: near-duplicates mostly differ in the third or fourth (measured)."""
 
 
 class RoomToSort(NamedTuple):
-    """Room for sorting lists of numbers with their places, the longest of which has n; kernels alone read it."""
+    """Working memory for sorting lists of at most n numbers with their positions; only kernels read it."""
 
     value: FloatArray  # (3, n)
     place: SmallIntArray  # (3, n)
@@ -26,7 +26,7 @@ class RoomToSort(NamedTuple):
 
     @classmethod
     def of(cls, longest: int) -> "RoomToSort":
-        """Room for lists of at most so many numbers."""
+        """Working memory for lists of at most `longest` numbers."""
         return cls(
             np.empty((3, longest)), np.empty((3, longest), dtype=np.int32), np.empty((2, longest), dtype=np.uint64)
         )
@@ -35,9 +35,9 @@ class RoomToSort(NamedTuple):
 class Ordered(NamedTuple):
     """Pairs, nearest first within each query.
 
-    order : which pair is at each place
-    key, error : its nearness, and how far that may be off
-    starts_tie : whether a new tie starts there
+    order : the index of the pair at each position
+    key, error : its nearness, and a bound on the error of the nearness
+    starts_tie : whether a new tie starts at each position
     """
 
     order: IntArray
@@ -47,7 +47,7 @@ class Ordered(NamedTuple):
 
 
 def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, room: RoomToSort) -> Ordered:
-    """Order pairs (query ascending, item) by exact nearness within each query; `room` is for those of any query."""
+    """Sort pairs (query ascending, item) by exact nearness within each query; `room` fits the pairs of any query."""
     keys, errors = space.keys(rows[query], item)
     count = len(query)
     found = Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
@@ -60,14 +60,14 @@ def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, r
 def sort_by_key(
     query: IntArray, key: FloatArray, error: FloatArray, room: Output[RoomToSort], found: Output[Ordered]
 ) -> bool:
-    """Write the pairs of each query by falling keys; a tie starts where a key cannot meet the one before.
+    """Write the pairs of each query by descending key; a tie starts where a key is surely below the one before.
 
-    Returns whether something in a tie of several has an error.
+    Returns whether a tie of several pairs has a pair with an error.
     """
 
 
 def rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, found: Ordered) -> None:
-    """Rank the pairs of each run, which touch, by exact keys, unless nothing in it has an error."""
+    """Rank the pairs of each run of overlapping intervals by exact keys, unless no pair in it has an error."""
     order, keys, errors, starts_tie = found
     run = np.flatnonzero(starts_tie)
     length = np.diff(np.append(run, len(query)))
@@ -86,8 +86,8 @@ def rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, fou
 
 
 def nearest_first(exact: IntArray, number: IntArray) -> IntArray:
-    """Indices that sort exact keys, falling, within each run: by a few digits if these tell all of them apart."""
-    # The complement of every digit turns the lexicographic order round.
+    """Indices that sort exact keys in descending order within each run, by a few digits if these all differ."""
+    # The complement of every digit reverses the lexicographic order.
     varying = [~digit for digit in exact.T if (digit != digit[0]).any()]
     few = varying[:FEW_DIGITS]
     sorting = np.lexsort((*few[::-1], number))
@@ -106,7 +106,7 @@ def told_apart(digits: list[IntArray], number: IntArray, sorting: IntArray) -> b
 
 
 def spans_of_runs(number: IntArray) -> Iterator[slice]:
-    """Whole runs, about `PAIRS` pairs together; `number` is that of each pair's run, ascending."""
+    """Slices of whole runs with about `PAIRS` pairs each; `number` is the run of each pair, ascending."""
     start = 0
     while start < len(number):
         last = number[min(start + PAIRS, len(number)) - 1]
@@ -118,4 +118,4 @@ def spans_of_runs(number: IntArray) -> Iterator[slice]:
 
 @native
 def make_falling(low: Output[FloatArray], high: Output[FloatArray], query: IntArray) -> None:
-    """Where intervals of neighbouring thresholds overlap: each is below the one before and above the one after."""
+    """Narrow overlapping intervals of neighbouring thresholds: each is below the one before it."""

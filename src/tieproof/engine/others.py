@@ -1,4 +1,4 @@
-"""Counting all that is not relevant, by whichever tiles cost least; and the space in which a problem is ranked."""
+"""Count the items that are not relevant, by the cheapest kind of tiles; and make the space of a problem."""
 
 from tieproof.distances import Distance
 from tieproof.distances.space import Space
@@ -10,7 +10,7 @@ from tieproof.problem import Problem, Progress
 
 
 def space_of(problem: Problem, plan: Plan, ends: tuple[int, ...] = ()) -> Space:
-    """The space of real distances, or of rounded ones; `ends` of parts of the items as `make_space` has them."""
+    """The space of real distances, or of rounded ones; `ends` of parts of the items as in `make_space`."""
     if problem.format is None:
         return problem.space(plan.resources, ends)
     from tieproof.distances.gauge import resources_of_gauge
@@ -22,7 +22,7 @@ def space_of(problem: Problem, plan: Plan, ends: tuple[int, ...] = ()) -> Space:
 
 
 def count_others(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
-    """Count the items of an area, but for the relevant ones, for the queries of a block."""
+    """Count the items of an area, except the relevant ones, for the queries of a block."""
     if len(ranked.partial.query):
         count_partial(space, ranked)
     chosen = cheapest(space, ranked)

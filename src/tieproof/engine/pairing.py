@@ -1,4 +1,4 @@
-"""Queries paired with the distinct items that are relevant to them, and what they leave out of the count."""
+"""Pair queries with the distinct items that are relevant to them, and find the items that are not counted."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from tieproof.ties import BoolArray, IntArray, SmallIntArray
 
 
 class Masks(NamedTuple):
-    """Which distinct items queries leave out of the count, as runs of consecutive rows.
+    """The distinct items that queries leave out of the count, as runs of consecutive rows.
 
     Query q leaves out run[i, 0] … run[i, 1]-1 for i = first[q] … last[q]-1.
     """
@@ -24,10 +24,10 @@ class Masks(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of a query and a distinct item some of which is relevant, ascending.
+    """Pairs of a query and a distinct item that represents at least one relevant item, in ascending order.
 
-    relevant : how many of the items that it stands for are relevant to the query
-    others : how many are neither that nor excluded: they are tied with the relevant ones, whatever the distance
+    relevant : how many of the represented items are relevant to the query
+    others : how many are neither relevant nor excluded; they are tied with the relevant ones at every distance
     """
 
     query: IntArray
@@ -37,10 +37,10 @@ class Pairs(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """What queries rank and what they leave out.
+    """The items that queries rank and that they leave out of the count.
 
-    of_item : the pair that each relevant item belongs to; empty where no grades are asked for
-    partial : distinct items of which a query excludes some, and none is relevant
+    of_item : the pair to which each relevant item belongs; empty if no grades are needed
+    partial : distinct items of which a query excludes some, and of which none is relevant
     """
 
     pairs: Pairs
@@ -50,7 +50,7 @@ class Paired(NamedTuple):
 
 
 class PairedUp(NamedTuple):
-    """How many of each were written."""
+    """The numbers of pairs, partial items and runs written."""
 
     pairs: int
     partial: int
@@ -58,7 +58,7 @@ class PairedUp(NamedTuple):
 
 
 def of_queries(pairs: Pairs, chosen: BoolArray) -> Pairs:
-    """The pairs of the chosen queries, which are numbered anew."""
+    """The pairs of the chosen queries, with the queries renumbered."""
     if chosen.all():
         return pairs
     kept = chosen[pairs.query]
@@ -68,7 +68,7 @@ def of_queries(pairs: Pairs, chosen: BoolArray) -> Pairs:
 
 
 def room_for(relevant: RelevantBlock) -> RoomToSort:
-    """Room for the longest list of relevant or excluded items."""
+    """Working memory for the longest list of relevant or excluded items."""
     pointers = (relevant.pointer, relevant.excluded_pointer)
     return RoomToSort.of(max(int(np.diff(pointer).max(initial=0)) for pointer in pointers))
 
@@ -101,7 +101,7 @@ def pair_up(
     last: Output[IntArray],
     run: Output[SmallIntArray],
 ) -> PairedUp:
-    """Write what `Paired` holds: pairs, the pair of each item, partial items, and runs that end at `last`.
+    """Write the contents of `Paired`: pairs, the pair of each item, partial items, and runs that end at `last`.
 
     The rows of `pairs` and of `partial` are the fields of `Pairs` and of `Undecided`.
     """

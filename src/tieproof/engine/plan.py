@@ -1,4 +1,4 @@
-"""How much is done at a time, so that memory stays within its budget; and which tiles cost least."""
+"""How much is computed at a time, so that memory stays within its budget; and which kind of tiles is cheapest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,31 +13,31 @@ from tieproof.problem import Budget
 from tieproof.ties import FloatArray, IntArray
 
 LONG, SHORT = 2**16, 2**7
-"""Dimensions that a product sums up at once: all of them (unless that leaves the bound no room), or few."""
+"""How many dimensions a product sums at once: all of them (unless the error bound gets too large), or few."""
 
 BYTES_PER_PAIR_RANKED = 20.5
-"""What a (query, relevant item) pair takes while tiles are counted: key, item, two counts, a share of the guide."""
+"""The memory for a (query, relevant item) pair during counting: key, item, two counts, a share of the guide."""
 
 UNDECIDED = (2**12, 2**17)
-"""Fewest and most undecided items that a thread gathers before it resolves them; the more, the less each costs."""
+"""The limits of the number of undecided items that a thread collects before it resolves them together."""
 
 BYTES_PER_UNDECIDED = 300
-"""What an undecided item takes while it is gathered and resolved (measured)."""
+"""The memory for an undecided item while it is collected and resolved (measured)."""
 
 LISTS = 2 * 2**20
-"""Room of a thread for near items and the fewest undecided ones, whatever the budget."""
+"""The memory of a thread for near items and the smallest number of undecided items, for every budget."""
 
 BLOCK = 0.77
-"""Share of the budget for a block of queries."""
+"""The share of the budget for a block of queries."""
 
 BYTES_PER_PAIR_RANKING = 320
-"""What a pair takes while it is ranked or its measures are computed."""
+"""The memory for a pair while it is ranked or its measures are computed."""
 
 LARGEST_SIDE, SMALLEST_SIDE = 1008, 64
-"""Rows of a tile. Not a power of two: rows that are 4,096 bytes apart would share a place in the cache."""
+"""The limits of the rows of a tile; not a power of two, because rows 4,096 bytes apart conflict in the cache."""
 
 SMALLEST_BUDGET = 8 * 2**20
-"""Smaller budgets are treated as this: below it nothing is left to save."""
+"""Smaller budgets are treated as this one, below which no memory can be saved."""
 
 
 @dataclass(frozen=True)
@@ -48,41 +48,41 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """Threads that work at a time."""
+        """The number of threads that work at a time."""
         return self.budget.threads
 
     @property
     def memory(self) -> int:
-        """The bytes to plan with: the budget without each thread's lists of items."""
+        """The bytes that are distributed: the budget without each thread's lists of items."""
         whole = max(self.budget.memory, SMALLEST_BUDGET)
         return whole - min(self.threads * LISTS, whole // 4)
 
     @property
     def undecided(self) -> int:
-        """Undecided items of a thread: all threads together take a tenth of the budget for them."""
+        """The number of undecided items of a thread; all threads together use a tenth of the budget for them."""
         fewest, most = UNDECIDED
         return min(max(self.memory // 10 // self.threads // BYTES_PER_UNDECIDED, fewest), most)
 
     @property
     def side(self) -> int:
-        """Rows and columns of a tile: all threads together take a ninth of the budget for tiles."""
+        """The number of rows and columns of a tile; all threads together use a ninth of the budget for tiles."""
         entries = self.memory / 9 / self.threads / 24
         return min(max(int(entries**0.5), SMALLEST_SIDE), LARGEST_SIDE)
 
     @property
     def resources(self) -> Resources:
-        """Up to a twelfth of the budget for rows made ready once, of each side and in each type of tiles."""
+        """The resources of a space: up to a twelfth of the budget for converted rows, of each side and tile dtype."""
         return Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
 
     @property
     def part_size(self) -> int:
-        """Pairs that are ranked or measured at a time: a ninth of the budget."""
+        """The number of pairs that are ranked or measured at a time, in a ninth of the budget."""
         return self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
-        """Blocks of consecutive queries, each a list of parts, for numbers of relevant items per query.
+        """Yield blocks of consecutive queries, each a list of parts, from the queries' numbers of relevant items.
 
-        Some three quarters of the budget are for a block, and a ninth for the parts that are ranked or measured at a
+        About three quarters of the budget are for a block, and a ninth for the parts that are ranked or measured at a
         time.
         """
         block_size = BLOCK * self.memory / BYTES_PER_PAIR_RANKED
@@ -99,8 +99,8 @@ class Plan:
 
 
 def cut(pairs: npt.NDArray[np.int64], size: int) -> Iterator[slice]:
-    """Consecutive queries with about `size` pairs together, at least one query each."""
-    # Queries without relevant items weigh something, too.
+    """Slices of consecutive queries with about `size` pairs each, and with at least one query each."""
+    # Queries without relevant items need some memory, too.
     ends = np.cumsum(pairs + 1)
     start = 0
     while start < len(pairs):
@@ -111,7 +111,7 @@ def cut(pairs: npt.NDArray[np.int64], size: int) -> Iterator[slice]:
 
 
 class Choice(NamedTuple):
-    """A kind of tile, and what its product costs, in float32 products."""
+    """A kind of tile, and the cost of its product, in units of float32 products."""
 
     dtype: npt.DTypeLike
     chunk: int
@@ -122,17 +122,17 @@ CHOICES = (Choice(np.float32, LONG, 1.0), Choice(np.float32, SHORT, 1.35), Choic
 """Measured at 64 to 1,024 dimensions."""
 
 LEFT_OPEN = 45.0
-"""What an item costs that a tile leaves open, in float32 products of one pair (measured)."""
+"""The cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)."""
 
 QUERIES, ITEMS = 32, 512
-"""Size of the sample that tells how many items a kind of tile would leave open."""
+"""The size of the sample that estimates how many items a kind of tile cannot decide."""
 
 FEW_PAIRS = QUERIES * ITEMS
-"""Pairs up to which no sample is taken: it would be all there is."""
+"""Up to this many pairs no sample is taken, because it would contain all of them."""
 
 
 def cheapest(space: Space, ranked: Ranked) -> Space | None:
-    """The space with those tiles that should cost least, or None for no tiles; only the time depends on it."""
+    """The space with the tiles that should cost least, or None for no tiles; the choice affects only the time."""
     asking = np.flatnonzero(ranked.thresholds.stop > ranked.thresholds.start)
     if space.integers or len(asking) * len(space.items) <= FEW_PAIRS:
         return space
@@ -146,12 +146,12 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         cost = choice.cost / (2 if space.symmetric else 1) + LEFT_OPEN * left_open
         if cost < least:
             best, least = variant, cost
-    # Without tiles everything is left open.
+    # Without tiles, every item has the cost of an undecided one.
     return best if least < LEFT_OPEN else None
 
 
 def nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:
-    """How far the items of a sample are from the nearest threshold of each query."""
+    """The differences between the keys of a sample of items and the nearest threshold of each query."""
     precise = space.variant(np.dtype(np.float64), LONG, keep_bytes=0)
     keys, _ = precise.key_block(ranked.targets.row[queries], evenly(len(space.items), ITEMS))
     distances = np.empty_like(keys)
@@ -164,19 +164,19 @@ def nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatA
 
 
 def evenly(length: int, count: int) -> IntArray:
-    """At most `count` of the places 0 … length-1, evenly."""
+    """At most `count` of the indices 0 … length-1, evenly spaced."""
     return np.unique(np.linspace(0, length - 1, min(length, count)).astype(np.int64))
 
 
 def largest(ranked: Ranked, queries: IntArray) -> FloatArray:
-    """The largest magnitude of nearness among the thresholds of queries that have some."""
+    """The largest absolute nearness among the thresholds of queries that have any."""
     keys, reach = ranked.thresholds.key, ranked.thresholds.reach[queries]
     ends = (ranked.thresholds.start[queries], ranked.thresholds.stop[queries] - 1)
     return np.asarray(np.maximum(*(np.abs(keys[end]) for end in ends)) + reach)
 
 
 def with_margins(ranked: Ranked, space: Space) -> Ranked:
-    """Ranked queries for counting the tiles of this space."""
+    """The ranked queries with the margins for counting tiles of this space."""
     thresholds = ranked.thresholds
     margin = np.zeros(len(thresholds.start))
     asking = np.flatnonzero(thresholds.stop > thresholds.start)

@@ -1,8 +1,8 @@
-"""A part of an evaluation: some queries and some items, counted by themselves; the counts of all parts add up.
+"""A portion of an evaluation: some queries and some items, counted separately; the counts of all portions add up.
 
-The relevant items of a block of queries, wherever these are, are ranked once. Each part takes over what was ranked
-for its queries, and counts the other items that are its own. So every pair of a query and an item is counted in one
-part, and the sum is what a whole evaluation counts: integers, of exact comparisons, whatever the parts.
+The relevant items of a block of queries are ranked once, wherever they are stored. Each portion gets the ranked items
+of its queries, and counts its own other items against them. So every pair of a query and an item is counted in
+exactly one portion. The sums are integers from exact comparisons, the same as in a whole evaluation for any division.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,15 +24,15 @@ from tieproof.problem import Budget, Problem, Progress
 from tieproof.ties import IntArray, Ties
 
 Others = npt.NDArray[np.int64]
-"""(2, T): how many items that are not relevant are nearer than each tie, and how many belong to it; they add up."""
+"""(2, T): how many non-relevant items are nearer than each tie, and how many belong to it; portions are added."""
 
 
 class Portion(NamedTuple):
-    """Some queries, the items that they count, and all that is relevant to them.
+    """Some queries, the items that are counted for them, and all their relevant items.
 
-    problem : of the queries; its items are those that are counted, and then the further ones that are relevant
-    counted : how many items are counted. In leave-one-out the queries are the first items, of one block that counts
-        itself or of two blocks that count each other: the sizes of these
+    problem : the problem of these queries; its items are the counted ones, followed by further relevant items
+    counted : the number of counted items. In leave-one-out the queries are the first items, in one block that is
+        counted against itself or in two blocks that are counted against each other; `counted` has the blocks' sizes
     """
 
     problem: Problem
@@ -40,18 +40,18 @@ class Portion(NamedTuple):
 
     @property
     def blocks(self) -> list[int]:
-        """How many queries each block has."""
+        """The number of queries in each block."""
         return list(self.counted) if self.problem.gallery is None else [len(self.problem.queries)]
 
 
 def ranked_of(portion: Portion) -> RankedQueries:
-    """The relevant items of a block of queries in exact order, among themselves."""
+    """The relevant items of a block of queries in exact order."""
     order, space, ranked = count(portion, None, lambda _: None)
     return RankedQueries.of(space.scale, ranked, order)
 
 
 def others_of(portion: Portion, known: Sequence[RankedQueries], progress: Progress) -> list[Others]:
-    """What each block of the portion counts, tie after tie, in the order of what is known of the block's queries."""
+    """The counts of each block of the portion, tie by tie, in the order of the queries in `known`."""
     order, _, ranked = count(portion, known, progress)
     number = np.zeros(len(order), dtype=np.int64)
     found = []
@@ -59,7 +59,7 @@ def others_of(portion: Portion, known: Sequence[RankedQueries], progress: Progre
         ties = ranked.ties(part.start, part.stop)
         number[order[part]] = np.diff(ties.starts)
         found.append(np.stack([ties.k - ties.n, ties.l - ties.m]))
-    # They come in the order of rows, and go to the places of their queries.
+    # The counts are in the order of rows, and are moved to the positions of their queries.
     ends = np.cumsum(number)
     place = ranges((ends - number)[order], number[order])[1]
     others = np.empty((2, int(ends[-1])), dtype=np.int64)
@@ -74,9 +74,9 @@ def others_of(portion: Portion, known: Sequence[RankedQueries], progress: Progre
 def ties_with_others(
     ranked: RankedQueries, others: Others, n_items: IntArray, budget: Budget
 ) -> Iterator[tuple[slice, Ties]]:
-    """Consecutive queries of a block and their ties with all other items, some queries at a time.
+    """Yield batches of consecutive queries of a block with their ties, including all other items.
 
-    n_items : how many items each query ranks
+    n_items : the number of items that each query ranks
     """
     n_relevant = np.diff(ranked.start)
     ties_before = np.append(0, np.cumsum(ranked.leads))
@@ -105,16 +105,16 @@ def ties_with_others(
 def count(
     portion: Portion, known: Sequence[RankedQueries] | None, progress: Progress
 ) -> tuple[IntArray, Space, Ranked]:
-    """The queries in the order of their rows, the space, and what is counted in it for the queries in that order.
+    """The queries in the order of their rows, the space, and the counts in it for the queries in that order.
 
-    known : of each block; None: only what is relevant is ranked, and nothing counted
+    known : the ranked items of each block; None if relevant items are only ranked, and nothing is counted
     """
     problem, plan = portion.problem, Plan(portion.problem.budget)
     ends = np.cumsum(portion.counted)
     space = space_of(problem, plan, tuple(ends.tolist()))
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity[: sum(portion.blocks)], kind="stable")
-    # Distinct rows are numbered part after part.
+    # Distinct rows are numbered one part after the other.
     parts = [int(space.items.identity[:end].max()) + 1 for end in ends]
     area = area_of(parts, len(space.queries), problem.gallery is None)
     rows = space.queries.identity[order]
@@ -132,7 +132,7 @@ def count(
 
 
 def area_of(parts: list[int], queries: int, in_leave_one_out: bool) -> Area:
-    """The tiles of distinct rows whose parts end there: one block with itself, two with each other, or with items."""
+    """The area of tiles for parts of rows: one block with itself, two with each other, or queries with items."""
     first = slice(0, parts[0])
     if not in_leave_one_out:
         return Area(slice(0, queries), first)

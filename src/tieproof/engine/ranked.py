@@ -1,4 +1,4 @@
-"""The relevant items of some queries in exact order, room for them, and what tiles count between them."""
+"""The relevant items of some queries in exact order, memory for them, and the counts of other items between them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
 KEYS = 8
-"""Thresholds for each step of a guide, about (measured)."""
+"""The approximate number of thresholds for each step of a guide (measured)."""
 
 
 class Block(NamedTuple):
-    """The entries of query q are start[q] … stop[q]-1; there is room for as many as it can have."""
+    """Arrays of entries: query q has start[q] … stop[q]-1, with room for as many entries as it can have."""
 
     start: IntArray
     stop: IntArray
@@ -34,7 +34,7 @@ class Block(NamedTuple):
 
     @classmethod
     def of(cls, at_most: IntArray, graded: bool) -> "Block":
-        """Room for queries with at most so many relevant items."""
+        """An empty block for queries with at most `at_most` relevant items each."""
         count, ends = len(at_most), np.cumsum(at_most)
         size = int(ends[-1])
         table, scale = room_for_guides(size, count)
@@ -54,11 +54,11 @@ class Block(NamedTuple):
         )
 
     def make_guide(self, places: IntArray) -> None:
-        """Write the guides of the queries at `places`, whose keys are there."""
+        """Write the guides of the queries at `places`, whose keys have been written."""
         fill_guides(places, self.start, self.stop, self.key, self.guide, self.scale)
 
     def places_of(self, queries: IntArray) -> slice | IntArray:
-        """Where the entries of some queries are, one query after the other."""
+        """The indices of the entries of some queries, one query after the other."""
         start, length = self.start[queries], self.stop[queries] - self.start[queries]
         if start[0] + length.sum() == self.stop[queries[-1]] and len(queries) == queries[-1] - queries[0] + 1:
             return slice(start[0], self.stop[queries[-1]])
@@ -66,17 +66,17 @@ class Block(NamedTuple):
 
 
 class ThresholdItems:
-    """The distinct item of each threshold, written down where it was ranked pair by pair, else when it is asked for.
+    """The distinct item of each threshold: stored if it was ranked pair by pair, otherwise found on demand.
 
-    It is rarely asked for. Threads that ask hold the lock of their queries, so nothing is found twice.
+    The items are rarely needed. Threads that need them hold the lock of their queries, so no item is found twice.
     """
 
     def __init__(self, item: SmallIntArray, known: npt.NDArray[np.bool_], find: Callable[[IntArray], None]) -> None:
-        """`item` (T,) is known of those queries for which `known` (Q,) says so; `find` fills in both for others."""
+        """`item` (T,) is valid for the queries for which `known` (Q,) is set; `find` fills in both for others."""
         self.item, self.known, self.find = item, known, find
 
     def of(self, queries: IntArray) -> SmallIntArray:
-        """The items of all thresholds, filled in for these queries at least."""
+        """The items of all thresholds, which are valid at least for these queries."""
         unknown = np.unique(queries[~self.known[queries]])
         if len(unknown):
             self.find(unknown)
@@ -84,7 +84,7 @@ class ThresholdItems:
 
 
 def room_for_guides(keys: int, queries: int) -> tuple[SmallIntArray, FloatArray]:
-    """Guides for so many keys of so many queries, still empty, and their scales."""
+    """Empty guides for `keys` keys of `queries` queries, and their scales."""
     return np.zeros(keys // KEYS + queries, dtype=np.int32), np.zeros(queries)
 
 
@@ -97,24 +97,24 @@ def fill_guides(
     guide: Output[SmallIntArray],
     scale: Output[FloatArray],
 ) -> None:
-    """For each of these queries, how many of its keys lie in earlier steps, step after step.
+    """Write for each of these queries, step by step, how many of its keys are in earlier steps.
 
-    A guide says where to look for a nearness among a query's thresholds. The span of its keys is cut into equal
-    steps, one for every eight thresholds. The step of a nearness never falls as nearness does, whatever is rounded,
-    since each operation rounds monotonically. So keys of earlier steps are larger, and keys of later steps smaller;
-    only those of the same step have to be compared.
+    A guide shows where to search for a nearness among a query's thresholds. The range of its keys is cut into equal
+    steps, one for every eight thresholds. The step is a monotone function of the nearness, even with rounding,
+    because each operation rounds monotonically. So keys of earlier steps are larger, keys of later steps are smaller,
+    and only keys of the same step have to be compared.
 
-    A scale of 0 says that there is no guide: few keys, all of them equal, or too far apart for their difference.
+    A scale of 0 means that there is no guide: there are few keys, all keys are equal, or their difference overflows.
     """
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A block of queries whose relevant items are ranked, with the counts that tiles add to.
+    """A block of queries whose relevant items are ranked, with the counts to which tiles are added.
 
-    grades : one per threshold, falling within a tie; None: all are 1
-    partial : distinct items of which only some are excluded: no tile can weigh them
-    n_items : (Q,) items ranked for each query
+    grades : the grade of each threshold, descending within a tie; None if all grades are 1
+    partial : distinct items of which only some are excluded, which no tile can count
+    n_items : (Q,) the number of items ranked for each query
     """
 
     targets: Targets
@@ -126,7 +126,7 @@ class Ranked:
     items: ThresholdItems
 
     def ties(self, start: int = 0, stop: int | None = None) -> Ties:
-        """What was counted for the queries start … stop-1, as ties."""
+        """The counts for the queries start … stop-1, as ties."""
         span = slice(start, stop)
         first, last = self.thresholds.start[span], self.thresholds.stop[span]
         ties = np.empty((5, (last - first).sum()), dtype=np.int64)
@@ -141,7 +141,7 @@ class Ranked:
 
 @native
 def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: Output[IntArray]) -> int:
-    """Write query, k, n, l, m, the rows of `ties`, of queries whose thresholds are first[q] … last[q]-1.
+    """Write the rows query, k, n, l, m of `ties` for queries whose thresholds are first[q] … last[q]-1.
 
-    Returns how many ties there are.
+    Returns the number of ties.
     """

@@ -1,1 +1,1 @@
-"""Which of two items is nearer, decided as in real arithmetic; README.md beside this file derives the bounds."""
+"""Decide which of two items is nearer as in real arithmetic; README.md in this folder derives the bounds."""

@@ -1,4 +1,4 @@
-"""The matrix product of this machine: the check that it is as exact as its type promises, and its threads."""
+"""The matrix product of this machine: a check that it is as exact as its dtype promises, and its threads."""
 
 import threading
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from tieproof.errors import UnsafeProductError
 from tieproof.ties import FloatArray, IntArray
 
 HALF, SMALL_HALF, DIMENSIONS = 504, 64, 64
-"""Of the matrices that the check multiplies: twice as many rows, as a tile has, for a large product may be made
-otherwise than a small one; or twice the fewer, where no more rows are multiplied."""
+"""The matrices of the check have 2 * HALF rows, as tiles have, because a large product may be computed in another way
+than a small one; or 2 * SMALL_HALF rows if no larger matrices are multiplied."""
 
-libraries = ThreadpoolController().select(user_api="blas")  # NumPy's among them: it is loaded with NumPy
+libraries = ThreadpoolController().select(user_api="blas")  # includes NumPy's library, which NumPy has loaded
 _lock = threading.Lock()
 _users = 0
 _limits: list[Any] = []
@@ -25,9 +25,9 @@ _limits: list[Any] = []
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Hold matrix products to one thread each; the last of all that hold them at a time restores what was.
+    """Limit matrix products to one thread each; the last user to leave restores the previous limits.
 
-    Not to be held across a `yield`: whoever takes the results may never come back for the next one.
+    Do not use this across a `yield`: the caller may never ask for the next result.
     """
     global _users
     with _lock:
@@ -44,13 +44,13 @@ def single_threaded() -> Iterator[None]:
 
 
 def check_products(rows: int = 2 * HALF) -> None:
-    """Refuse products that are not true ones, of at most so many rows, or of as many as tiles have."""
+    """Refuse inexact matrix products; `rows` is the largest number of rows that will be multiplied."""
     check_products_of(SMALL_HALF if rows <= 2 * SMALL_HALF else HALF)
 
 
 @cache
 def check_products_of(half: int) -> None:
-    """Multiply matrices made to tell TF32, bfloat16 and Strassen-like products from true ones; refuse those."""
+    """Multiply matrices for which TF32, bfloat16 and Strassen-like products are wrong, and refuse wrong products."""
     with single_threaded():
         for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
             probe = make_probe(dtype, half)
@@ -59,11 +59,12 @@ def check_products_of(half: int) -> None:
 
 
 class Probe(NamedTuple):
-    """Matrices whose product is exact in whatever order its sums are made, where a long row meets a short one.
+    """Matrices in which the product of a long and a short row is exact in every order of summation.
 
-    long : (half, DIMENSIONS) odd integers: half of the rows as long as the sums allow, the others of all digits
-    short : (half, DIMENSIONS) half of the rows signs, the others with a single sign
-    exponent : (2 half,) of the power of two by which each row is multiplied
+    long : (half, DIMENSIONS) odd integers: half of the rows with as many digits as the sums allow, the others with
+        all digits of the dtype
+    short : (half, DIMENSIONS) half of the rows consist of 1 and -1, the others have a single nonzero entry
+    exponent : (2 half,) the exponent of the power of two by which each row is multiplied
     """
 
     long: IntArray
@@ -71,16 +72,17 @@ class Probe(NamedTuple):
     exponent: IntArray
 
     def matrices(self, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """The long rows above the short ones, and the short above the long: each half of both meets the other."""
+        """The long rows above the short ones, and the short above the long, so that long rows meet short ones."""
         left, right = np.concatenate([self.long, self.short]), np.concatenate([self.short, self.long])
         scale = np.ldexp(1.0, self.exponent)[:, None]
         return (left * scale).astype(dtype), (right * scale).astype(dtype)
 
 
 def make_probe(dtype: np.dtype[Any], half: int = HALF) -> Probe:
-    """A product with shortened mantissas loses the last digits of long rows, be they on the left or on the right.
+    """Make matrices whose product shows shortened mantissas and Strassen-like algorithms.
 
-    One that adds rows before it multiplies them (Strassen) loses digits of those that are smaller by powers of two.
+    A product with shortened mantissas loses the last digits of long rows, on the left or on the right. An algorithm
+    that adds rows before it multiplies them (Strassen) loses digits of rows that are smaller by powers of two.
     """
     digits = np.finfo(dtype).nmant + 1
     quarter = half // 2
@@ -92,7 +94,7 @@ def make_probe(dtype: np.dtype[Any], half: int = HALF) -> Probe:
 
 
 def random_integers(seed: int, rows: int, columns: int) -> IntArray:
-    """Integers of 63 bits, (rows, columns): SplitMix64 (Steele, Lea, Flood 2014), for NumPy's take 10 ms to load."""
+    """Integers of 63 bits, (rows, columns), by SplitMix64 (Steele, Lea, Flood 2014); NumPy's take 10 ms to load."""
     state = np.arange(1, rows * columns + 1, dtype=np.uint64).reshape(rows, columns)
     state = (state + np.uint64(seed << 32)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -101,7 +103,7 @@ def random_integers(seed: int, rows: int, columns: int) -> IntArray:
 
 
 def check_product(probe: Probe, product: npt.NDArray[Any], dtype: np.dtype[Any]) -> None:
-    """Raise where the product of the probe's matrices has a wrong entry."""
+    """Raise UnsafeProductError if the product of the probe's matrices has a wrong entry."""
     half = len(probe.long)
     scale = np.ldexp(1.0, -probe.exponent)
     whole = product * scale[:, None] * scale
@@ -109,16 +111,16 @@ def check_product(probe: Probe, product: npt.NDArray[Any], dtype: np.dtype[Any])
         raise UnsafeProductError(
             f"NumPy's {dtype.name} matrix product on this machine is less exact than {dtype.name}: a reduced "
             "precision (TF32, bfloat16) or a fast algorithm (Strassen) is switched on. Switch it off in the "
-            "BLAS library that NumPy uses; its name is in numpy.show_config()."
+            "BLAS library that NumPy uses; numpy.show_config() prints the library's name."
         )
 
 
 def is_product(probe: Probe, product: FloatArray) -> bool:
-    """Whether this is long short^T, but for long rows of all digits with short rows of many signs.
+    """Whether this is long short^T, except for the products of long rows with all digits and short rows of 1 and -1.
 
-    Freivalds 1977: a product times a vector is compared with the factors times it, which takes no matrix product.
-    Integers are added up modulo 2^64; an entry that is wrong, by an integer below 2^54, and has a random odd factor
-    leaves a chance of at most 2^-10 that its row looks right.
+    Freivalds 1977: the product times a vector is compared with the factors times the vector, which needs no matrix
+    product. Integers are added modulo 2^64. If an entry is wrong by an integer below 2^54, its random odd factor
+    leaves a probability of at most 2^-10 that its row looks right.
     """
     half = len(probe.long)
     quarter = half // 2

@@ -1,6 +1,6 @@
-"""Exact keys of single pairs of rows, by sums of slices: one Python number each.
+"""Exact keys of single pairs of rows, computed from sums of slices, as one Python integer for each pair.
 
-Rows are x = c + a and y = c + b with a row c that all have in common, as multiples of 2^base (README, 7).
+Rows are x = c + a and y = c + b with a common row c, and are multiples of 2^base (README, 7).
 """
 
 from collections.abc import Callable, Iterator
@@ -16,18 +16,18 @@ SumsOfBatch = Callable[[ExactRows, Batch], Sums]
 """The keys of a batch of pairs, as sums of slices."""
 
 KEY_ERROR = 2.0**-51
-"""Relative error of rounding a key to float64, for each of its digits: two roundings, and room for two more."""
+"""The relative error, for each digit, of rounding a key to float64: two roundings, and a margin of two more."""
 
 
 def keys(sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray) -> list[int]:
-    """The keys of the pairs (rows[i], columns[i]), as many at a time as fit into memory."""
+    """The keys of the pairs (rows[i], columns[i]), computed in batches that fit into memory."""
     return [key for batch in batches(exact, rows, columns) for key in integers(sums(exact, batch), exact.bits)]
 
 
 def rounded_keys(
     sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray
 ) -> tuple[FloatArray, FloatArray] | None:
-    """The keys in float64, with error bounds; None where they might be too large for it."""
+    """The keys in float64, with error bounds; None if they might overflow."""
     if not exact.can_round:
         return None
     found = [digits.rounded(exact.digits(sums(exact, batch))) for batch in batches(exact, rows, columns)]
@@ -36,12 +36,12 @@ def rounded_keys(
 
 
 def batches(exact: ExactRows, rows: IntArray, columns: IntArray) -> Iterator[Batch]:
-    """The pairs, as many at a time as fit into memory."""
+    """The pairs in batches that fit into memory."""
     return exact.batches(rows, columns, digits.count(exact.product_bits))
 
 
 def integers(sums: Sums, bits: int) -> list[int]:
-    """The integers that sums of slices stand for.
+    """The integers from sums of slices.
 
     >>> integers(np.array([[-1, 1], [3, 0]]), 4)
     [15, 3]

@@ -11,10 +11,10 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
-"""Pairs that are looked at together."""
+"""The limits of the number of pairs in a chunk."""
 
 FEW = 16
-"""Rows per value from which sorting the values is quicker than going through the rows (measured)."""
+"""From this many rows per value on, sorting the values is faster than marking the rows (measured)."""
 
 PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray], None]
 
@@ -34,7 +34,7 @@ def city_blocks(
 
 
 def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Inner products of pairs of divided rows; many pairs of few rows by a matrix product."""
+    """Inner products of pairs of divided rows; many pairs of few rows are computed by a matrix product."""
     return of_pairs(queries, items, rows, columns, bilinear=True)
 
 
@@ -44,9 +44,9 @@ def city_block_distances(queries: Rows, items: Rows, rows: IntArray, columns: In
 
 
 def of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray, bilinear: bool) -> FloatArray:
-    """Work through the pairs in chunks: where neighbouring queries share their items, a square block of each.
+    """Compute the pairs in chunks, which are about square if neighbouring queries share their items.
 
-    bilinear: inner products, or else city-block distances.
+    bilinear : compute inner products, else city-block distances
     """
     out = np.empty(len(rows))
     size = SMALLEST_CHUNK
@@ -67,7 +67,7 @@ def chunk(
     bilinear: bool,
     out: FloatArray,
 ) -> None:
-    """One chunk: by a matrix product, from the array in memory, or from converted rows."""
+    """Compute one chunk by a matrix product, from the original array, or from converted rows."""
     x_rows, x_place = distinct(rows, len(queries))
     y_rows, y_place = distinct(columns, len(items))
     pair_kernel = products if bilinear else city_blocks
@@ -75,7 +75,7 @@ def chunk(
         out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
         pair_kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
-        # Powers of two within 2^±400 each: their product is exact, and so is a quotient that is not subnormal.
+        # The divisors are powers of two within 2^±400: their product is exact, and so is a quotient unless subnormal.
         divisor = queries.divisor[rows]
         out /= divisor * items.divisor[columns] if bilinear else divisor
     else:
@@ -90,7 +90,7 @@ def converted_chunk(
     pair_kernel: PairKernel,
     out: FloatArray,
 ) -> None:
-    """Pairs of rows that must be divided first: convert the rows of a few thousand pairs at a time."""
+    """Compute pairs of rows that must be divided first; the rows of a few thousand pairs are converted at a time."""
     size = max(1, 2**21 // queries.dimensions)
     for start in range(0, len(out), size):
         span = slice(start, start + size)
@@ -99,9 +99,9 @@ def converted_chunk(
 
 
 def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """The distinct ones of `values`, all below `size`, ascending, and the place of each value among them.
+    """The distinct values in ascending order, all below `size`, and the index of each value among them.
 
-    numpy.unique sorts for this, which takes longer than the products, unless there are few values.
+    numpy.unique sorts the values, which takes longer than the products unless there are few values.
     """
     if size > FEW * len(values):
         return np.unique(values, return_inverse=True)
@@ -114,7 +114,7 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
 def distinct_values(
     values: IntArray, number: Output[IntArray], place: Output[IntArray], found: Output[IntArray]
 ) -> int:
-    """How many distinct values there are, in `found`, ascending, which has room for one more than `values`.
+    """Write the distinct values to `found` in ascending order, and return their number.
 
-    `number` are zeros for all values that there may be.
+    `found` has room for one more than `values`; `number` has a zero for each possible value.
     """

@@ -1,4 +1,4 @@
-"""Real numbers and the float64 nearest to them: roots rounded once and compared, which reals round to a float."""
+"""Real numbers and their nearest float64: rounding and comparing roots, and the reals that round to a given float."""
 
 import math
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from typing import TypeAlias
 Real: TypeAlias = int | Fraction
 
 FIRST_BITS = 128
-"""Bits to bracket a root with at first; float64 has 53, so that one attempt mostly does."""
+"""The number of bits with which a root is first bracketed; float64 has 53, so one attempt is usually enough."""
 
 
 def rounded(number: Real) -> float:
-    """The float64 nearest to a rational number, ties to even; infinite beyond the largest.
+    """The float64 nearest to a rational number, ties to even; infinite if the number overflows.
 
     >>> rounded(Fraction(1, 10)), rounded(10**400)
     (0.1, inf)
@@ -24,7 +24,7 @@ def rounded(number: Real) -> float:
 
 
 Rounding: TypeAlias = Callable[[Real], float]
-"""Rounds a rational number once: to a float64, as `rounded`, or to a number of another format."""
+"""A function that rounds a rational number once: to a float64, as `rounded` does, or to another format."""
 
 
 def rounded_of_root(
@@ -32,10 +32,10 @@ def rounded_of_root(
 ) -> float:
     """The float64 nearest to `function` of the square root of `square`; the function is monotone.
 
-    `rounding` may round to other numbers.
+    `rounding` may round to another format.
 
-    The root is bracketed more and more narrowly until both ends round alike (Ziv 1991). That comes to an end: a root
-    that is not rational is no boundary between floats.
+    The root is bracketed more and more narrowly until both ends round to the same float (Ziv 1991). The loop ends,
+    because an irrational root is never on the boundary between two floats.
 
     >>> rounded_of_root(Fraction(2), lambda root: root), rounded_of_root(Fraction(1, 4), lambda root: 1 - root)
     (1.4142135623730951, 0.5)
@@ -43,7 +43,7 @@ def rounded_of_root(
     numerator, denominator = math.isqrt(square.numerator), math.isqrt(square.denominator)
     if numerator**2 == square.numerator and denominator**2 == square.denominator:
         return rounding(function(Fraction(numerator, denominator)))
-    # The first bit of the root has about this place below the point.
+    # The first bit of the root is at about this place after the binary point.
     bits = FIRST_BITS + max(0, (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
     while True:
         below = math.isqrt((square.numerator << 2 * bits) // square.denominator)
@@ -54,7 +54,7 @@ def rounded_of_root(
 
 
 def least_rounding_to(number: float) -> tuple[Fraction, bool]:
-    """The boundary of the reals that round to `number` or above, and whether it is one of them.
+    """The lower boundary of the reals that round to `number` or above, and whether the boundary rounds to it.
 
     >>> least_rounding_to(1.0)
     (Fraction(18014398509481983, 18014398509481984), True)
@@ -65,11 +65,11 @@ def least_rounding_to(number: float) -> tuple[Fraction, bool]:
 
 
 def root_is_less(first: Fraction, second: Fraction, epsilon: Fraction) -> bool:
-    """Whether the signed root of `first` is less than that of `second` plus epsilon, which is above 0.
+    """Whether the signed root of `first` is less than the signed root of `second` plus a positive epsilon.
 
-    Signed squares s(x) = x |x| rise with x, so s(a) < s(b + epsilon) has to be decided. As
-    |s(b + epsilon)| = b^2 + 2 epsilon b + epsilon^2, only 2 epsilon b may be irrational: alone on one side it is
-    squared again.
+    Signed squares s(x) = x |x| increase with x, so s(a) < s(b + epsilon) has to be decided. Because
+    |s(b + epsilon)| = b^2 + 2 epsilon b + epsilon^2, only 2 epsilon b may be irrational: it is isolated on one side
+    and squared again.
 
     >>> root_is_less(Fraction(2), Fraction(1), Fraction(2, 5)), root_is_less(Fraction(4), Fraction(1), Fraction(1))
     (False, False)

@@ -1,6 +1,6 @@
-"""`Rows`: embeddings as the exact order sees them: distinct rows, each with its scale, norm and statistics.
+"""`Rows`: the distinct rows of embeddings, each with its scale, norm and statistics.
 
-Identical rows tie without any arithmetic, and are ranked once.
+Identical rows tie without any arithmetic and are ranked once.
 """
 
 from collections.abc import Iterator
@@ -17,27 +17,27 @@ from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 LARGEST_INTEGER = 2.0**27
-"""Rows are looked at as integers up to here; larger ones leave no room for products in 53 bits."""
+"""The largest entry of rows that are treated as integers; products of larger ones would not fit into 53 bits."""
 
 ROUNDS = 16
-"""Each round settles one group of every checksum. Distinct rows share one only where float64 rounds them alike."""
+"""Each round settles one group of each checksum. Distinct rows share one only if float64 rounds them alike."""
 
 
 @dataclass
 class Rows:
-    """The distinct rows of an embedding matrix. All arrays but the first two have one entry per distinct row.
+    """The distinct rows of an embedding matrix. All arrays but the first two have one entry for each distinct row.
 
-    embeddings : (n, d), as given
-    identity : (n,) the distinct row that each row is
-    first : (u,) a row of `embeddings` that the distinct row stands for
-    weight : (u,) how many rows it stands for
-    largest, smallest : (u,) largest magnitude and smallest one that is not zero
-    divisor : (u,) what the entries are divided by before anything is computed: a power of two, or the unit that
+    embeddings : (n, d), as passed
+    identity : (n,) the index of the distinct row that equals each row
+    first : (u,) the index of a row of `embeddings` that equals the distinct row
+    weight : (u,) the number of rows that equal the distinct row
+    largest, smallest : (u,) the largest absolute value, and the smallest that is not zero
+    divisor : (u,) the number by which entries are divided before any computation: a power of two, or the unit that
         makes them integers
-    norm, square : (u,) Euclidean norm after that division and its square, to a relative `bounds.norm` and twice
-        that; the square of integers is exact
-    negative : whether any entry is below zero
-    direct : whether products of entries may be formed from the array as it lies in memory
+    norm, square : (u,) the Euclidean norm after that division, with a relative error of `bounds.norm`, and its
+        square, with twice that error; the square of integers is exact
+    negative : whether any entry is negative
+    direct : whether products may be computed from the array in memory without conversion
     """
 
     embeddings: Embeddings
@@ -53,7 +53,7 @@ class Rows:
     direct: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Note what many threads will ask for."""
+        """Compute in advance what many threads will read."""
         self.direct = self.can_be_direct()
 
     def __len__(self) -> int:
@@ -67,28 +67,28 @@ class Rows:
 
     @property
     def exact_in_float64(self) -> bool:
-        """Whether float64 holds every entry: no integers beyond 53 bits; `largest` may have been rounded to 2^53."""
+        """Whether every entry is exact in float64, no integer exceeding 53 bits; `largest` may be rounded to 2^53."""
         return bool(self.embeddings.dtype.kind not in "iu" or self.largest.max() < 2.0**53)
 
     @property
     def exact_in_float32(self) -> bool:
-        """Whether float32 holds every entry, by the type alone."""
+        """Whether every entry is exact in float32, judged by the dtype alone."""
         return np.result_type(self.embeddings.dtype, np.float32) == np.float32
 
     def raw(self, rows: Any) -> Embeddings:
-        """The entries of distinct rows as given."""
+        """The original entries of distinct rows."""
         return np.asarray(self.embeddings[self.first[rows]])
 
     def values(self, rows: Any) -> FloatArray:
-        """Distinct rows in float64, divided by their divisor: exact but for underflow (README, 6)."""
+        """Distinct rows in float64, divided by their divisor; exact except for underflow (README, 6)."""
         values = self.raw(rows).astype(np.float64)
         values /= self.divisor[rows, None]
         return values
 
     def can_be_direct(self) -> bool:
-        """Whether products of entries may be formed from the array as it lies in memory.
+        """Whether products may be computed from the array in memory without conversion.
 
-        They may where no product can overflow or underflow and a power of two is all that they are divided by.
+        This is the case if no product can overflow or underflow, and all divisors are powers of two.
         """
         array = self.embeddings
         if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
@@ -100,7 +100,7 @@ class Rows:
 
     @property
     def lowest_exponent(self) -> int:
-        """Some b such that every entry is a multiple of 2^b."""
+        """An exponent b such that every entry is a multiple of 2^b."""
         smallest = self.smallest.min()
         if self.embeddings.dtype.kind != "f" or not np.isfinite(smallest):
             return 0
@@ -109,7 +109,7 @@ class Rows:
 
     @property
     def highest_exponent(self) -> int:
-        """Some b such that every entry is below 2^b."""
+        """An exponent b such that every entry is below 2^b."""
         return int(np.frexp(self.largest.max())[1])
 
 
@@ -123,9 +123,11 @@ def distinct_rows(
 ) -> Rows:
     """Scan `embeddings` and number its distinct rows by their first appearance in `order`.
 
-    `up_to_factor`: rows that are positive multiples of each other are the same (cosine). Every row is divided by
-    a power of two of its own. `ends`: where consecutive parts of the rows end, but for the last; rows of different
-    parts are taken for distinct, and those of one part are numbered before those of the next.
+    up_to_factor : rows that are positive multiples of each other count as equal (cosine)
+    ends : the ends of consecutive parts of the rows, except the last part; rows of different parts count as distinct,
+        and the rows of a part are numbered before those of the next
+
+    Every row is divided by its own power of two.
     """
     statistics = scan(embeddings, name, up_to_factor, threads)
     bounds = [0, *ends, len(embeddings)]
@@ -139,7 +141,7 @@ def distinct_rows(
         order = order[np.argsort(np.searchsorted(ends, order, side="right"), kind="stable")]
     in_order, places = leaders[order], np.arange(len(order))
     appearance, number = np.empty_like(places), np.empty_like(places)
-    appearance[in_order[::-1]] = places[::-1]  # of several the one that is written last: the first of its row
+    appearance[in_order[::-1]] = places[::-1]  # written last, and so kept, is the first appearance of each row
     first = in_order[appearance[in_order] == places]
     number[first] = places[: len(first)]
     identity = number[leaders]
@@ -165,9 +167,9 @@ def power_of_two_below(magnitude: FloatArray) -> FloatArray:
 
 
 def share_divisor(*sides: Rows) -> tuple[Rows, ...]:
-    """The rows of all sides divided by one power of two, so that the largest entry lies in [1, 2)."""
+    """The rows of all sides divided by one power of two, so that the largest entry is in [1, 2)."""
     common = power_of_two_below(np.array([max(side.largest.max() for side in sides)]))[0]
-    # A row of zeros has a divisor of its own that says nothing of its size.
+    # The divisor of a row of zeros does not describe its size.
     divisors = [np.where(side.largest > 0, side.divisor, 0.0) for side in sides]
     norms = [side.norm * (divisor / common) for side, divisor in zip(sides, divisors, strict=True)]
     return tuple(
@@ -177,9 +179,9 @@ def share_divisor(*sides: Rows) -> tuple[Rows, ...]:
 
 
 def as_integers(*sides: Rows, per_row: bool) -> tuple[Rows, ...] | None:
-    """The rows of all sides as integers (a unit for each row, or one for all), or None where they are not.
+    """The rows of all sides as integers (with a unit for each row, or one for all); None if they are not integers.
 
-    None, too, where a squared norm would pass 53 bits.
+    The result is also None if a squared norm would exceed 53 bits.
     """
     found = [units(side.embeddings, side.largest[side.identity], LARGEST_INTEGER, per_row) for side in sides]
     divisors = [unit[side.first] for unit, side in zip(found, sides, strict=True) if unit is not None]
@@ -209,16 +211,17 @@ def integer_squares(rows: Rows) -> FloatArray:
 
 
 def spans(count: int, dimensions: int) -> Iterator[slice]:
-    """Slices of `count` rows, each of a size that a cache holds in float64."""
+    """Slices of `count` rows, each small enough in float64 for a cache."""
     size = max(1, BLOCK_BYTES // (8 * dimensions))
     for start in range(0, count, size):
         yield slice(start, min(start + size, count))
 
 
 def identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
-    """For each row (n,) the first row that equals it, or equals a positive multiple of it.
+    """For each row (n,) the first row that equals it or, with `up_to_factor`, a positive multiple of it.
 
-    Equal checksums nominate, exact comparison decides. A missed pair would cost time, not correctness.
+    Rows with equal checksums are candidates, which are compared exactly. A missed pair would cost time, but would not
+    change any result.
     """
     same = proportional if up_to_factor else equal
     first = np.arange(len(embeddings))
@@ -238,7 +241,7 @@ def identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool)
 
 
 def same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, same: Any) -> BoolArray:
-    """Whether row members[i] is the same as row leaders[i], block by block."""
+    """Whether each row members[i] equals row leaders[i], computed block by block."""
     size = max(1, BLOCK_BYTES // (8 * embeddings.shape[1]))
     matched = np.empty(len(members), dtype=np.bool_)
     for start in range(0, len(members), size):
@@ -254,9 +257,9 @@ def equal(a: Embeddings, b: Embeddings) -> BoolArray:
 
 
 def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
-    """Whether rows are equal up to a positive factor: a_i |b_p| = b_i |a_p| exactly, p the place of the largest."""
+    """Whether rows are equal up to a positive factor: a_i |b_p| = b_i |a_p| exactly, p the index of the largest."""
     if a.dtype.kind in "iu" and a.dtype.itemsize == 8:
-        return equal(a, b)  # beyond 53 bits the products below would not be exact
+        return equal(a, b)  # with more than 53 bits the products below would not be exact
     a_mantissa, a_exponent = np.frexp(a.astype(np.float64))
     b_mantissa, b_exponent = np.frexp(b.astype(np.float64))
     place = np.abs(a.astype(np.float64)).argmax(axis=1)[:, None]
@@ -267,7 +270,7 @@ def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
     left = two_product(a_mantissa, np.abs(at_place(b_mantissa)))
     right = two_product(b_mantissa, np.abs(at_place(a_mantissa)))
     shift = (a_exponent + at_place(b_exponent)) - (b_exponent + at_place(a_exponent))
-    # Both products lie in [1/4, 1) or are zero: a shift of more than 4 cannot make them equal.
+    # Both products are in [1/4, 1) or zero: a shift of more than 4 cannot make them equal.
     shift = np.clip(shift, -4, 4)
     flags: BoolArray = np.logical_and.reduce(
         [np.ldexp(mine, shift) == other for mine, other in zip(left, right, strict=True)]
@@ -277,7 +280,7 @@ def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
 
 
 def two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """High and low part of the exact product of mantissas (Dekker 1971)."""
+    """The high and the low part of the exact product of mantissas (Dekker 1971)."""
     high = a * b
     a_high, b_high = split(a), split(b)
     a_low, b_low = a - a_high, b - b_high

@@ -1,4 +1,4 @@
-"""One pass over the embeddings: what the bounds, the units and the identities need to know of each row."""
+"""One pass over the embeddings that collects, for each row, the numbers that bounds, units and identities need."""
 
 import os
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ Checksums = npt.NDArray[np.uint64]
 
 
 class Statistics(NamedTuple):
-    """Facts of each row, arrays of shape (n,)."""
+    """Statistics of each row, arrays of shape (n,)."""
 
-    largest: FloatArray  # largest magnitude
-    smallest: FloatArray  # smallest magnitude that is not zero; inf for a row of zeros
-    square: FloatArray  # squared norm, of the row scaled so that its largest magnitude lies in [1, 2)
-    negative: npt.NDArray[np.bool_]  # whether an entry is below zero
-    checksum: Checksums  # equal for identical rows; up to a positive factor if asked so
+    largest: FloatArray  # largest absolute value
+    smallest: FloatArray  # smallest absolute value that is not zero; inf for a row of zeros
+    square: FloatArray  # squared norm of the row scaled so that its largest absolute value is in [1, 2)
+    negative: npt.NDArray[np.bool_]  # whether an entry is negative
+    checksum: Checksums  # equal for identical rows, or for rows equal up to a positive factor
 
 
 @native
@@ -38,9 +38,9 @@ def scan_block(
 
 
 def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1) -> Statistics:
-    """Read every row once; refuse NaN and infinity by the first row that holds one."""
+    """Read every row once; NaN and infinity are refused with the first row that has one."""
     count, dimensions = embeddings.shape
-    # Random odd multipliers: nobody can prepare rows that collide. They never reach a result.
+    # Random odd multipliers, so that nobody can prepare rows whose checksums collide. They never affect a result.
     multipliers = np.frombuffer(os.urandom(8 * dimensions), dtype=np.uint64) | np.uint64(1)
     statistics = Statistics(
         np.empty(count),
@@ -63,13 +63,13 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
 
 @native
 def row_units(rows: FloatArray, unit: Output[FloatArray]) -> None:
-    """The largest number that each row is a multiple of: gcd of odd parts times 2^e; 1 for a row of zeros."""
+    """Write the largest number that each row is a multiple of: gcd of odd parts times 2^e; 1 for a row of zeros."""
 
 
 def units(embeddings: Embeddings, largest: FloatArray, limit: float, per_row: bool) -> FloatArray | None:
-    """The unit of each row (or the common one, repeated) if all rows are integers up to `limit` units, else None.
+    """The unit of each row (or the common unit, repeated) if all rows are integers up to `limit` units, else None.
 
-    Real-valued embeddings are told apart after their first few rows.
+    For real-valued embeddings the first few rows are enough to return None.
     """
     if embeddings.dtype.kind in "iub":
         return np.ones(len(embeddings)) if largest.max(initial=0.0) <= limit else None
@@ -86,20 +86,20 @@ def units(embeddings: Embeddings, largest: FloatArray, limit: float, per_row: bo
 
 
 def beyond(largest: FloatArray | float, unit: FloatArray | float, limit: float) -> bool:
-    """Whether any of `largest` is more than `limit` units; a quotient that overflows is."""
+    """Whether any of `largest` is more than `limit` units, as a quotient that overflows is."""
     with np.errstate(over="ignore"):
         return bool((np.divide(largest, unit) > limit).any())
 
 
 def common_unit(of_rows: FloatArray) -> float:
-    """The largest number that all of `of_rows` are multiples of."""
+    """The largest number that all units `of_rows` are multiples of."""
     common = np.empty(1)
     row_units(np.ascontiguousarray(of_rows)[None], common)
     return float(common[0])
 
 
 def growing_blocks(embeddings: Embeddings) -> Iterator[tuple[int, FloatArray]]:
-    """The rows in float64, sixteen first: they mostly tell that there is no unit."""
+    """Blocks of rows in float64; the first has sixteen rows, which usually show that there is no unit."""
     yield from blocks(embeddings[:16])
     for start, block in blocks(embeddings[16:]):
         yield start + 16, block

@@ -1,9 +1,9 @@
 """Exact rows of both sides: floats cut into short integers whose products and sums are exact in float64.
 
-A float is an integer times a power of two. Cut at fixed places of w bits, x = sum_s x_s 2^(b + w s) with
-integers |x_s| < 2^(w + 1); the inner product of two slices is below D 2^(2w + 2) <= 2^53, so that float64 holds it
-exactly in any order of summation, and a matrix product of slices is exact. What belongs to one place is added up in
-int64 (Ozaki et al. 2012, "Error-free transformations of matrix multiplication", with integers for the last step).
+A float is an integer times a power of two. Cut at fixed places of w bits, x = sum_s x_s 2^(b + w s) with integers
+|x_s| < 2^(w + 1). The inner product of two slices is below D 2^(2w + 2) <= 2^53, so it is exact in float64 in any
+order of summation, and a matrix product of slices is exact. The products of each place are added in int64 (Ozaki et
+al. 2012, "Error-free transformations of matrix multiplication", with integers for the last step).
 """
 
 from collections.abc import Iterator
@@ -22,28 +22,28 @@ from tieproof.ties import FloatArray, IntArray
 FloatMatrix = npt.NDArray[np.float64]
 
 Slices = npt.NDArray[np.float64]
-"""(s, m, d): the slices of m rows, lowest place first."""
+"""(s, m, d): the slices of m rows, with the lowest place first."""
 
 PlaceSums = npt.NDArray[np.int64]
-"""(p, m): the same, one place after the other."""
+"""(p, m): m exact sums as in `Sums`, but with the places as the first axis."""
 
 
 LARGEST_BATCH = 2**22
-"""Numbers that a batch of rows, or of sums of pairs, holds at a time: 32 MiB."""
+"""The largest number of entries in a batch of rows, or of sums of pairs: 32 MiB."""
 
 LARGEST_BITS = 450
-"""Squared norms of more bits could overflow float64 once they are squared."""
+"""Squared norms with more bits could overflow float64 when they are squared."""
 
 
 def width(dimensions: int) -> int:
-    """Bits of a slice so that a sum of `dimensions` products of two slices stays within 53 bits."""
+    """The number of bits in a slice for which a sum of `dimensions` products of two slices has at most 53 bits."""
     return (51 - int(dimensions).bit_length()) // 2
 
 
 def parts(rows: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
-    """Float64 matrices whose exact sum is `rows`: the halves of integers that float64 does not hold, else one.
+    """Float64 matrices whose exact sum is `rows`: two halves of integers that are not exact in float64, else one.
 
-    Both halves have the sign of their number, and so are no larger than it: as many places hold them.
+    Both halves have the sign of their number, so they are not larger than the number and need no more places.
     """
     if not halved:
         return [rows.astype(np.float64)]
@@ -54,7 +54,7 @@ def parts(rows: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
 
 
 def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
-    """Float64 matrices whose exact sum is rows (m, d) - centre (d,), of one type and below 2^1023."""
+    """Float64 matrices whose exact sum is rows (m, d) - centre (d,), which have one dtype and are below 2^1023."""
     found: list[FloatMatrix] = []
     for part, of_centre in zip(parts(rows, halved), parts(centre, halved), strict=True):
         rest = np.empty_like(part)
@@ -65,23 +65,23 @@ def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any], halved: bool) 
 
 @native
 def subtract(rows: Output[FloatMatrix], centre: FloatMatrix, rest: Output[FloatMatrix]) -> bool:
-    """Leave rows - centre, rounded, in `rows` and what rounding cost in `rest`; return whether it cost any (TwoSum).
+    """Write rows - centre, rounded, to `rows`, its errors to `rest`, and return whether any is not 0 (TwoSum).
 
-    The rest is exact: a sum of two floats and its rounding error are floats, subnormal or not.
+    The errors are exact: the rounding error of a sum of two floats is a float, subnormal or not.
     """
 
 
 def top_place(summands: list[FloatMatrix], base: int, bits: int) -> int:
-    """The highest place that the largest entry reaches; 0 for zeros."""
+    """The highest place of the largest entry; 0 if all entries are zero."""
     largest = max(max(part.max(initial=0.0), -part.min(initial=0.0)) for part in summands)
     return max(0, (int(np.frexp(largest)[1]) - 1 - base) // bits) if largest > 0 else 0
 
 
 def cut(summands: list[FloatMatrix], base: int, bits: int, top: int) -> Slices:
-    """Slices of the sum of matrices (m, d) of multiples of 2^base, up to the place `top`; `summands` are used up.
+    """Slices, up to the place `top`, of the sum of matrices (m, d) of multiples of 2^base; overwrites `summands`.
 
-    One summand has slices below 2^bits, and of two that TwoSum made, or of the two halves of an integer, those of
-    one place add up to less than twice that.
+    The slices of one summand are below 2^bits. For two summands, from TwoSum or from the halves of integers, the two
+    slices of a place add up to less than twice that.
     """
     slices = np.zeros((top + 1, *summands[0].shape))
     for part in summands:
@@ -92,13 +92,13 @@ def cut(summands: list[FloatMatrix], base: int, bits: int, top: int) -> Slices:
 
 @native
 def cut_off(rows: Output[FloatMatrix], unit: float, piece: Output[FloatMatrix]) -> None:
-    """Move whole multiples of `unit`, a power of two, from `rows` to `piece`: both steps are exact."""
+    """Move whole multiples of `unit`, a power of two, from `rows` to `piece`; both steps are exact."""
 
 
 def dots(x: Slices, y: Slices, rows: IntArray, columns: IntArray) -> tuple[PlaceSums, IntArray]:
-    """Exact inner products: that of x[rows[i]] and y[columns[i]] stands at the second result's entry i of the first.
+    """Exact inner products, and the index among them of the product of x[rows[i]] and y[columns[i]] for each i.
 
-    Many pairs of few rows are computed by matrix products, of all x with all y.
+    Many pairs of few rows are computed by matrix products of all x with all y.
     """
     as_block = x.shape[1] * y.shape[1] <= 4 * len(rows)
     total = np.zeros((len(x) + len(y) - 1, x.shape[1] * y.shape[1] if as_block else len(rows)), dtype=np.int64)
@@ -125,7 +125,7 @@ def dots_with(x: Slices, one: Slices) -> Sums:
 
 
 def nothing(x: Slices) -> Sums:
-    """A sum of 0 for each row, which no digit changes."""
+    """A sum of 0 with one place for each row."""
     return np.zeros((x.shape[1], 1), dtype=np.int64)
 
 
@@ -140,7 +140,7 @@ def squares(x: Slices) -> Sums:
 
 
 def added(*summands: Sums) -> Sums:
-    """Sums of as many places as the longest; those of one row are added to all."""
+    """Add sums with different numbers of places; sums of a single row are added to all rows."""
     total = np.zeros((max(map(len, summands)), max(sums.shape[1] for sums in summands)), dtype=np.int64)
     for sums in summands:
         total[:, : sums.shape[1]] += sums
@@ -160,7 +160,7 @@ class Summands(NamedTuple):
 
     @property
     def places(self) -> int:
-        """As many as the longest has."""
+        """The number of places of the longest summand."""
         return int(max(self.pairs.shape[0], self.of_row.shape[1], self.of_column.shape[1]))
 
     def sums(self) -> Sums:
@@ -170,7 +170,7 @@ class Summands(NamedTuple):
         return total
 
     def rounded(self, bits: int) -> tuple[FloatArray, FloatArray]:
-        """The sums in float64, with error bounds; a place has so many bits."""
+        """The sums in float64, with error bounds; a place has `bits` bits."""
         value, size = np.empty(len(self.where)), np.empty(len(self.where))
         round_places(self, self.places, bits, value, size)
         size *= bounds.gamma(self.places + 2, bounds.UNIT_ROUNDOFF[np.dtype(np.float64)])
@@ -186,14 +186,14 @@ def add_places(summands: Summands, total: Output[Sums]) -> None:
 def round_places(
     summands: Summands, places: int, bits: int, value: Output[FloatArray], size: Output[FloatArray]
 ) -> None:
-    """Write the sums in float64, and those of the magnitudes of their places: what rounding is relative to."""
+    """Write the sums in float64, and the sums of their places' absolute values, to which rounding is relative."""
 
 
 def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int) -> Sums:
-    """Return the exact sums of |x[rows[i]] - y[columns[i]]|: of each place's differences, with their signs.
+    """The exact sums of |x[rows[i]] - y[columns[i]]|, as sums of each place's differences times the entry's sign.
 
-    That sign is told from the top: past 4 units of a place, the differences below, each less than 4 units of their
-    own place, cannot turn it.
+    The sign is decided from the highest place down: once the difference exceeds 4 units of a place, the differences
+    in lower places, each less than 4 units of their own place, cannot change the sign.
     """
     total = np.empty((len(rows), x.shape[0]), dtype=np.int64)
     add_differences(x, y, rows, columns, bits, np.empty(x.shape[2]), total)
@@ -204,11 +204,11 @@ def distances(x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int
 def add_differences(
     x: Slices, y: Slices, rows: IntArray, columns: IntArray, bits: int, sign: Output[FloatArray], total: Output[Sums]
 ) -> None:
-    """Write the sums of `distances`; `sign` is room for one row."""
+    """Write the sums of `distances`; `sign` is working memory for one row."""
 
 
 class Batch(NamedTuple):
-    """Pairs (x[:, rows[i]], y[:, columns[i]]) of cut rows, from which a common row was subtracted."""
+    """Pairs (x[:, rows[i]], y[:, columns[i]]) of sliced rows, from which a common row was subtracted."""
 
     x: Slices
     y: Slices
@@ -216,7 +216,7 @@ class Batch(NamedTuple):
     columns: IntArray
 
     def summands(self, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums) -> Summands:
-        """Those of factor a.b + of_row + of_column of each pair; `pairs` are from `dots`."""
+        """The summands of factor a.b + of_row + of_column for each pair; `pairs` is the result of `dots`."""
         return Summands(factor, *pairs, of_row, self.rows, of_column, self.columns)
 
     def sums(self, pairs: tuple[PlaceSums, IntArray], factor: int, of_row: Sums, of_column: Sums) -> Sums:
@@ -225,9 +225,10 @@ class Batch(NamedTuple):
 
 
 class ExactRows:
-    """Query rows and items as multiples of 2^base, less a common row of theirs.
+    """Query rows and items as multiples of 2^base, minus a common row.
 
-    Rows that are close to each other are short integers then: near-duplicates by the thousand need one slice each.
+    The differences of rows that are close to each other are short integers: thousands of near-duplicates need only
+    one slice each.
     """
 
     def __init__(self, queries: Rows, items: Rows) -> None:
@@ -243,7 +244,7 @@ class ExactRows:
         self.centre = items.raw(np.zeros(1, dtype=np.int64))
         if largest >= 1023 or queries.embeddings.dtype != items.embeddings.dtype:
             self.centre = np.zeros_like(self.centre)
-        # Both sides or none: where float64 does not hold an entry, types that differ are refused.
+        # Both sides are halved or none, because different dtypes are refused if an entry is not exact in float64.
         self.halved = not (queries.exact_in_float64 and items.exact_in_float64)
 
     @property
@@ -253,16 +254,16 @@ class ExactRows:
 
     @property
     def centre_slices(self) -> Slices:
-        """The common row, cut when it is asked for: mostly no pair is."""
+        """The slices of the common row, computed on demand because usually no pair needs them."""
         return self.cut(parts(self.centre, self.halved))[0]
 
     def cut(self, *sides: list[FloatMatrix]) -> list[Slices]:
-        """Slices of sums of matrices, of all sides up to the same place."""
+        """The slices of sums of matrices, up to the same highest place for all sides."""
         top = max(top_place(summands, self.base, self.bits) for summands in sides)
         return [cut(summands, self.base, self.bits, top) for summands in sides]
 
     def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[Batch]:
-        """The pairs, as many together as fit into memory, with so many digits each."""
+        """Yield the pairs in batches that fit into memory; each key has `key_length` digits."""
         of_row = (self.largest_top + 1) * self.items.dimensions
         of_pair = 4 * self.places + key_length
         pending = [slice(0, len(rows))]
@@ -278,7 +279,7 @@ class ExactRows:
             pending += [slice(middle, span.stop), slice(span.start, middle)]
 
     def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> Batch:
-        """The cut rows of some pairs, less the common row; the places of each pair's rows among the distinct ones."""
+        """The slices of the pairs' distinct rows minus the common row, and each pair's indices in them."""
         centre = self.centre[0]
         x, y = (
             differences(side.raw(chosen), centre.astype(side.embeddings.dtype), self.halved)
@@ -288,7 +289,7 @@ class ExactRows:
         return Batch(cut_x, cut_y, row_places, column_places)
 
     def digits(self, sums: Sums) -> Digits:
-        """Sums as digits, as many for all sums."""
+        """The sums as digits, with the same number of digits for all sums."""
         out = np.empty((len(sums), digits.count(self.product_bits)), dtype=np.int64)
         digits.of_sums(sums, self.bits, out)
         return out

@@ -4,9 +4,9 @@
               of windows around the ranks,   of the pairs in the
               narrower each time             last windows
 
-Samples and histograms of values only guess where to look. What is found is proven by the last pass: it counts the
-pairs below a window by their values, decides those inside exactly, and checks that the result is farther from the
-window's ends than any value may be off.
+Samples and histograms of values only guess the windows. The last pass proves the result: it counts the pairs below a
+window by their values, decides the pairs inside exactly, and checks that the result is farther from the window's ends
+than the largest error of a value.
 """
 
 import math
@@ -27,19 +27,19 @@ from tieproof.problem import Progress
 from tieproof.ties import IntArray
 
 FEW = 4096
-"""Pairs in a window from which on it need not be narrowed."""
+"""A window with at most this many pairs is not narrowed further."""
 
 SAMPLE_ROWS = 64
-"""Query rows of a sample, evenly spread."""
+"""The number of query rows in a sample, evenly spaced."""
 
 SAMPLE_MARGIN = 0.01
-"""The share of a sample by which a rank may be off; where it is off by more, that costs another pass."""
+"""The error of a rank, as a share of the sample, that a window allows for; a larger error costs another pass."""
 
 SAMPLE_ENDS = 100
-"""How many pairs at either end of a sample say nothing of where the ends are."""
+"""How many pairs at either end of a sample are too few to estimate where the range of values ends."""
 
 MANY = 2**62
-"""As many pairs as nobody has counted."""
+"""Stands for an unknown number of pairs, larger than any real one."""
 
 MINUS_ONE = np.array([-1])
 
@@ -55,7 +55,7 @@ EVERYTHING = Window(*(int(ordered(np.array([value]))[0]) for value in (-np.finfo
 
 
 class Order(NamedTuple):
-    """An order statistic: its exact key, and how many pairs are strictly nearer and how many exactly as far."""
+    """An order statistic: its exact key, and the numbers of pairs that are strictly nearer and exactly as far."""
 
     key: Real
     before: int
@@ -63,7 +63,10 @@ class Order(NamedTuple):
 
 
 def order_statistics(pool: Pool, ranks: Sequence[int], n_others: int, progress: Progress) -> dict[int, Order]:
-    """The pairs of these ranks, from 0 on, among all that are neither relevant nor excluded, by exact distance."""
+    """The order statistics of these ranks, counted from 0, of the exact distances of the other pairs.
+
+    The other pairs are those that are neither relevant nor excluded.
+    """
     windows = guesses(pool, ranks, n_others)
     settled: dict[int, Window] = {}
     while windows:
@@ -77,7 +80,7 @@ def order_statistics(pool: Pool, ranks: Sequence[int], n_others: int, progress: 
 
 
 def guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window]:
-    """Windows that probably hold the ranks, from the other pairs of a few rows."""
+    """Windows that probably contain the ranks, estimated from the other pairs of a few rows."""
     if pool.gauge.stripe_rows or pool.height <= SAMPLE_ROWS:
         return dict.fromkeys(ranks, EVERYTHING)
     samples = [sample(pool, row) for row in np.linspace(0, pool.height - 1, SAMPLE_ROWS).astype(np.int64).tolist()]
@@ -89,7 +92,7 @@ def guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window
         share = rank / n_others
         places = np.searchsorted(ends, [(share + margin) * ends[-1] for margin in (-SAMPLE_MARGIN, SAMPLE_MARGIN)])
         low, high = values[places.clip(0, len(values) - 1)].tolist()
-        # Beyond the first and the last few of the sample anything may follow.
+        # The first and the last few pairs of the sample do not limit the values at the ends.
         windows[rank] = Window(
             EVERYTHING.low if share * ends[-1] < SAMPLE_ENDS else low,
             EVERYTHING.high if (1 - share) * ends[-1] < SAMPLE_ENDS else high,
@@ -98,7 +101,7 @@ def guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window
 
 
 def sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
-    """The values of a distinct query row, and how many pairs that are neither relevant nor excluded have each."""
+    """The values of a distinct query row, and for each the number of pairs that are neither relevant nor excluded."""
     stripe, columns = slice(row, row + 1), slice(0, pool.width)
     weights = pool.gauge.weight[0][row] * pool.gauge.weight[1]
     for pairs in pool.listed(stripe):
@@ -108,7 +111,7 @@ def sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
 
 
 def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, Bins]]:
-    """For each window the pairs below it, and its own in equal bins."""
+    """For each window, the number of pairs below it, and the pairs inside it in bins of equal width."""
 
     def count(stripe: Stripe) -> dict[Window, tuple[int, Bins]]:
         columns = pool.columns(stripe)
@@ -135,12 +138,12 @@ def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Win
 
 
 def shift_of(window: Window) -> int:
-    """The power of two by which the window is divided into at most `BINS`."""
+    """The exponent of the power of two that is the width of a bin, so that a window has at most `BINS` bins."""
     return max(0, (window.high - window.low).bit_length() - BINS.bit_length() + 1)
 
 
 def narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window, int]:
-    """What the bin that holds a rank spans, and its pairs; or what lies on the rank's side of the window."""
+    """The range of the bin that contains a rank, and its number of pairs; or the range beyond the window's end."""
     ends = below + np.cumsum(bins.weight)
     if rank < below:
         return Window(EVERYTHING.low, window.low - 1), below
@@ -151,7 +154,7 @@ def narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window,
 
 
 def is_settled(gauge: Gauge, window: Window, pairs: int) -> bool:
-    """Whether the window holds few pairs, or values can tell no more about them."""
+    """Whether the window has few pairs, or is as narrow as the errors of the values."""
     low, high = floats(np.array(window)).tolist()
     return pairs <= FEW or high - low <= (0.0 if gauge.certain else gauge.reach(low))
 
@@ -172,7 +175,7 @@ def proven(pool: Pool, windows: dict[int, Window], progress: Progress) -> dict[i
 
 
 def widen(gauge: Gauge, window: Window) -> Window:
-    """The window with room for errors on both sides."""
+    """The window, widened on both sides by the error of a value."""
     if gauge.certain:
         return window
     low, high = floats(np.array(window)).tolist()
@@ -180,7 +183,7 @@ def widen(gauge: Gauge, window: Window) -> Window:
 
 
 def check(gauge: Gauge, order: Order, window: Window) -> None:
-    """Check that pairs outside the window are on the side of the order statistic that their values say."""
+    """Check that the errors cannot move a pair from outside the window across the order statistic."""
     if gauge.certain:
         return
     low, high = floats(np.array(window)).tolist()
@@ -192,7 +195,7 @@ def check(gauge: Gauge, order: Order, window: Window) -> None:
 
 
 def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
-    """For each window the pairs below it, and a table of the exact keys of its own."""
+    """For each window, the number of pairs below it, and a table of the exact keys of the pairs inside it."""
 
     def count(stripe: Stripe) -> dict[Window, tuple[int, Table]]:
         columns = pool.columns(stripe)
@@ -230,7 +233,7 @@ def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dic
 
 
 def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
-    """For each cut, an exact key: the relevant pairs that are strictly farther, and those exactly as far."""
+    """For each cut, which is an exact key, the numbers of relevant pairs strictly farther and exactly as far."""
     gauge = pool.gauge
     values = [gauge.near(cut) for cut in cuts]
 

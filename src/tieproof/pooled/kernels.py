@@ -1,4 +1,4 @@
-"""Counting the pairs of a block by their distance; a distance is the number of its float64 among all float64."""
+"""Count the pairs of a block by their distance; distances are integers that number all float64 in order."""
 
 from typing import NamedTuple
 
@@ -8,20 +8,20 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 BINS = 2**16
-"""Bins that a window is divided into: each pass over all pairs narrows it down by as much."""
+"""The number of bins in a window, and so the factor by which each pass over all pairs narrows it."""
 
 SIGN = np.int64(-(2**63))
 
 
 def ordered(values: FloatArray) -> IntArray:
-    """Integers in the order of the floats, neighbours for neighbours; zeros of either sign are 0. In place."""
+    """Convert floats in place to integers with the same order: adjacent floats become adjacent integers, zeros 0."""
     bits = values.view(np.int64)
     number_floats(bits.reshape(-1))
     return bits
 
 
 def floats(numbers: IntArray) -> FloatArray:
-    """The floats that `ordered` gives these integers.
+    """The floats that `ordered` maps to these integers.
 
     >>> floats(ordered(np.array([-1.5, 0.0, 5e-324]))).tolist()
     [-1.5, 0.0, 5e-324]
@@ -31,11 +31,11 @@ def floats(numbers: IntArray) -> FloatArray:
 
 @native
 def number_floats(bits: Output[IntArray]) -> None:
-    """The bits of floats to ordered integers."""
+    """Convert the bits of floats to ordered integers."""
 
 
 class Bins(NamedTuple):
-    """What falls into each bin of a window: its weight, and the smallest and the largest entry."""
+    """For each bin of a window, the total weight of its entries, and the smallest and the largest entry."""
 
     weight: IntArray
     lowest: IntArray
@@ -43,13 +43,13 @@ class Bins(NamedTuple):
 
 
 def empty_bins() -> Bins:
-    """Bins that nothing has fallen into."""
+    """Bins without entries."""
     limits = np.iinfo(np.int64)
     return Bins(np.zeros(BINS, dtype=np.int64), np.full(BINS, limits.max), np.full(BINS, limits.min))
 
 
 def add_bins(bins: Bins, others: Bins) -> None:
-    """Add what has fallen into other bins of the same window."""
+    """Add the entries of other bins of the same window."""
     np.add(bins.weight, others.weight, out=bins.weight)
     np.minimum(bins.lowest, others.lowest, out=bins.lowest)
     np.maximum(bins.highest, others.highest, out=bins.highest)
@@ -69,7 +69,7 @@ def histogram(
 
 
 def inside(block: IntArray, low: int, high: int) -> IntArray:
-    """Places, row after row, of the entries from `low` to `high`."""
+    """The positions, in row-major order, of the entries from `low` to `high`."""
     places = np.empty(count_inside(block, low, high), dtype=np.int64)
     list_inside(block, low, high, places)
     return places
@@ -77,12 +77,12 @@ def inside(block: IntArray, low: int, high: int) -> IntArray:
 
 @native
 def count_inside(block: IntArray, low: int, high: int) -> int:
-    """How many entries are from `low` to `high`."""
+    """The number of entries from `low` to `high`."""
 
 
 @native
 def list_inside(block: IntArray, low: int, high: int, places: Output[IntArray]) -> None:
-    """Write down their places, row after row."""
+    """Write the positions of the entries from `low` to `high`, in row-major order."""
 
 
 @native

@@ -22,13 +22,13 @@ from tieproof.results.rates import (
 )
 
 PASSES = 2
-"""Over all pairs, where the sample of pairs leads to the right windows at once."""
+"""The number of passes over all pairs, if the sample of pairs gives the right windows at once."""
 
 
 def linear_points(
     pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress
 ) -> Iterator[OperatingPoint]:
-    """Thresholds between float64 distances; a relevant pair counts where its own float64 is at or beyond."""
+    """Thresholds between float64 distances; a relevant pair counts if its float64 distance is at or beyond it."""
     n_relevant, n_others = totals
     places = [linear_place(rate, n_others) for rate in rates]
     orders = order_statistics(pool, [rank for place in places for rank in place[:2]], n_others, progress)
@@ -64,14 +64,14 @@ POINTS: dict[str, Callable[[Pool, Sequence[float], tuple[int, int], Progress], I
 
 
 class Points(NamedTuple):
-    """Operating points, and how many pairs are relevant and how many neither relevant nor excluded."""
+    """Operating points, and the numbers of pairs that are relevant and that are neither relevant nor excluded."""
 
     totals: tuple[int, int]
     points: tuple[OperatingPoint, ...]
 
 
 def points_of(problem: Problem, rates: Sequence[float], method: Method, watch: Watch) -> Points:
-    """The operating points at these false match rates, of all pairs of a problem together."""
+    """The operating points at these false match rates, over all pairs of a problem."""
     pool = Pool(problem.gauge(), problem.relevance, problem.budget)
     with watch(PASSES * pool.entries) as advance, pool.products():
         totals = pool.totals()

@@ -1,4 +1,4 @@
-"""All pairs of queries and items, stripe after stripe of distinct query rows; none is kept."""
+"""All pairs of queries and items, computed in stripes of distinct query rows and never stored."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -16,20 +16,20 @@ from tieproof.problem import Budget
 from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ENTRY = 96
-"""What an entry of a stripe takes at most: its value, and what a table is made from."""
+"""The largest memory for an entry of a stripe: its value, and the data that a table is made from."""
 
 BYTES_PER_PAIR = 128
-"""What a relevant or excluded pair takes while it is listed."""
+"""The memory for a relevant or excluded pair while it is listed."""
 
 Found = TypeVar("Found")
 
 Stripe = slice
 Table = Counter[Any]
-"""Exact keys, each with the number of pairs that have it."""
+"""Exact keys, each with its number of pairs."""
 
 
 class ListedPairs(NamedTuple):
-    """Pairs by the row within a stripe, and by the distinct item row."""
+    """Pairs as arrays of the row within a stripe and of the distinct item row."""
 
     rows: IntArray
     columns: IntArray
@@ -38,8 +38,8 @@ class ListedPairs(NamedTuple):
 class Pool:
     """The (query, item) pairs of an evaluation, in blocks of values.
 
-    mirrored : (q, i) and (i, q) have one distance, and are relevant, excluded or neither alike: one of them is looked
-        at and counts twice
+    mirrored : whether (q, i) and (i, q) have the same distance and the same relevance, so that only one of them is
+        computed and counts twice
     """
 
     def __init__(self, gauge: Gauge, relevance: Relevance, budget: Budget) -> None:
@@ -57,24 +57,24 @@ class Pool:
         self.rows = gauge.stripe_rows or rows
 
     def stripes(self) -> Iterator[Stripe]:
-        """All distinct query rows."""
+        """Yield stripes of all distinct query rows."""
         for start in range(0, self.height, self.rows):
             yield slice(start, min(start + self.rows, self.height))
 
     @property
     def entries(self) -> int:
-        """Pairs of distinct rows that a pass looks at, about."""
+        """The approximate number of pairs of distinct rows in a pass."""
         return self.height * self.width // (2 if self.mirrored else 1)
 
     @contextmanager
     def products(self) -> Iterator[None]:
-        """Hold matrix products to one thread each; refuse those that are less exact than their type."""
+        """Limit matrix products to one thread each; refuse products that are less exact than their dtype."""
         check_products()
         with single_threaded():
             yield
 
     def totals(self) -> tuple[int, int]:
-        """How many pairs are relevant, and how many neither relevant nor excluded."""
+        """The numbers of pairs that are relevant, and that are neither relevant nor excluded."""
         found = [
             (len(relevant.rows), len(excluded.rows))
             for stripe in self.stripes()
@@ -84,11 +84,11 @@ class Pool:
         return relevant, self.relevance.n_queries * self.relevance.n_items - relevant - excluded
 
     def each(self, work: Callable[[Stripe], Found]) -> Generator[Found, None, None]:
-        """What the work of every stripe finds, in threads; an interruption stops them after those in progress."""
+        """Yield the result of `work` for every stripe, computed in threads; an interruption starts no new one."""
         return in_order(work, self.stripes(), self.threads)
 
     def columns(self, stripe: Stripe) -> slice:
-        """The item rows that are looked at for a stripe."""
+        """The item rows that are computed for a stripe."""
         return slice(stripe.start if self.mirrored else 0, self.width)
 
     def values(self, stripe: Stripe, columns: slice) -> FloatArray:
@@ -96,7 +96,7 @@ class Pool:
         return self.gauge.wide_values(stripe, columns)
 
     def weights(self, stripe: Stripe) -> tuple[IntArray, IntArray]:
-        """Weights of the rows and of the columns that are looked at; a pair counts as often as their product."""
+        """The weights of the stripe's rows and columns; their product is how often a pair counts."""
         columns = np.arange(self.columns(stripe).start, self.width)
         return self.gauge.weight[0][stripe], self.gauge.weight[1][columns] * self.multiplicity(stripe, columns)
 
@@ -105,7 +105,7 @@ class Pool:
         return np.where(self.mirrored & (columns >= stripe.stop), 2, 1)
 
     def listed(self, stripe: Stripe) -> Iterator[tuple[ListedPairs, ListedPairs]]:
-        """The relevant and the excluded pairs of a stripe, some queries at a time."""
+        """Yield the relevant and the excluded pairs of a stripe, in batches of queries."""
         queries = self.members[self.first_member[stripe.start] : self.first_member[stripe.stop]]
         ends = np.cumsum(self.listed_at_most[queries])
         start = 0
@@ -122,7 +122,7 @@ class Pool:
             start = stop
 
     def not_others(self, stripe: Stripe) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """The listed pairs that are looked at: rows, columns from the first one on, and how often each counts."""
+        """Yield the listed pairs within the stripe's columns: rows, columns from its first one, and weights."""
         first = self.columns(stripe).start
         for relevant, excluded in self.listed(stripe):
             rows = np.concatenate([relevant.rows, excluded.rows])
@@ -133,7 +133,7 @@ class Pool:
     def table(self, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> Table:
         """Count pairs by their exact keys.
 
-        Pairs whose values have no error are grouped by these, and one of each group is looked at exactly.
+        Pairs whose values have no error are grouped by value, and one exact key is computed for each group.
         """
         found: Table = Counter()
         known = np.full(len(values), self.gauge.certain) | ((values == 0) & (self.gauge.absolute == 0))
@@ -147,7 +147,7 @@ class Pool:
         return found
 
     def add(self, table: Table, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> None:
-        """Add pairs to a table, some at a time."""
+        """Add pairs to a table, in batches."""
         for some, keys in self.gauge.exact_by_part(values, rows, columns):
             for key, weight in zip(keys, weights[some].tolist(), strict=True):
                 table[key] += weight

@@ -1,1 +1,1 @@
-"""Whole rankings: which neighbours are at the same distance, or closer than a number; some queries at a time."""
+"""Ties in whole rankings: neighbours at the same distance or closer than epsilon, computed in batches of queries."""

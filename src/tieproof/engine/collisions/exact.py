@@ -1,8 +1,7 @@
-"""Gaps that float64 leaves open, decided by exact keys.
+"""Decide by exact keys the gaps that float64 cannot decide.
 
-Neighbours with open gaps form chains, and so do those whose order is open. Within a chain the exact keys of all items
-are computed, which put them in order; then each gap is decided. With an epsilon sharper float64 values are tried
-before.
+Neighbours with an undecided gap or an undecided order form chains. Within a chain, the items are sorted by their
+exact keys, and then each gap is decided. With an epsilon, more precise float64 values are tried first.
 """
 
 from fractions import Fraction
@@ -26,7 +25,7 @@ from tieproof.ties import FloatArray, IntArray
 
 
 class Links(NamedTuple):
-    """The items of chains: the distinct query row, the column and the value of each, and the number of its chain."""
+    """The items of chains: arrays of the distinct query row, the column, the value and the chain of each item."""
 
     rows: IntArray
     columns: IntArray
@@ -35,13 +34,13 @@ class Links(NamedTuple):
 
 
 Decided = tuple[IntArray, npt.NDArray[np.integer[Any]]]
-"""The order of items, nearest first within each chain, and the state of the gap behind each but the last."""
+"""The order of the items, nearest first within each chain, and the state of the gap after each but the last."""
 
 
 def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, states: States, epsilon: float) -> None:
-    """Decide all open gaps of rankings of the distinct query rows `rows`, changing `order` and `states`.
+    """Decide all open gaps in the rankings of the distinct query rows `rows`, and update `order` and `states`.
 
-    values, order, states : (q, w) the value of each place, its column, and what is known of the gap behind it
+    values, order, states : (q, w) for each position the value, the column, and the state of the gap after it
     """
     for step in (by_sharp_values, by_fractions) if epsilon else (by_digits,):
         start, stop = chains(states)
@@ -60,8 +59,8 @@ def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, st
 
 
 def chains(states: States) -> tuple[IntArray, IntArray]:
-    """First places of the chains that hold an open gap, and the places after their last ones; in flat arrays."""
-    linked = np.append(states.ravel() >= OPEN, False)  # the last place of a ranking is linked to nothing
+    """The first positions, in the flattened arrays, of the chains with an open gap, and the positions after them."""
+    linked = np.append(states.ravel() >= OPEN, False)  # the last position of a ranking has no gap after it
     steps = np.diff(linked.astype(np.int8), prepend=0)
     start, stop = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) + 1
     if not len(start):
@@ -71,7 +70,7 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
 
 
 def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
-    """Which links are exact ties, by the digits of exact keys."""
+    """Find exact ties by the digits of exact keys."""
     digits = gauge.digits(links.rows, links.columns)
     varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
     sorting = np.lexsort((*varying, links.chain))
@@ -80,7 +79,7 @@ def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
 
 
 def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | None:
-    """Which links are close, by values whose errors are small for small distances, too, as of near-duplicates."""
+    """Decide which neighbours are close by values whose errors are small even for small distances."""
     sharp = gauge.sharp(links.rows, links.columns)
     if sharp is None:
         return None
@@ -93,7 +92,7 @@ def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | Non
 
 
 def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
-    """Which links are close, by fractions, which decide everything that is left."""
+    """Decide which neighbours are close by fractions, which decides all remaining gaps."""
     exact_epsilon, chain = Fraction(epsilon), links.chain.tolist()
     keys = [key * gauge.unit for key in gauge.exact(links.values, links.rows, links.columns)]
     sorting = sorted(range(len(keys)), key=lambda i: (chain[i], keys[i]))

@@ -1,4 +1,4 @@
-"""Gaps between neighbours in rankings by float64 values, and the ties that closed gaps make."""
+"""Decide gaps between neighbours in rankings by float64 values, and collect the ties that result."""
 
 from typing import NamedTuple
 
@@ -13,18 +13,18 @@ States = npt.NDArray[np.int8]
 WordArray = npt.NDArray[np.uint64]
 
 APART, CLOSE, OPEN = 0, 1, 2
-"""What is known of the gap behind an item."""
+"""The states of the gap between an item and the next one."""
 
 UNORDERED = 4
-"""Added where float64 leaves open which of the two neighbours is nearer."""
+"""Added to the state if float64 cannot decide which of the two neighbours is nearer."""
 
 
 TINY = 2.0**-1068
-"""More than roundings of subnormal numbers lose, and nothing beside a normal number of some size."""
+"""More than the rounding errors of subnormal numbers, and negligible compared with normal numbers."""
 
 
 class Scale(NamedTuple):
-    """How values become distances, how far values may be off, and from where on neighbours are apart."""
+    """The curve from values to distances, the errors of values, and the epsilon from which neighbours are apart."""
 
     curve: Curve
     absolute: float
@@ -34,14 +34,14 @@ class Scale(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Columns of items, some several times: those of ranking q are items[pointer[q]] … items[pointer[q+1]-1]."""
+    """Columns of items, possibly repeated: ranking q has items[pointer[q]] … items[pointer[q+1]-1]."""
 
     pointer: IntArray
     items: IntArray
 
 
 class Items(NamedTuple):
-    """What is ranked: how many items each column stands for, and which of them are excluded and relevant."""
+    """The ranked items: how many items each column represents, and which of them are excluded and relevant."""
 
     weight: SmallIntArray
     excluded: Listing
@@ -49,12 +49,12 @@ class Items(NamedTuple):
 
 
 class OrderedItems(NamedTuple):
-    """Columns of which some item is present, in order.
+    """The sorted columns of the items in each ranking.
 
     order : (q, w) columns, of which the first ranked[q] are ranked
-    states : (q, w) of the gap behind each
-    ranked : (q,)
-    open : (q,) how many gaps of each are open
+    states : (q, w) the state of the gap after each position
+    ranked : (q,) the number of ranked columns
+    open : (q,) the number of open gaps in each ranking
     """
 
     order: SmallIntArray
@@ -64,7 +64,7 @@ class OrderedItems(NamedTuple):
 
 
 class RowRoom(NamedTuple):
-    """Room for a row of w values."""
+    """Working memory for a row of w values."""
 
     values: FloatArray
     columns: SmallIntArray
@@ -74,7 +74,7 @@ class RowRoom(NamedTuple):
 
 
 class Written(NamedTuple):
-    """How far ties are written down: the ranking to go on with, and how many there are."""
+    """The ranking with which writing ties continues, and the number of ties written."""
 
     next: int
     found: int
@@ -84,10 +84,10 @@ class Written(NamedTuple):
 def rank_rows(
     values: FloatArray, items: Items, scale: Scale, rankings: Output[OrderedItems], room: Output[RowRoom]
 ) -> int:
-    """Sort rows of values and judge the gap behind each; return how many are open.
+    """Sort rows of values and decide the gap after each; return the number of open gaps.
 
-    The i-th smallest of the true distances lies between the i-th smallest lower and upper bounds, whatever their
-    order, so bounds of neighbouring places bound the gap between these places.
+    The i-th smallest true distance is between the i-th smallest lower bound and the i-th smallest upper bound, in
+    whatever order the items are. So the bounds at neighbouring positions bound the gap between them.
     """
 
 
@@ -100,23 +100,23 @@ def bounds_of_each(
     low: Output[FloatArray],
     high: Output[FloatArray],
 ) -> None:
-    """Bounds of the distances that have these values, each with an error of its own; for epsilon 0 of the values."""
+    """Write bounds of the distances with these values and errors; for epsilon 0, bounds of the values themselves."""
 
 
 @native
 def judge_each(low: FloatArray, high: FloatArray, epsilon: float, states: Output[States]) -> None:
-    """The states of the gaps between numbers with rising bounds, of which there is one more."""
+    """Write the states of the gaps between consecutive numbers with these ascending bounds."""
 
 
 @native
 def write_ties(
     rankings: OrderedItems, items: Items, first: int, single: bool, room: Output[RowRoom], ties: Output[IntArray]
 ) -> Written:
-    """Write down the ties of at least two items, nearest first, as rows query, k, n, l and m.
+    """Write the ties of at least two items, nearest first, as rows query, k, n, l and m.
 
-    It begins with ranking `first`, and ends where there is no room for all that the next one may have.
+    Writing starts at ranking `first` and stops before a ranking whose ties might not fit.
 
-    single : no column stands for several items
+    single : whether every column represents a single item
     """
 
 
@@ -124,7 +124,8 @@ def write_ties(
 def paint(
     row: IntArray, start: IntArray, stop: IntArray, column_of: IntArray, edges: IntArray, cells: Output[IntArray]
 ) -> None:
-    """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) lie in column c of the picture.
+    """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) are in column c of the picture.
 
-    column_of : the column of each rank; edges : the first rank of each column, and the end
+    column_of : the column of each rank
+    edges : the first rank of each column, and the end of the last one
     """

@@ -1,4 +1,4 @@
-"""All ties of all rankings, with or without a relevant item, some queries at a time."""
+"""All ties in all rankings, with or without a relevant item, computed in batches of queries."""
 
 from collections.abc import Generator
 from typing import NamedTuple
@@ -21,19 +21,19 @@ from tieproof.problem import Problem, Watch
 from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 64
-"""What a ranked item, and a relevant one besides, take at most while a ranking is looked at."""
+"""The largest memory for a ranked item, and the additional memory for a relevant one, while a ranking is computed."""
 
 TIES = 2**14
-"""Ties that there is room for at a time."""
+"""The number of ties that are written at a time."""
 
 
 class FoundTies(NamedTuple):
     """The ties of at least two items of some queries: arrays as in `ties.Ties`, but m may be 0.
 
     queries : (Q,) the queries
-    n_relevant : (Q,) their relevant items
+    n_relevant : (Q,) the number of relevant items of each query
     place : (T,) the position of each tie's query in `queries`, ascending
-    k, n, l, m : (T,) nearest first within a query
+    k, n, l, m : (T,) as in `ties.Ties`, nearest first within a query
     """
 
     queries: IntArray
@@ -46,10 +46,10 @@ class FoundTies(NamedTuple):
 
 
 def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[FoundTies, None, None]:
-    """The ties of all queries, with or without a relevant item.
+    """Yield the ties of all queries, with or without a relevant item.
 
-    With epsilon 0 a tie is a set of items at exactly the same distance; else a run of neighbours in the ranking, each
-    closer than epsilon to the next one, as real numbers.
+    With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbours in the
+    ranking whose distances each differ from the next by less than epsilon, as real numbers.
     """
     gauge = problem.gauge()
     scale = Scale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
@@ -78,14 +78,14 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
 
 
 def make_rankings(shape: tuple[int, ...]) -> OrderedItems:
-    """Rankings of so many rows and columns."""
+    """Empty rankings of this shape."""
     return OrderedItems(
         np.empty(shape, dtype=np.int32), np.zeros(shape, dtype=np.int8), *np.zeros((2, shape[0]), dtype=np.int64)
     )
 
 
 def make_room(width: int) -> RowRoom:
-    """Room for rows of so many columns."""
+    """Working memory for rows with `width` columns."""
     return RowRoom(
         np.empty(width),
         np.empty(width, dtype=np.int32),
@@ -95,7 +95,7 @@ def make_room(width: int) -> RowRoom:
 
 
 def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: OrderedItems, epsilon: float) -> None:
-    """Decide the open gaps, in rankings that have some."""
+    """Decide the open gaps in the rankings that have any."""
     some = np.flatnonzero(rankings.open)
     order, states = rankings.order[some].astype(np.int64), rankings.states[some]
     decide(gauge, rows[some], values[some], order, states, epsilon)
@@ -103,7 +103,7 @@ def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: Orde
 
 
 def written_down(rankings: OrderedItems, items: Items, room: RowRoom) -> IntArray:
-    """The ties of rankings, as rows query, k, n, l and m."""
+    """The ties of rankings as rows query, k, n, l and m."""
     count, width = rankings.order.shape
     single = bool(items.weight.max() == 1)
     ties = np.empty((5, max(width, TIES)), dtype=np.int64)
