@@ -200,10 +200,10 @@ def test_parts_named_twice_or_elsewhere_are_refused(tmp_path: Path) -> None:
         packed(path, [*parts.items(), ("values.npy", parts["values.npy"])])
     refused(path, "have the same name")
     for name in ("../values.npy", "/etc/passwd", "more.npy", "left_out_0.npy"):
-        refused(packed(path, parts | {name: b"x"}), "its parts have other names")
+        refused(packed(path, parts | {name: b"x"}), "its members have unexpected names")
     for name in ("values.npy", "query_ids.npy", "relevant.npy"):
         left = {part: content for part, content in parts.items() if part != name}
-        refused(packed(path, left), "its parts have other names")
+        refused(packed(path, left), "its members have unexpected names")
 
 
 def test_parts_that_overlap_are_refused(tmp_path: Path) -> None:
@@ -227,7 +227,10 @@ def test_pickles_are_refused(tmp_path: Path) -> None:
 
 def test_a_newer_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = with_facts(tmp_path, version=3, call="something new")
-    refused(path, r"version 3 of the format.* reads up to 2\. Install a newer one: pip install --upgrade tieproof")
+    refused(
+        path,
+        r"version 3 of the format.* reads only up to version 2\. Install a newer tieproof: pip install --upgrade tieproof",
+    )
 
 
 @pytest.mark.parametrize("facts", ["[]", '"record"', "{}", '{"format": "tieproof record", "version": "1"}'])

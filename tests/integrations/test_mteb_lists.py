@@ -280,7 +280,7 @@ def test_what_is_damaged_does_not_stop_the_others(tmp_path: Path, run: CommandLi
     assert status == 2
     lines = err.splitlines()
     assert [line.startswith(f"Error: {tmp_path}") for line in lines] == [True] * 6
-    assert "Cut_predictions.json is not a whole file" in lines[0]
+    assert "Cut_predictions.json is not a complete file" in lines[0]
     assert "Judged_predictions.json: " in lines[1]
     assert "Judged_qrels.json is not a whole file" in lines[1]
     assert "Latin_predictions.json is not written in UTF-8" in lines[2]
