@@ -282,7 +282,7 @@ def test_what_is_damaged_does_not_stop_the_others(tmp_path: Path, run: CommandLi
     assert [line.startswith(f"Error: {tmp_path}") for line in lines] == [True] * 6
     assert "Cut_predictions.json is not a complete file" in lines[0]
     assert "Judged_predictions.json: " in lines[1]
-    assert "Judged_qrels.json is not a whole file" in lines[1]
+    assert "Judged_qrels.json is not a complete file" in lines[1]
     assert "Latin_predictions.json is not written in UTF-8" in lines[2]
     assert "Listed_predictions.json: " in lines[3]
     assert "Listed_qrels.json does not contain {subset: {split: {query: {document: grade}}}}. Write it" in lines[3]
