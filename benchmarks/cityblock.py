@@ -1,9 +1,9 @@
-"""What exact evaluation by city-block distance costs beside SciPy's cdist of the same matrix, which sorts nothing.
+"""The cost of exact evaluation by city-block distance, compared with SciPy's cdist, which does not sort.
 
     python benchmarks/cityblock.py
 
-cdist uses one thread; the evaluation uses all. Ratios are of medians of runs in turns. Figures are kept in
-cityblock.json unless sizes or cases are chosen.
+cdist uses one thread; the evaluation uses all. Runs take turns, and ratios are ratios of
+medians. Figures are written to cityblock.json unless sizes or cases are chosen.
 """
 
 from functools import partial

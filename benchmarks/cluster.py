@@ -1,13 +1,18 @@
-"""What counting part by part costs, here and on Ray; and how a large evaluation would go on many machines.
+"""The cost of counting in parts, in one process and on Ray, and a simulated evaluation on many machines.
 
     python benchmarks/cluster.py
     python benchmarks/cluster.py --items 8000
 
-Measured on this machine: evaluations of rows that are read part by part beside those of arrays in memory, cut into
-more and more blocks and shards, in seconds of the processors; one and two workers of Ray with one thread each beside
-as many threads of one process, by the clock; what a task costs that counts next to nothing; and the bytes that a
-pair moves. From these a schedule is simulated: machines that are slow now and then, or lost, networks and disks. Of
-several runs in turns the quickest counts. Figures are in cluster.json.
+The script measures on this machine:
+
+- evaluations of rows that are read in parts, with more and more blocks and shards, compared with evaluations of
+  arrays in memory, in seconds of the processors
+- one and two Ray workers with one thread each, compared with as many threads of one process, in wall-clock seconds
+- the cost of a task that counts almost nothing
+- the bytes that are moved for each pair
+
+From these figures, a schedule is simulated with machines that are sometimes slow or lost, networks and disks. Runs
+take turns, and the quickest of several counts. Figures are written to cluster.json.
 """
 
 import argparse
@@ -43,10 +48,10 @@ from tieproof.problem import ShardedProblem
 
 DIMENSIONS, RELEVANT = 256, 20
 LOCAL, ON_RAY = 1.1, 1.15
-"""How many times the time in memory an evaluation in parts may take, and one of two workers that of two threads."""
+"""The largest ratios: an evaluation in parts to one in memory, and two workers to two threads."""
 
 MEMORY = "256MiB"
-"""Of each worker that is measured."""
+"""The memory of each measured worker."""
 
 QUERIES, ITEMS, WIDE = 10**6, 10**8, 768
 MACHINES = (10, 100, 1000)
@@ -54,7 +59,7 @@ MACHINES = (10, 100, 1000)
 
 @contextmanager
 def blocks_of(rows: int) -> Iterator[None]:
-    """Blocks and groups of so many rows, whatever the memory."""
+    """A layout with blocks and groups of this many rows, whatever the memory is."""
 
     def of(_: ShardedProblem, __: int) -> layout.Sizes:
         return layout.Sizes(rows, 10**12)
@@ -68,14 +73,14 @@ def blocks_of(rows: int) -> Iterator[None]:
 
 
 def evaluation(data: Array, labels: Array, shards: int | None, **options: Any) -> Callable[[], str]:
-    """Of an array, or of one in so many shards."""
+    """An evaluation of an array, or of an array in this many shards."""
     cuts = None if shards is None else np.linspace(0, len(data), shards + 1)[1:-1].astype(int)
     given = data if cuts is None else ArraySource.of(data, cuts)
     return lambda: tp.evaluate(given, labels, memory=MEMORY, **options).to_json()
 
 
 def beside_memory(data: Array, labels: Array) -> list[Measured]:
-    """Evaluations in parts, and what they take beside the one in memory."""
+    """Evaluations in parts, and their times compared with the evaluation in memory."""
     rows = []
     for name, blocks, shards in (
         ("read at once", 1, 8),
@@ -97,7 +102,7 @@ def beside_memory(data: Array, labels: Array) -> list[Measured]:
 
 
 def on_ray(data: Array, labels: Array) -> list[Measured]:
-    """One and two workers of one thread beside one and two threads; all are there before the clock starts."""
+    """One and two workers of one thread, compared with one and two threads; all are started before the clock."""
     import ray
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -121,7 +126,7 @@ def on_ray(data: Array, labels: Array) -> list[Measured]:
 
 
 def seconds_of_a_task(data: Array, labels: Array) -> float:
-    """What a task takes that counts next to nothing: of the driver, of Ray, and of the engine."""
+    """The time of a task that counts almost nothing: in the driver, in Ray, and in the engine."""
     call = evaluation(data, labels, 1, cluster="auto")
     with blocks_of(400):
         few = seconds(call)
@@ -132,38 +137,38 @@ def seconds_of_a_task(data: Array, labels: Array) -> float:
 
 
 def bytes_per_pair(rows: int, dimensions: int, of_counts: int) -> float:
-    """What a block of so many rows against as many moves: both, and the counts of the first."""
+    """The bytes moved for a block of rows against another block: both blocks, and the counts of the first one."""
     return (2 * rows * dimensions * 4 + rows * of_counts * 16) / rows**2
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What a machine does, and how often it does not."""
+    """The speed of a machine, and how often it is slow or lost."""
 
     pair: float  # seconds of a worker for a pair at 768 dimensions
-    task: float  # seconds beside that
+    task: float  # seconds in addition
     workers: int = 16
     memory: float = 8 * 2**30  # of each worker
-    network: float = 1.25e9  # bytes a second, of the machine
-    storage: float = 2e11  # bytes a second, that all machines together read
+    network: float = 1.25e9  # bytes per second and machine
+    storage: float = 2e11  # bytes per second that all machines together read
     slow: float = 0.01  # share of tasks that take five times as long
-    lost: float = 1 / 1000 / 3600  # machines lost a second, each
-    submitted: float = 1 / 2000  # seconds of the driver for a task
+    lost: float = 1 / 1000 / 3600  # losses per second and machine
+    submitted: float = 1 / 2000  # seconds of the driver per task
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How an evaluation is cut for workers of some memory."""
+    """The parts of an evaluation for workers with a given memory."""
 
     blocks: int
     groups: int
     queries: float
     items: float
-    bytes_read: float  # of a task: its group, and the block with what is relevant to it
+    bytes_read: float  # by a task: its group, and its block with the relevant items
 
     @classmethod
     def of(cls, queries: int, items: int, machine: Machine, relevant: int) -> "Shape":
-        """As `layout` cuts it."""
+        """The parts that `layout` chooses."""
         rows = int(machine.memory / 8 / (WIDE * 4 + layout.BYTES_BESIDE))
         in_block = max(1, min(rows // (1 + relevant), int(machine.memory / 4 / layout.BYTES_PER_PAIR / relevant)))
         blocks, groups = -(-queries // in_block), -(-items // rows)
@@ -172,7 +177,7 @@ class Shape:
 
 
 def simulate(machine: Machine, machines: int, queries: int, items: int, seed: int = 0) -> Measured:
-    """Hours of a schedule: each task goes to the worker that is free first, and begins again where one is lost."""
+    """Hours of a schedule: the worker that is free first does the next task; tasks of a lost machine start again."""
     random, shape = np.random.default_rng(seed), Shape.of(queries, items, machine, RELEVANT)
     workers, tasks = machines * machine.workers, shape.blocks * shape.groups
     speed = min(machine.network / machine.workers, machine.storage / workers)
@@ -201,7 +206,7 @@ def simulate(machine: Machine, machines: int, queries: int, items: int, seed: in
 
 
 def schedules(usual: Machine) -> list[Measured]:
-    """The evaluation that the constants are for, on more and more machines; and what breaks first as it grows."""
+    """A large evaluation on more and more machines, and with each constant made worse."""
     changed = {
         "as measured": usual,
         "a hundredth of the network": replace(usual, network=usual.network / 100),
@@ -229,7 +234,7 @@ def render(measured: Measured) -> str:
         for row in [*local, *ray]
     ]
     title = (
-        "in parts beside in memory (on Ray by the clock, else seconds of processors), leave-one-out, "
+        "in parts, compared with in memory (on Ray wall-clock seconds, else of the processors), leave-one-out, "
         f"N = {measured['items']:,}, D = {measured['dimensions']}"
     )
     targets = [(row["case"], row["ratio"], row["at_most"]) for row in [*local, *ray] if "at_most" in row]
@@ -245,7 +250,7 @@ def render(measured: Measured) -> str:
         )
         for row in measured["simulated"]
     ]
-    headings = ("case", "machines", "hours", "tasks", "done again", "efficiency", "share of reading")
+    headings = ("case", "machines", "hours", "tasks", "repeated", "efficiency", "share of reading")
     pair = f"a pair at {WIDE} dimensions: {1e9 * measured['pair']:.0f} ns of a processor"
     return (
         table(title, ("case", "in memory, s", "in parts, s", "ratio", "at most"), cells)

@@ -1,9 +1,9 @@
-"""What float16 and float64 embeddings cost beside the same data in float32.
+"""The cost of float16 and float64 embeddings, compared with the same data in float32.
 
     python benchmarks/dtypes.py
 
-Leave-one-out, all default measures. Ratios are of medians of runs in turns. Figures are kept in dtypes.json unless
-sizes or cases are chosen.
+Leave-one-out, all default measures. Runs take turns, and ratios are ratios of medians. Figures are written to
+dtypes.json unless sizes or cases are chosen.
 """
 
 from functools import partial
@@ -15,11 +15,11 @@ from measuring import Call, Case, Measured, clustered, compare, evaluation, keep
 SIZES = {"count": 20_000, "dimensions": 512}
 RELEVANT = 100
 CASES = {"float16": 1.3, "float64": 2.0}
-"""How many times what float32 takes each may take."""
+"""The largest ratio to the time of float32 for each type."""
 
 
 def prepare(count: int, dimensions: int, dtype: str) -> tuple[Call, Call]:
-    """Float64 has digits that float32 does not have, so that nothing is to be gained by rounding."""
+    """The float64 embeddings use digits that float32 lacks, so they cannot be evaluated as float32."""
     embeddings, labels = clustered(count, dimensions, max(2, count // RELEVANT))
     given = embeddings.astype(dtype)
     if dtype == "float64":

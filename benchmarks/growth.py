@@ -1,10 +1,10 @@
-"""How the cost of a pair of query and item grows with the number of items, of dimensions, and of relevant items.
+"""The cost of a (query, item) pair as the numbers of items, of dimensions and of relevant items grow.
 
     python benchmarks/growth.py
 
-Leave-one-out, cosine, all default measures, medians of runs in turns. A pair counts in both directions. The product
-beside it is the float32 matrix product of the same size. Figures are kept in growth.json unless sizes or cases are
-chosen: with --count, everything shrinks in proportion.
+Leave-one-out, cosine, all default measures, medians of runs that take turns. A pair is counted in both directions.
+The product is the float32 matrix product of the same size. Figures are written to growth.json unless sizes or cases
+are chosen. With --count, all sizes shrink in proportion.
 """
 
 import statistics
@@ -33,11 +33,11 @@ SIZES = {"count": 80_000}
 """The largest number of items."""
 
 MOST_GROWTH = 1.2
-"""How many times the time per pair of the fewest items that of the most may be."""
+"""The largest ratio of the time per pair with the most items to that with the fewest."""
 
 
 class Point(NamedTuple):
-    """Data of one size."""
+    """The size of the data at one point of a table."""
 
     items: int
     dimensions: int
@@ -47,7 +47,7 @@ class Point(NamedTuple):
 
 
 def families(largest: int) -> dict[str, list[Point]]:
-    """Which sizes, by what grows."""
+    """The points of each table, by the quantity that grows."""
     few = largest // 8
     return {
         "items": [Point(largest // part, 64, 100, False) for part in (8, 4, 2, 1)],
@@ -59,7 +59,7 @@ def families(largest: int) -> dict[str, list[Point]]:
 
 
 def calls(point: Point) -> Iterator[tuple[str, Call]]:
-    """What is measured at a point."""
+    """The measured figures of a point."""
     embeddings, labels = clustered(point.items, point.dimensions, max(2, point.items // max(2, point.relevant)))
     yield "evaluate", evaluation(embeddings=embeddings, labels=labels)
     if point.product:
@@ -68,7 +68,7 @@ def calls(point: Point) -> Iterator[tuple[str, Call]]:
 
 
 def measure(points: list[Point]) -> list[Measured]:
-    """One row for each point: nanoseconds per pair and core."""
+    """A row for each point: nanoseconds per pair and core."""
     times = take_turns({f"{place} {name}": call for place, point in enumerate(points) for name, call in calls(point)})
     rows = []
     for place, point in enumerate(points):
@@ -85,7 +85,7 @@ def measure(points: list[Point]) -> list[Measured]:
 
 
 def render(measured: Measured) -> str:
-    """A table for each of what grows."""
+    """A table for each quantity that grows."""
     text = []
     for family, rows in measured["families"].items():
         columns = ("evaluate, s", "evaluate, ns", "product, ns", "growth")

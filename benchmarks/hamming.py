@@ -1,9 +1,9 @@
-"""What binary codes of 64 bits cost: nanoseconds per pair of query and item, and core.
+"""The cost of binary codes of 64 bits: nanoseconds per (query, item) pair and core.
 
     python benchmarks/hamming.py
 
-All default measures, medians. A pair of leave-one-out counts in both directions. Figures are kept in hamming.json
-unless sizes or cases are chosen.
+All default measures, medians. In leave-one-out, a pair is counted in both directions. Figures are written to
+hamming.json unless sizes or cases are chosen.
 """
 
 import statistics

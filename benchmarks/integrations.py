@@ -1,11 +1,12 @@
-"""What evaluating takes inside other programs: theirs and ours on the same data, in one run.
+"""The time of evaluations inside other programs: their own and tieproof's on the same data, in one run.
 
     python benchmarks/integrations.py
 
-sentence-transformers' InformationRetrievalEvaluator beside our evaluator, on the same embeddings, from these to the
-metrics, as floats and as codes of signs; and MTEB's scores of the same predictions beside ours. Both compute the same
-measures at the same cutoffs; ours with their bounds and expectations, MTEB's with its nAUC. Libraries that are not
-installed are left out. The table is printed, and its numbers are written to integrations.json.
+The InformationRetrievalEvaluator of sentence-transformers is compared with TieproofEvaluator on the same
+embeddings, as floats and as codes of signs, from the embeddings to the metrics. MTEB's scores are compared with
+tieproof's on the same predictions. Both sides compute the same measures at the same cutoffs: tieproof with bounds
+and expectations, MTEB with its nAUC. Libraries that are not installed are left out. The table is printed, and its
+numbers are written to integrations.json.
 """
 
 import importlib.util
@@ -20,26 +21,26 @@ from tieproof.calls.runs import evaluate_run
 
 SIZES = {"queries": 1_000, "documents": 20_000, "dimensions": 384}
 RELEVANT = 5
-"""Documents relevant to each query, about."""
+"""The approximate number of documents relevant to each query."""
 
 DEPTH = 1_000
-"""Documents of each query that MTEB keeps."""
+"""The number of documents that MTEB keeps for each query."""
 
 AT_MOST = 1.0
 
 CUTOFFS = (1, 3, 5, 10, 20, 100, 1000)
-"""Those of MTEB's retrieval tasks."""
+"""The cutoffs of MTEB's retrieval tasks."""
 
 BESIDE = {
     "embeddings": "sentence-transformers",
     "codes of signs": "sentence-transformers",
     "predictions, float16": "mteb",
 }
-"""What is evaluated, and the package that does it, too."""
+"""The data of each case, and the package that tieproof is compared with."""
 
 
 class Encoder:
-    """A model of sentence-transformers that knows the embeddings of its texts, which are their numbers."""
+    """A model of sentence-transformers with stored embeddings; each text is the number of its embedding."""
 
     similarity_fn_name = "cosine"
     model_card_data = SimpleNamespace(set_evaluation_metrics=lambda *arguments: None)
@@ -59,7 +60,7 @@ class Encoder:
 
 
 def as_asked(embeddings: Array, options: dict[str, Any]) -> Any:
-    """Embeddings as an evaluator asks for them."""
+    """Embeddings in the type that an evaluator requests."""
     import torch
 
     return torch.from_numpy(embeddings) if options.get("convert_to_tensor") else embeddings
@@ -84,7 +85,7 @@ def make_data(queries: int, documents: int, dimensions: int) -> Data:
 
 
 def retrieval(data: Data, codes: bool) -> tuple[Call, Call]:
-    """Both evaluators, on floats, or on codes of signs, which theirs knows as vectors of ±1."""
+    """Both evaluators, on floats or on codes of signs, which sentence-transformers receives as vectors of ±1."""
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
     from tieproof.integrations.sentence_transformers import TieproofEvaluator
@@ -98,12 +99,12 @@ def retrieval(data: Data, codes: bool) -> tuple[Call, Call]:
     model, known = Encoder(data.queries, data.documents), Encoder(*signs) if codes else None
     theirs = InformationRetrievalEvaluator(*task, write_csv=False)
     ours = TieproofEvaluator(*task, write_csv=False, precision="ubinary" if codes else None)
-    ours(model)  # tables of weights are made once
+    ours(model)  # the tables of weights are computed once
     return (lambda: theirs(known or model), lambda: ours(model))
 
 
 def predictions(data: Data) -> tuple[Call, Call]:
-    """Both from dictionaries of the nearest documents, whose scores are those of float16."""
+    """Both evaluations of dictionaries with the nearest documents, whose scores are rounded to float16."""
     from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
 
     depth = min(DEPTH, len(data.documents))
@@ -117,7 +118,7 @@ def predictions(data: Data) -> tuple[Call, Call]:
     judged = {query: dict.fromkeys(documents, 1) for query, documents in data.relevant.items() if documents}
     run = {query: run[query] for query in judged}
     measures = [f"{name}@{k}" for name in ("AP", "nDCG", "R", "P", "Success", "RR") for k in CUTOFFS]
-    evaluate_run(judged, run, measures=measures, truncated=True)  # tables of weights are made once
+    evaluate_run(judged, run, measures=measures, truncated=True)  # the tables of weights are computed once
     return (
         lambda: calculate_retrieval_scores(run, judged, CUTOFFS),
         lambda: evaluate_run(judged, run, measures=measures, truncated=True, n_items=len(data.documents)),
@@ -129,7 +130,7 @@ def normalised(vectors: Array) -> Array:
 
 
 def cases(data: Data, names: Sequence[str]) -> Iterator[Case]:
-    """Those asked for of which the library is there."""
+    """The requested cases whose library is installed."""
     prepare = {
         "embeddings": lambda: retrieval(data, codes=False),
         "codes of signs": lambda: retrieval(data, codes=True),

@@ -1,4 +1,4 @@
-"""What the benchmarks share: data, clocks, tables and files. Not a benchmark itself."""
+"""Common functions of the benchmarks: data, clocks, tables and files. This file is not a benchmark itself."""
 
 import argparse
 import io
@@ -33,18 +33,18 @@ Measured = dict[str, Any]
 Call = Callable[[], object]
 
 RUNS, PATIENCE = 3, 12.0
-"""Runs, of which the median counts, but none that would end after so many seconds: all benchmarks together are to end
-in time."""
+"""The number of runs, whose median counts; no run is started that would end after this many seconds, so that all
+benchmarks together end in time."""
 
 QUICK_RUNS, QUICK = 9, 3.0
-"""As many runs where they end within so few seconds: a busy moment of the machine is longer than one of them."""
+"""The number of runs if they end within this many seconds: busy moments of the machine are longer than one run."""
 
 WIDTH = 118
 
 
 @dataclass(frozen=True)
 class Case:
-    """An evaluation beside a reference, and how many times the reference's time it may take.
+    """An evaluation with a reference, and the largest ratio of their times.
 
     prepare : makes the data, calls once, and returns the reference and the evaluation
     """
@@ -56,12 +56,12 @@ class Case:
 
 
 def white(count: int, dimensions: int) -> Array:
-    """Embeddings without any structure, float32."""
+    """Random float32 embeddings without structure."""
     return np.random.default_rng(1).standard_normal((count, dimensions), dtype=np.float32)
 
 
 def clustered(count: int, dimensions: int, classes: int) -> tuple[Array, Array]:
-    """Class centres with noise around them, float32, and labels."""
+    """Float32 embeddings, which are class centres with noise, and their labels."""
     random = np.random.default_rng(0)
     labels = random.integers(0, classes, size=count)
     embeddings = random.standard_normal((count, dimensions), dtype=np.float32)
@@ -71,13 +71,13 @@ def clustered(count: int, dimensions: int, classes: int) -> tuple[Array, Array]:
 
 
 def product(queries: Array, gallery: Array) -> None:
-    """The matrix product of all rows with all rows, in blocks."""
+    """Compute the matrix product of all rows with all rows, in blocks."""
     for start in range(0, len(queries), 2000):
         queries[start : start + 2000] @ gallery.T
 
 
 def evaluation(rows: int = 1500, **arguments: Any) -> Call:
-    """`evaluate` with these arguments, after one of the first rows with as many relevant items per query."""
+    """`evaluate` with these arguments, called once beforehand on a few rows with as many relevant items per query."""
     relevant = len(arguments["labels"]) / len(np.unique(arguments["labels"]))
     part = dict(arguments)
     for vectors, labels in (("embeddings", "labels"), ("gallery", "gallery_labels")):
@@ -96,14 +96,14 @@ def seconds(call: Call) -> float:
 
 
 def processor_seconds(call: Call) -> float:
-    """What a call takes of the processors, all threads of this process together: as much on a busy machine, about."""
+    """Processor time of a call, summed over all threads of this process; about the same on a busy machine."""
     start = time.process_time()
     call()
     return time.process_time() - start
 
 
 def take_turns(calls: Mapping[str, Call], clock: Callable[[Call], float] = seconds) -> dict[str, list[float]]:
-    """Seconds of each run of each call; in turns, so that a busy moment meets all."""
+    """Seconds of each run of each call; calls take turns, so that a busy moment affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for runs in range(QUICK_RUNS):
         for name, call in calls.items():
@@ -114,7 +114,7 @@ def take_turns(calls: Mapping[str, Call], clock: Callable[[Call], float] = secon
 
 
 def compare(cases: Iterable[Case]) -> list[Measured]:
-    """One row for each case: medians, their ratio, and the number of runs."""
+    """A row for each case: medians, their ratio, and the number of runs."""
     rows = []
     for case in cases:
         reference, evaluate = case.prepare()
@@ -127,11 +127,11 @@ def compare(cases: Iterable[Case]) -> list[Measured]:
 
 
 def render_ratios(title: str, rows: Iterable[Measured]) -> str:
-    """The table of what `compare` found."""
+    """The table of the figures that `compare` returned."""
     rows = list(rows)
     return table(
         title,
-        ("case", "beside", "that, s", "evaluate, s", "ratio", "at most", "runs"),
+        ("case", "compared with", "its s", "evaluate, s", "ratio", "at most", "runs"),
         [
             (
                 row["case"],
@@ -147,12 +147,12 @@ def render_ratios(title: str, rows: Iterable[Measured]) -> str:
 
 
 def at_most(measured: float, target: float) -> str:
-    """The cell of a target, which says so where it is missed."""
+    """The cell of a target, marked if the target is missed."""
     return f"{target:.2f}{', missed' if measured > target else ''}"
 
 
 def missed(rows: Iterable[tuple[str, float, float]]) -> str:
-    r"""What to write under a table of cases, figures and targets: which are missed; nothing where none is.
+    r"""The sentence under a table of cases, figures and targets that lists missed targets; empty if there are none.
 
     >>> missed([("int8", 1.5, 2.0), ("zeros", 1.25, 1.0)])
     '1 of 2 targets is missed: zeros (1.25, not at most 1.00).\n'
@@ -166,7 +166,7 @@ def missed(rows: Iterable[tuple[str, float, float]]) -> str:
 
 
 def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """A table in ASCII under its title; the first columns, as many as `words`, hold words and the others numbers."""
+    """A table in ASCII under its title; the first `words` columns contain words, and the others numbers."""
     drawn = Table(box=rich.box.ASCII)
     for place, heading in enumerate(headings):
         drawn.add_column(heading, justify="left" if place < words else "right")
@@ -178,12 +178,12 @@ def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], wo
 
 
 def cores() -> int:
-    """Processors that an evaluation uses."""
+    """The number of processors that an evaluation uses."""
     return parse_threads(None)
 
 
 def setting() -> Measured:
-    """Where, when and of what it was measured."""
+    """The machine, the date and the commit of a measurement."""
     return {
         "machine": platform.machine(),
         "processor": processor(),
@@ -197,7 +197,7 @@ def setting() -> Measured:
 
 
 def processor() -> str:
-    """What the processor is called."""
+    """The name of the processor."""
     with suppress(OSError):
         named = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
         if named:
@@ -206,14 +206,14 @@ def processor() -> str:
 
 
 def blas() -> str:
-    """The library that multiplies NumPy's matrices, with its version and the processor that it takes this one for."""
+    """The BLAS library of NumPy, with its version and the processor type that it detected."""
     found = [pool for pool in threadpool_info() if pool["user_api"] == "blas" and "numpy" in pool["filepath"]]
     words = (str(found[0].get(key) or "") for key in ("internal_api", "version", "architecture")) if found else ()
     return " ".join(filter(None, words)) or "unknown"
 
 
 def commit() -> str:
-    """The commit that is checked out; a plus sign follows where the library's source is not as it is there."""
+    """The commit that is checked out, followed by a plus sign if the source of the library has been changed."""
     root = Path(__file__).parents[1]
     try:
         head, changed = (
@@ -226,7 +226,7 @@ def commit() -> str:
 
 
 def where(measured: Measured) -> str:
-    r"""The line under a table that says of what and where it was measured; nothing for figures that do not know.
+    r"""The line under a table with the commit, machine and date of its figures; empty if these were not recorded.
 
     >>> where({"setting": {"commit": "a1b2c3", "processor": "Z80", "blas": "openblas 0.3", "date": "2030-01-31"}})
     'commit a1b2c3, Z80, openblas 0.3, 2030-01-31\n'
@@ -240,7 +240,7 @@ def where(measured: Measured) -> str:
 def parse(
     description: str | None, sizes: Mapping[str, int], names: Sequence[str], arguments: Sequence[str] | None = None
 ) -> tuple[argparse.Namespace, bool]:
-    """Options of a script, and whether all is measured at the usual sizes, which is when figures are kept.
+    """The options of a script, and whether all cases are measured at their usual sizes, so that figures are written.
 
     The options are one for each size, and --only for some of the cases called `names`.
     """
@@ -257,6 +257,6 @@ def parse(
 
 
 def keep(script: str, measured: Measured) -> None:
-    """Write figures beside the script that found them."""
+    """Write figures to a file next to the script that measured them."""
     with atomic_write(Path(script).with_suffix(".json")) as file:
         file.write_text(json.dumps(measured, indent=2) + "\n")

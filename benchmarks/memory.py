@@ -1,12 +1,13 @@
-"""What an evaluation takes at its peak beside its inputs, against the budget that it was given.
+"""The peak memory of an evaluation, without its inputs, compared with its budget.
 
     python benchmarks/memory.py
     python benchmarks/memory.py --full
 
-Each case runs in a fresh process, which reads the embeddings from a file, evaluates a small part to load everything,
-and then lets Linux forget the peak of its resident memory. The later peak, less what was resident before, is what the
-evaluation took: thread stacks, buffers of BLAS and the result included. --full is for N = 200,000, takes minutes, and
-keeps its figures in memory-full.json; the others are in memory.json.
+Each case runs in a fresh process, which reads the embeddings from a file, evaluates a small part to load
+everything, and then resets the peak of its resident memory in Linux. The later peak, minus the memory that was
+resident before, is the memory of the evaluation, including thread stacks, buffers of BLAS and the result. --full
+measures N = 200,000, takes minutes, and writes its figures to memory-full.json; the other figures are in
+memory.json.
 """
 
 import argparse
@@ -28,7 +29,7 @@ BUDGETS = ("256MiB", "1GiB")
 
 
 class Data(NamedTuple):
-    """Embeddings of which size, and how many classes."""
+    """The size of the embeddings, and the number of classes."""
 
     items: int
     dimensions: int
@@ -40,13 +41,13 @@ FULL = {"about 5 relevant": Data(200_000, 64, 40_000)}
 
 
 def resident(field: str) -> int:
-    """Bytes that are (VmRSS), or at most were (VmHWM), resident in this process."""
+    """Resident bytes of this process: now (VmRSS), or at the peak (VmHWM)."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(status[field].split()[0]) * 1024
 
 
 def peak(folder: str, budget: str) -> Measured:
-    """Bytes over the inputs, and seconds; in a process of its own."""
+    """Bytes in addition to the inputs, and seconds, measured in a separate process."""
     embeddings, labels = np.load(Path(folder, "embeddings.npy")), np.load(Path(folder, "labels.npy"))
     evaluate = evaluation(embeddings=embeddings, labels=labels, memory=budget)
     Path("/proc/self/clear_refs").write_text("5")
@@ -57,7 +58,7 @@ def peak(folder: str, budget: str) -> Measured:
 
 
 def measure(name: str, data: Data) -> list[Measured]:
-    """One row for each budget."""
+    """A row for each budget."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for file, array in zip(("embeddings", "labels"), clustered(*data), strict=True):

@@ -1,10 +1,11 @@
-"""What data cost that float64 cannot rank: near-duplicates, and true ties of rows that are not equal.
+"""The cost of data that float64 cannot rank: near-duplicates, and true ties of rows that are not equal.
 
     python benchmarks/near_duplicates.py
 
-Near-duplicates are one random row, every entry moved by -1, 0 or 1 unit in the last place: nearly all pairs have to
-be decided exactly. Leave-one-out, all default measures, beside as many random vectors under the same distance. Ratios
-are of medians of runs in turns. Figures are kept in near_duplicates.json unless sizes or cases are chosen.
+Near-duplicates are copies of one random row whose entries are changed by -1, 0 or 1 unit in the last place, so
+nearly all pairs have to be decided exactly. Leave-one-out, all default measures, compared with as many random
+vectors under the same distance. Runs take turns, and ratios are ratios of medians. Figures are written to
+near_duplicates.json unless sizes or cases are chosen.
 """
 
 from collections.abc import Callable
@@ -34,14 +35,14 @@ DISTANCES = ("cosine", "euclidean", "dot", "cityblock")
 
 
 def one_ulp_apart(rows: Array, dtype: type) -> Array:
-    """The first row, every entry of it moved by -1, 0 or 1 unit in the last place."""
+    """Copies of the first row, with every entry changed by -1, 0 or 1 unit in the last place."""
     row = rows[0].astype(dtype)
     near = np.stack([np.nextafter(row, dtype(-np.inf)), row, np.nextafter(row, dtype(np.inf))])
     return np.asarray(near[np.random.default_rng(2).integers(0, 3, size=rows.shape), np.arange(rows.shape[1])])
 
 
 def tenths(rows: Array) -> Array:
-    """0.1, 0.2 and 0.3 in float32, which have no common unit."""
+    """Rows of 0.1, 0.2 and 0.3 in float32, which have no common unit."""
     return np.random.default_rng(2).choice(np.array([0.1, 0.2, 0.3], dtype=np.float32), size=rows.shape)
 
 
@@ -54,7 +55,7 @@ CASES = {f"{name}, {distance}": (change, distance) for name, change in DATA.item
 
 
 def prepare(count: int, dimensions: int, case: str) -> tuple[Call, Call]:
-    """Random vectors, and those of the case."""
+    """The evaluations of random vectors and of the case's vectors."""
     change, distance = CASES[case]
     ordinary, labels = white(count, dimensions), np.arange(count) // RELEVANT
     return evaluation(embeddings=ordinary, labels=labels, distance=distance), evaluation(

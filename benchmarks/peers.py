@@ -1,12 +1,12 @@
-"""What other libraries take for the same data, side by side in one run.
+"""The time of other libraries on the same data, side by side in one run.
 
     python benchmarks/peers.py
 
 Three questions: average precision over all items from embeddings, measures of the nearest 100 items, and average
-precision of a run of a million lines. Each library does what comes closest; the notes under each table say what that
-leaves out. All run on the processor, from arrays (or files) to the mean, compiled and imported beforehand, in turns;
-seconds are medians. Libraries that are not installed are skipped, which the table says. Figures are kept in
-peers.json unless sizes or cases are chosen.
+precision of a run of a million lines. Each library computes its closest equivalent; the notes under each table name
+the differences. All run on the processor, from arrays (or files) to the mean, and are compiled and imported
+beforehand. They take turns, and seconds are medians. Libraries that are not installed are skipped, and the table
+names them. Figures are written to peers.json unless sizes or cases are chosen.
 """
 
 import importlib.metadata
@@ -30,18 +30,18 @@ SIZES = {"count": 5_000, "dimensions": 512}
 RELEVANT = 100
 NEAREST = 100
 BLOCK = 1_000
-"""Queries whose distances others compute and sort together."""
+"""The number of queries whose distances other libraries compute and sort together."""
 
 
 class Embeddings(NamedTuple):
-    """Of length 1, so that all distances rank alike."""
+    """Embeddings of length 1, for which all distances give the same order."""
 
     vectors: Array
     labels: Array
 
 
 class Files(NamedTuple):
-    """A run and its judgments: as files, and as a library without a reader takes them."""
+    """A run and its judgments: as files, and as lists for a library that reads no files."""
 
     qrels: Path
     run: Path
@@ -50,11 +50,11 @@ class Files(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """A library, or a way.
+    """A library, or a method.
 
-    module, package : what to import, and its name in the index
-    score : from the data to the mean
-    note : what it leaves out
+    module, package : the module to import, and the name of its package on PyPI
+    score : the function from the data to the mean
+    note : what it computes, and how this differs
     """
 
     module: str
@@ -148,7 +148,7 @@ def faiss_and_ours(data: Embeddings) -> float:
     vectors, labels = data
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(vectors)
-    scores, items = index.search(vectors, NEAREST + 2)  # the query, and one more, so that no tie is open
+    scores, items = index.search(vectors, NEAREST + 2)  # with the query, and one more item to end the last tie
     relevant = (labels[items] == labels[:, None]).astype(np.int64)
     relevant[items == np.arange(len(labels))[:, None]] = -1
     _, label, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -166,7 +166,7 @@ def ranx(data: Files) -> float:
 
     qrels, run = Qrels.from_file(str(data.qrels), kind="trec"), Run.from_file(str(data.run), kind="trec")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numba about ranx's casts, while it compiles
+        warnings.simplefilter("ignore")  # of numba, when it compiles ranx
         return float(evaluate(qrels, run, "map"))
 
 
@@ -192,25 +192,25 @@ OURS = ("tieproof", "tieproof")
 ALL_ITEMS = {
     "tieproof": Peer(*OURS, all_measures, "all default measures, exact order, bounds, expectation and deviation"),
     "tieproof, AP alone": Peer(*OURS, partial(one_measure, measure="AP"), "exact order and the four estimates"),
-    "numpy argsort": Peer("numpy", "numpy", numpy_argsort, "AP alone; order of float32; ties as they come"),
-    "torch argsort": Peer("torch", "torch", torch_argsort, "AP alone; order of float32; ties as they come"),
+    "numpy argsort": Peer("numpy", "numpy", numpy_argsort, "AP alone; float32 order; ties by the sort"),
+    "torch argsort": Peer("torch", "torch", torch_argsort, "AP alone; float32 order; ties by the sort"),
     "pytorch-metric-learning": Peer(
         "pytorch_metric_learning",
         "pytorch-metric-learning",
         partial(pytorch_metric_learning, nearest=None),
-        "AP alone, by CustomKNN, faster here than FaissKNN, its default; order of float32; ties as they come",
+        "AP alone, by CustomKNN, which is faster here than the default FaissKNN; float32 order; ties by the sort",
     ),
     "torchmetrics": Peer(
         "torchmetrics",
         "torchmetrics",
         torchmetrics,
-        "AP alone, from similarities, to which 2 is added, for it drops negative ones",
+        "AP alone, from similarities plus 2, because it treats negative scores as not relevant",
     ),
     "scikit-learn": Peer(
         "sklearn",
         "scikit-learn",
         scikit_learn,
-        "label ranking AP alone, from similarities; a relevant item has the last rank of its tie",
+        "label ranking AP alone, from similarities; relevant items have the last rank of their tie",
     ),
 }
 
@@ -226,7 +226,7 @@ NEAREST_ITEMS = {
         "pytorch_metric_learning",
         "pytorch-metric-learning",
         partial(pytorch_metric_learning, nearest=NEAREST),
-        "AP@k alone, by CustomKNN; order of float32; ties as they come",
+        "AP@k alone, by CustomKNN; float32 order; ties by the sort",
     ),
 }
 
@@ -234,13 +234,11 @@ RUN_FILES = {
     "tieproof": Peer(
         *OURS,
         partial(our_run, measures=tp.DEFAULT_MEASURES),
-        "files to all default measures with bounds, expectation and deviation",
+        "from files to all default measures with bounds, expectation and deviation",
     ),
-    "tieproof, AP alone": Peer(*OURS, partial(our_run, measures=["AP"]), "files to the four estimates"),
-    "ranx": Peer("ranx", "ranx", ranx, "files to AP alone; ties as they come"),
-    "trec_eval": Peer(
-        "pytrec_eval", "pytrec_eval-terrier", trec_eval, "files to AP alone; ties by name of the document"
-    ),
+    "tieproof, AP alone": Peer(*OURS, partial(our_run, measures=["AP"]), "from files to the four estimates"),
+    "ranx": Peer("ranx", "ranx", ranx, "from files to AP alone; ties by the sort"),
+    "trec_eval": Peer("pytrec_eval", "pytrec_eval-terrier", trec_eval, "from files to AP alone; ties by document id"),
     "tie-aware-retrieval-metrics": Peer(
         "trm",
         "tie-aware-retrieval-metrics",
@@ -278,7 +276,7 @@ def installed(peers: Mapping[str, Peer]) -> dict[str, Peer]:
 
 
 def measure(peers: Mapping[str, Peer], data: Embeddings | Files, small: Embeddings | Files) -> list[Measured]:
-    """One row for each peer; `small` data comes before the clock starts, to import and to compile."""
+    """A row for each peer; a call with `small` data imports and compiles everything before the clock starts."""
     values: dict[str, float] = {}
     present = installed(peers)
 
@@ -303,7 +301,7 @@ def measure(peers: Mapping[str, Peer], data: Embeddings | Files, small: Embeddin
 
 
 def render(measured: Measured) -> str:
-    """A table with its notes for each of the questions."""
+    """A table with notes for each question."""
     text = []
     for case in measured["cases"]:
         rows = []

@@ -1,10 +1,10 @@
-"""What exact evaluation costs in units of the float32 matrix product, which every evaluator pays.
+"""The cost of exact evaluation in units of the float32 matrix product, which every evaluator computes.
 
     python benchmarks/product.py
 
-From arrays to the result, all default measures, called once beforehand. Each case takes turns with the product of as
-many random vectors; duplicates with an evaluation of as many vectors without any. Ratios are of medians. Figures are
-kept in product.json unless sizes or cases are chosen.
+Measured from arrays to the result, with all default measures, after one call beforehand. Each case takes turns with
+the product of as many random vectors; data with duplicates take turns with an evaluation of as many distinct
+vectors. Ratios are ratios of medians. Figures are written to product.json unless sizes or cases are chosen.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ Make = Callable[[int, int], tuple[Array, Array]]
 
 
 def relevant(wanted: int) -> Make:
-    """Clusters of about as many items."""
+    """Data in clusters of about this many items."""
     return lambda count, dimensions: clustered(count, dimensions, max(2, count // wanted))
 
 
@@ -47,7 +47,7 @@ def classes(wanted: int) -> Make:
 
 
 def random(change: Callable[[Array], Array] = np.asarray) -> Make:
-    """Vectors without structure, changed; a hundred items to a label."""
+    """Vectors without structure, changed by a function, with a hundred items for each label."""
     return lambda count, dimensions: (change(white(count, dimensions)), np.arange(count) // 100)
 
 
@@ -70,7 +70,7 @@ def normalised_signs(x: Array) -> Array:
 
 
 def normalised_bits(x: Array) -> Array:
-    """Each row has a length of its own."""
+    """Rows of different lengths."""
     lengths: Array = np.linalg.norm(bits(x), axis=1, keepdims=True)
     return bits(x) / lengths
 
@@ -94,7 +94,7 @@ LEAVE_ONE_OUT: dict[str, tuple[Make, float]] = {
     "±1, normalised": (random(normalised_signs), 1.2),
     "0/1, normalised": (random(normalised_bits), 1.2),
 }
-"""How the data is made, and how many times the product it may take."""
+"""The data of each case, and its largest ratio to the time of the product."""
 
 QUERY_GALLERY = "query/gallery in halves, about 5 relevant"
 MOST_QUERY_GALLERY = 1.1
@@ -113,14 +113,14 @@ MOST_DUPLICATES = 1.0
 
 
 def beside_product(make: Make, count: int, dimensions: int) -> tuple[Call, Call]:
-    """Leave-one-out, and the product."""
+    """The product, and leave-one-out."""
     embeddings, labels = make(count, dimensions)
     vectors = white(count, dimensions)
     return lambda: product(vectors, vectors), evaluation(embeddings=embeddings, labels=labels)
 
 
 def query_gallery(count: int, dimensions: int) -> tuple[Call, Call]:
-    """The first half of the items as queries, the others as gallery."""
+    """The product, and an evaluation with the first half of the items as queries and the others as gallery."""
     half = count // 2
     embeddings, labels = clustered(count, dimensions, max(2, count // 10))
     vectors = white(count, dimensions)
@@ -130,7 +130,7 @@ def query_gallery(count: int, dimensions: int) -> tuple[Call, Call]:
 
 
 def other_call(call: Callable[..., object], count: int, dimensions: int) -> tuple[Call, Call]:
-    """Leave-one-out by another call, or with other options, and the product."""
+    """The product, and leave-one-out by another function or with other options."""
     embeddings, labels = relevant(5)(count, dimensions)
     vectors = white(count, dimensions)
     call(embeddings[:1500], np.arange(len(embeddings[:1500])) // 5)
@@ -138,7 +138,7 @@ def other_call(call: Callable[..., object], count: int, dimensions: int) -> tupl
 
 
 def beside_distinct(make: Make, count: int, dimensions: int) -> tuple[Call, Call]:
-    """Data with duplicates, and data without."""
+    """The evaluations of distinct vectors and of vectors with duplicates."""
     embeddings, labels = make(count, dimensions)
     return evaluation(embeddings=white(count, dimensions), labels=labels), evaluation(
         embeddings=embeddings, labels=labels
@@ -146,7 +146,7 @@ def beside_distinct(make: Make, count: int, dimensions: int) -> tuple[Call, Call
 
 
 def cases(count: int, dimensions: int) -> list[Case]:
-    """All of them, in the order of the table."""
+    """All cases, in the order of the table."""
     made = [
         Case(name, "product", most, partial(beside_product, make, count, dimensions))
         for name, (make, most) in LEAVE_ONE_OUT.items()

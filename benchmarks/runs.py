@@ -1,11 +1,12 @@
-"""What a run of a million lines costs: beside pytrec_eval from dictionaries, and beside trec_eval from files.
+"""The cost of a run of a million lines, compared with pytrec_eval (dictionaries) and trec_eval (files).
 
     python benchmarks/runs.py
 
-A thousand queries with a thousand documents each, scores with three decimals (many ties), forty judgments a query.
-From files to the table, both are commands of their own; trec_eval, a program in C, is taken where PATH has it
-(https://github.com/usnistgov/trec_eval, built by its `make`), else left out. pytrec_eval makes values of each query
-of the same measures. The table is printed, and its numbers are written to runs.json.
+The run has a thousand queries with a thousand documents each, scores with three decimals (many ties), and forty
+judgments per query. From files to the table, both programs run as commands. trec_eval, a program in C
+(https://github.com/usnistgov/trec_eval, built by its `make`), is measured if it is on the PATH. pytrec_eval
+computes the values of each query for the same measures. The table is printed, and its numbers are written to
+runs.json.
 """
 
 import argparse
@@ -29,17 +30,17 @@ from tieproof.inputs.readers import trec
 
 QUERIES, DEPTH, COLLECTION, JUDGMENTS = 1000, 1000, 100_000, 40
 REPETITIONS = 5
-"""Of which the median counts."""
+"""The number of runs, whose median counts."""
 
 AT_MOST_OF_PYTREC_EVAL, AT_MOST_OF_TREC_EVAL = 0.4, 0.5
 
 OURS = ["AP", "nDCG", "P@10", "R@100", "RR"]
 THEIRS = ["map", "ndcg", "P.10", "recall.100", "recip_rank"]
-"""Measures that both make, in their words."""
+"""The measures that both compute, under the names of trec_eval."""
 
 
 def generate(folder: Path, queries: int) -> tuple[Path, Path, Path]:
-    """Write qrels, a run, and the run packed."""
+    """Write qrels, a run, and the run packed by gzip."""
     random = np.random.default_rng(0)
     qrels, run, packed = folder / "qrels.txt", folder / "run.txt", folder / "run.txt.gz"
     with qrels.open("w") as judgments, run.open("w") as ranking:
@@ -70,7 +71,7 @@ def as_dictionary(path: Path, value: int, kind: type) -> dict[str, dict[str, Any
 
 
 def beside_peers(qrels: Path, run: Path) -> Iterator[Case]:
-    """The comparisons with what there is on this machine."""
+    """The comparisons with the programs on this machine."""
     if importlib.util.find_spec("pytrec_eval"):
         yield Case(
             "dictionaries to means", "pytrec_eval", AT_MOST_OF_PYTREC_EVAL, lambda: from_dictionaries(qrels, run)
@@ -83,12 +84,12 @@ def beside_peers(qrels: Path, run: Path) -> Iterator[Case]:
 
 
 def from_dictionaries(qrels: Path, run: Path) -> tuple[Call, Call]:
-    """Both from dictionaries that are there."""
+    """Both evaluations of existing dictionaries."""
     import pytrec_eval
 
     judged, ranked = as_dictionary(qrels, 3, int), as_dictionary(run, 4, float)
     theirs = {name.replace(".", "_") for name in THEIRS}
-    evaluate_run(judged, ranked, measures=OURS)  # tables of weights are made once
+    evaluate_run(judged, ranked, measures=OURS)  # the tables of weights are computed once
     return (
         lambda: pytrec_eval.RelevanceEvaluator(judged, theirs).evaluate(ranked),
         lambda: evaluate_run(judged, ranked, measures=OURS),
@@ -96,7 +97,7 @@ def from_dictionaries(qrels: Path, run: Path) -> tuple[Call, Call]:
 
 
 def commands(program: str, qrels: Path, run: Path) -> tuple[Call, Call]:
-    """Both as processes, from their start to their end."""
+    """Both commands as processes, from start to end."""
 
     def started(*words: str | Path) -> Call:
         return lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
@@ -112,10 +113,10 @@ def median(call: Call) -> float:
 
 
 def measure() -> Measured:
-    """Seconds by what was done, and what peers take for the same."""
+    """The seconds of each step, and of other programs for the same work."""
     with tempfile.TemporaryDirectory() as folder:
         qrels, run, packed = generate(Path(folder), QUERIES)
-        evaluate_run(qrels, run)  # tables of weights are made once
+        evaluate_run(qrels, run)  # the tables of weights are computed once
         alone = {
             "read the run": median(lambda: trec.read(run, trec.RUN, trec.numbering())),
             "read the run, gzip": median(lambda: trec.read(packed, trec.RUN, trec.numbering())),
@@ -138,8 +139,8 @@ def render(measured: Measured) -> str:
         )
         for case in measured["cases"]
     ]
-    columns = ("", "beside", "its seconds", "ours", "ratio", "at most")
-    beside = table(f"Beside peers, {', '.join(OURS)}", columns, rows)
+    columns = ("", "compared with", "its seconds", "tieproof", "ratio", "at most")
+    beside = table(f"Compared with other programs, {', '.join(OURS)}", columns, rows)
     targets = [(case["case"], case["ratio"], case["at_most"]) for case in measured["cases"]]
     peak = f"peak memory of the process {measured['peak_megabytes']:.0f} MB\n"
     return alone + beside + missed(targets) + peak + where(measured)

@@ -1,9 +1,10 @@
-"""What rankings given as a matrix of scores cost beside numpy's argsort of the same rows, which only sorts.
+"""The cost of rankings given as a matrix of scores, compared with NumPy's argsort, which only sorts.
 
     python benchmarks/scores.py
 
-From two arrays to a result with all default measures. argsort uses one thread; the evaluation uses all. Ratios are of
-medians of runs in turns. Figures are kept in scores.json unless sizes or cases are chosen.
+Measured from two arrays to a result with all default measures. argsort uses one thread; the evaluation uses all.
+Runs take turns, and ratios are ratios of medians. Figures are written to scores.json unless sizes or cases are
+chosen.
 """
 
 from functools import partial
@@ -28,13 +29,13 @@ def prepare(queries: int, items: int, relevant: int, element: str, decimals: int
     scores = random.standard_normal((queries, items))
     scores = (scores if decimals is None else scores.round(decimals)).astype(element)
     relevance = (random.random((queries, items)) < relevant / items).astype(np.int64)
-    tp.evaluate_scores(scores, relevance)  # tables of weights are made once
+    tp.evaluate_scores(scores, relevance)  # the tables of weights are computed once
     return lambda: np.argsort(scores, axis=1), lambda: tp.evaluate_scores(scores, relevance)
 
 
 def render(measured: Measured) -> str:
     title = f"{measured['queries']:,} x {measured['items']:,} scores, all default measures"
-    headings = ("case", "beside", "that, ms", "evaluate_scores, ms", "ratio", "at most", "runs")
+    headings = ("case", "compared with", "its ms", "evaluate_scores, ms", "ratio", "at most", "runs")
     rows = [
         (
             row["case"],

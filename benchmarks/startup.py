@@ -1,11 +1,12 @@
-"""What starting costs: the import, the first evaluation of a process, and a small one after that.
+"""The cost of starting: the import, the first evaluation of a process, and a small evaluation after that.
 
     python benchmarks/startup.py
 
-Everything is measured in fresh processes, in milliseconds of processor time. Targets: `import tieproof` takes at
-most 50 beside `import numpy`; a first evaluation of 50 items 100 after that, and 150 where Python has not compiled
-tieproof before, as in an environment that was made without compiling (the standard library and NumPy always are); and
-the same again 1. The table is printed, and its numbers are written to startup.json.
+Everything is measured in fresh processes, in milliseconds of processor time. The targets are: `import tieproof`
+takes at most 50 in addition to `import numpy`. After that, the first evaluation of 50 items takes at most 100, or
+150 if Python has not compiled tieproof before, as in an environment that was made without compiling (the standard
+library and NumPy always are compiled). The same evaluation again takes at most 1. The table is printed, and its
+numbers are written to startup.json.
 """
 
 import argparse
@@ -24,10 +25,10 @@ from measuring import Measured, at_most, keep, missed, setting, table, where
 PACKAGE = Path(tieproof.__file__).resolve().parent
 
 PROCESSES = 9
-"""Repetitions, of which the median counts."""
+"""The number of repetitions, whose median counts."""
 
 MOST_IMPORT, MOST_EVER, MOST_FIRST, MOST_AGAIN = 50.0, 150.0, 100.0, 1.0
-"""Milliseconds."""
+"""The targets, in milliseconds."""
 
 IMPORT = """
 from time import process_time
@@ -59,7 +60,7 @@ DISTANCES = ("cosine", "euclidean", "cityblock")
 
 
 def printed(code: str, compiled: str) -> list[float]:
-    """What `code` prints in a fresh process; a folder holds what Python has compiled."""
+    """The output of `code` in a fresh process; `folder` contains the files that Python has compiled."""
     known = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     known["PYTHONPYCACHEPREFIX"] = compiled
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=known)
@@ -80,7 +81,7 @@ def imports() -> dict[str, float]:
 
 
 def evaluations(distance: str) -> dict[str, float]:
-    """Milliseconds of the first evaluation ever, of the first one of a later process, and of the same again."""
+    """Milliseconds of the very first evaluation, of the first one in a later process, and of the same one again."""
     code, ever, later = EVALUATION.format(distance=distance), [], []
     for _ in range(PROCESSES):
         with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +94,7 @@ def evaluations(distance: str) -> dict[str, float]:
 
 
 def rows(start: dict[str, float], small: dict[str, dict[str, float]]) -> Iterator[tuple[str, float, float | None]]:
-    """What was measured, its milliseconds, and how many it may be."""
+    """Each measured figure, its milliseconds, and its target."""
     yield "import numpy", start["numpy"], None
     yield "import tieproof after that", start["tieproof"], MOST_IMPORT
     for distance, times in small.items():
