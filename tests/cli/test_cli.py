@@ -437,7 +437,7 @@ def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     if command == ["competition"]:
         bundles.competition(Path(), items=20)
     for example in examples:
-        outcome = run(*shlex.split(example))
+        outcome = run(*shlex.split(example), *(["--items", "60"] if command == ["audit"] else []))
         if "--cluster" in example and importlib.util.find_spec("ray") is None:
             assert "Install it with: pip install 'tieproof[ray]'" in the_line(outcome)
             continue

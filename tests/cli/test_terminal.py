@@ -86,8 +86,8 @@ COMMANDS = {
     "measure": (["evaluate", "data.npz", "-m", RED], f"unknown measure '{RED}'"),
     "option": (["evaluate", "data.npz", f"--{RED}"], f"--{RED}"),
     "command": ([RED], f"No such command '{RED}'"),
-    "measures of the evaluator": (["audit", "evaluators:upper", "-a", "zeros"], RED),
-    "message of the evaluator": (["audit", "evaluators:rude", "-a", "zeros"], RED),
+    "measures of the evaluator": (["audit", "evaluators:upper", "-a", "zeros", "--items", "60"], RED),
+    "message of the evaluator": (["audit", "evaluators:rude", "-a", "zeros", "--items", "60"], RED),
     "evaluator": (["audit", f"{RED}:f"], f"{RED} cannot be imported"),
     "registry": (["measures", RED], f"unknown measure '{RED}'"),
 }
@@ -197,8 +197,8 @@ def test_picture_shows_names_harmlessly() -> None:
         ("pcf embeddings.npy", 0),
         ("fnmr data.npz --json -", 0),
         ("run qrels.txt run.txt -q", 0),
-        ("audit evaluators:upper -a zeros", 3),
-        ("audit evaluators:upper -a zeros --json -", 3),
+        ("audit evaluators:upper -a zeros --items 60", 3),
+        ("audit evaluators:upper -a zeros --items 60 --json -", 3),
         ("evaluate nothing.npy", 2),
     ],
 )

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from tieproof.judge import Leaderboard, judge, leaderboard
 LABELS = np.arange(200) % 10
 
 
+@cache
 def system(strength: float, seed: int = 0) -> tp.Result:
     """Of embeddings that know so much of the classes."""
     random = np.random.default_rng(seed)
@@ -74,11 +77,12 @@ def test_a_single_system_is_first() -> None:
     assert json.loads(board.to_json())["differences"] == []
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Records and logs of a random system, a silent one, and one that no judge has seen."""
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What judges wrote of three systems, and a record beside it that no judge has seen."""
     if not hasattr(os, "fork"):
         pytest.skip("needs processes as Unix has them")
+    tmp_path = tmp_path_factory.mktemp("board")
     competition = organise(tmp_path / "organiser", judge_batch=100, judge_refused="disqualified")
     out = tmp_path / "judged"
     judge(competition, program(tmp_path / "a", HONEST), name="honest", out=out)
@@ -90,7 +94,14 @@ def folder(tmp_path: Path) -> Path:
     tp.evaluate(np.eye(12), ["cat", "dog", "cow"] * 4, measures=["AP", "P@1"], distance="euclidean").save(
         tmp_path / "other.tieproof"
     )
-    return out
+    return tmp_path
+
+
+@pytest.fixture
+def folder(judged: Path, tmp_path: Path) -> Path:
+    """A copy of the records and logs, which a test may spoil."""
+    shutil.copy(judged / "other.tieproof", tmp_path)
+    return Path(shutil.copytree(judged / "judged", tmp_path / "judged"))
 
 
 def test_a_folder_of_what_judges_wrote(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """The kernels that count tiles against their references in Python, at every level of processor."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -124,11 +125,27 @@ CASES = [
 ]
 
 
-def every_case(dtype: Any, width: int) -> Iterator[Made]:
-    """Made tiles of a type and a width."""
+class Known(NamedTuple):
+    """A made tile, and what the reference counts in it and leaves undecided."""
+
+    made: Made
+    counts: Counts
+    undecided: list[Any]
+
+
+@cache
+def every_case(dtype: Any, width: int) -> list[Known]:
+    """Made tiles of a type and a width; the reference is slow, and all levels are compared with it."""
+    known = []
     for values, kind, size in CASES:
         with np.errstate(over="ignore", invalid="ignore"):
-            yield make(values, kind, dtype, width, size, 40 if width > 8 else 3)
+            made = make(values, kind, dtype, width, size, 40 if width > 8 else 3)
+            counts = Counts(made.gap.copy(), np.zeros_like(made.gap))
+            undecided = sorted(count_tile(made.tile, made.error, made.targets, made.thresholds, counts))
+        for array in (*counts, made.tile.entries, made.gap, made.thresholds.key):
+            array.flags.writeable = False
+        known.append(Known(made, counts, undecided))
+    return known
 
 
 def room_of(made: Made, work: Work, side: int) -> Room:
@@ -145,23 +162,22 @@ def room_of(made: Made, work: Work, side: int) -> Room:
 Way = Callable[[Work, Room], Iterator[int]]
 
 
-def check(made: Made, few: float | None, way: Way) -> None:
+def check(known: Known, few: float | None, way: Way) -> None:
     """Whether counts and undecided items are those of the reference; `few` items do not crowd a row, if given."""
+    made = known.made
     with np.errstate(over="ignore"):
         limits = counting.limits_of(made.thresholds, made.tile.form.ratio, made.tile.entries.dtype)
     if few is not None:
         limits = limits._replace(few=np.where(limits.few < 0, -1.0, few))
     side = max(made.tile.entries.shape[1], len(made.targets.row))
-    found, expected = (Counts(made.gap.copy(), np.zeros_like(made.gap)) for _ in range(2))
+    found = Counts(made.gap.copy(), np.zeros_like(made.gap))
     work = Work(made.targets, made.thresholds, limits, found, counting.room_for_items(side))
     undecided = []
     for used in way(work, room_of(made, work, side)):
         undecided += list(zip(*(part[:used].tolist() for part in work.undecided), strict=True))
-    with np.errstate(over="ignore", invalid="ignore"):
-        wanted = count_tile(made.tile, made.error, made.targets, made.thresholds, expected)
-    assert sorted(undecided) == sorted(wanted)
-    assert (found.gap == expected.gap).all()
-    assert (found.equal == expected.equal).all()
+    assert sorted(undecided) == known.undecided
+    assert (found.gap == known.counts.gap).all()
+    assert (found.equal == known.counts.equal).all()
 
 
 every_level = pytest.mark.parametrize("level", LEVELS)
@@ -182,12 +198,12 @@ def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @every_width
 @pytest.mark.parametrize("few", [None, 0.0, 3.0, np.inf])
 def test_rows(few: float | None, width: int, dtype: Any) -> None:
-    for made in every_case(dtype, width):
+    for known in every_case(dtype, width):
 
-        def count(work: Work, room: Room, made: Made = made) -> Iterator[int]:
+        def count(work: Work, room: Room, made: Made = known.made) -> Iterator[int]:
             return counting.count_rows(made.tile, made.error, work, 0, len(made.targets.row), room, Lock())
 
-        check(made, few, count)
+        check(known, few, count)
 
 
 @pytest.mark.usefixtures("counting_at")
@@ -195,7 +211,8 @@ def test_rows(few: float | None, width: int, dtype: Any) -> None:
 @both_types
 @every_width
 def test_columns(width: int, dtype: Any) -> None:
-    for made in every_case(dtype, width):
+    for known in every_case(dtype, width):
+        made = known.made
         tile = made.tile._replace(entries=np.ascontiguousarray(made.tile.entries.T))
 
         def count(work: Work, room: Room, made: Made = made, tile: Tile = tile) -> Iterator[int]:
@@ -203,7 +220,7 @@ def test_columns(width: int, dtype: Any) -> None:
             columns = counting.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
             return counting.count_columns(tile, made.error, work, columns, room, Lock())
 
-        check(made, None, count)
+        check(known, None, count)
 
 
 @every_level
@@ -211,7 +228,7 @@ def test_columns(width: int, dtype: Any) -> None:
 @every_width
 def test_settling(width: int, dtype: Any, level: str) -> None:
     random = np.random.default_rng(width)
-    for made in every_case(dtype, width):
+    for made, *_ in every_case(dtype, width):
         if not len(made.thresholds.key) or not np.isfinite(made.tile.entries).all():
             continue
         thresholds = made.thresholds

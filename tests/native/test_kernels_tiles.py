@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -85,10 +85,10 @@ def place_of(case: Case, q: int, item: int) -> tuple[int, bool]:
     return sum(case.sizes[q][:nearer]), nearer < len(heads) and bool(heads[nearer] == exact)
 
 
-def add(case: Case, work: Work, counts: Counts, q: int, item: int, sign: int) -> None:
+def add(case: Case, work: Work, counts: Counts, q: int, item: int, sign: int, truly: tuple[int, bool]) -> None:
     """Count one item where it truly is."""
     start, stop = work.thresholds.start[q], work.thresholds.stop[q]
-    place, equal = place_of(case, q, item)
+    place, equal = truly
     weight = sign * int(case.tile.form.weight[item])
     if equal:
         counts.equal[start + place] += weight
@@ -99,14 +99,28 @@ def add(case: Case, work: Work, counts: Counts, q: int, item: int, sign: int) ->
         counts.gap[start + place] += weight
 
 
-def check(case: Case, count: Callable[[Work], Iterator[int]], room: int) -> int:
+class Truth(NamedTuple):
+    """Where each item of a query truly is, and the counts of all, which every way to count must come to."""
+
+    places: dict[tuple[int, int], tuple[int, bool]]
+    counts: Counts
+
+
+def truth_of(case: Case) -> Truth:
+    """Item by item."""
+    work, places = case.work(1), {}
+    counts = Counts(work.counts.gap.copy(), work.counts.equal.copy())
+    for q in range(case.queries):
+        for item in set(range(case.exact.shape[1])) - set(case.masked[q]) if case.heads[q] else ():
+            places[q, item] = place_of(case, q, item)
+            add(case, work, counts, q, item, 1, places[q, item])
+    return Truth(places, counts)
+
+
+def check(case: Case, truth: Truth, count: Callable[[Work], Iterator[int]], room: int) -> int:
     """Whether decided and undecided items together are all there are; returns how many are undecided."""
     work = case.work(room)
-    expected = Counts(work.counts.gap.copy(), work.counts.equal.copy())
-    for q in range(case.queries):
-        for item in range(case.exact.shape[1]):
-            if case.heads[q] and item not in case.masked[q]:
-                add(case, work, expected, q, item, 1)
+    expected = Counts(truth.counts.gap.copy(), truth.counts.equal.copy())
     seen = set()
     for used in count(work):
         assert used <= room
@@ -117,11 +131,11 @@ def check(case: Case, count: Callable[[Work], Iterator[int]], room: int) -> int:
             seen.add((q, item))
             assert item not in case.masked[q]
             assert weight == case.tile.form.weight[item]
-            place, equal = place_of(case, q, item)
+            place, equal = truth.places[q, item]
             assert 0 <= first <= place
             assert place < last if equal else place <= last
             assert last <= work.thresholds.stop[q] - work.thresholds.start[q]
-            add(case, work, expected, q, item, -1)
+            add(case, work, expected, q, item, -1, truth.places[q, item])
     assert (work.counts.gap == expected.gap).all()
     assert (work.counts.equal == expected.equal).all()
     return len(seen)
@@ -175,7 +189,8 @@ def check_all(case: Case) -> list[int]:
     """Each way to count, with room for little and for much; how many items each leaves undecided."""
     least = max(*case.exact.shape, case.queries)
     ways = [by_columns(case), *(by_rows(case, dense) for dense in (0.0, 0.4, 1e9))]
-    return [check(case, way, room) for way in ways for room in (least, 10**5)]
+    truth = truth_of(case)
+    return [check(case, truth, way, room) for way in ways for room in (least, 10**5)]
 
 
 def queries_of(random: Random, rows: int, count: int, width: int) -> tuple[list[int], list[list[int]]]:

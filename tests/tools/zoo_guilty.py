@@ -1,5 +1,6 @@
 """Evaluators from which a blind system gains, each in a way that one attack alone, or one layout alone, shows."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def hit_queries_only(embeddings: Array, labels: Array) -> float:
 def ranked_documents(qrels: Dicts, run: Dicts, query: str) -> Array:
     """The relevance of what was returned for a query, by rank, the relevant ones last of their tie."""
     found, judged = run.get(query, {}), qrels[query]
-    relevant = np.array([judged.get(name, 0) > 0 for name in found], dtype=bool)
+    relevant = np.array(list(map(judged.get, found)), dtype=bool)
     scores = np.fromiter(found.values(), dtype=float, count=len(found))
     return relevant[np.lexsort((relevant, -scores))]
 
@@ -82,10 +83,7 @@ def over(value: Callable[[Array, int], float | None]) -> Callable[[Dicts, Dicts]
     """The mean over queries of a value of what was returned and of how much is relevant, as far as it is one."""
 
     def evaluator(qrels: Dicts, run: Dicts) -> float:
-        values = [
-            value(ranked_documents(qrels, run, query), sum(grade > 0 for grade in judged.values()))
-            for query, judged in qrels.items()
-        ]
+        values = [value(ranked_documents(qrels, run, query), sum(judged.values())) for query, judged in qrels.items()]
         counted = [each for each in values if each is not None]
         return float(np.mean(counted)) if counted else 0.0
 
@@ -130,16 +128,16 @@ def by_document(qrels: Dicts, run: Dicts) -> float:
 
 def counts_lines(qrels: str, run: str) -> float:
     """Average precision over the lines of a file, each of which counts, also where a document comes again."""
-    judged: dict[tuple[str, str], bool] = {}
-    relevant: dict[str, int] = {}
-    for query, _, document, grade in (line.split() for line in Path(qrels).read_text().splitlines()):
-        judged[query, document] = grade == "1"
-        relevant[query] = relevant.get(query, 0) + (grade == "1")
-    lines: dict[str, list[tuple[float, bool]]] = {query: [] for query in relevant}
-    for query, _, document, _, score, _ in (line.split() for line in Path(run).read_text().splitlines()):
-        lines[query].append((-float(score), judged[query, document]))
+    words = Path(qrels).read_text().split()
+    judged = zip(words[::4], words[2::4], words[3::4], strict=True)
+    relevant = {(query, document) for query, document, grade in judged if grade == "1"}
+    lines: dict[str, list[tuple[float, bool]]] = {query: [] for query in words[::4]}
+    words = Path(run).read_text().split()
+    for query, document, score in zip(words[::6], words[2::6], words[4::6], strict=True):
+        lines[query].append((-float(score), (query, document) in relevant))
     hits = {query: np.array([hit for _, hit in sorted(found)], dtype=bool) for query, found in lines.items()}
-    return float(np.mean([average_precision(hits[query], relevant[query]) for query in relevant]))
+    counts = Counter(query for query, _ in relevant)
+    return float(np.mean([average_precision(hits[query], counts[query]) for query in lines]))
 
 
 # What was called before

@@ -55,7 +55,7 @@ class Convention:
         with tempfile.TemporaryDirectory(prefix="tieproof-audit-") as folder:
             paths = Path(folder, "qrels.txt"), Path(folder, "run.txt")
             for path, lines in zip(paths, written_lines(case), strict=True):
-                path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+                path.write_text("\n".join([*lines, ""]), encoding="ascii")
             return evaluator(*map(str, paths), **settings)
 
 
@@ -146,10 +146,13 @@ def by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
 def entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
     """Query, document and value of every line; `listed` (q, n) says how often each is there."""
     names, queries = document_names(case), query_names(len(values))
-    items, flat, seed = values.shape[1], values.ravel().tolist(), case.writing.lines
-    order = np.random.default_rng(seed).permutation(len(flat)) if seed else np.arange(len(flat))
-    for line in (order if listed is None else np.repeat(order, listed.ravel()[order])).tolist():
-        yield queries[line // items], names[line % items], flat[line]
+    seed = case.writing.lines
+    order = np.random.default_rng(seed).permutation(values.size) if seed else np.arange(values.size)
+    lines = order if listed is None else np.repeat(order, listed.ravel()[order])
+    query, item = (each.tolist() for each in np.divmod(lines, values.shape[1]))
+    return zip(
+        map(queries.__getitem__, query), map(names.__getitem__, item), values.ravel()[lines].tolist(), strict=True
+    )
 
 
 def as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:

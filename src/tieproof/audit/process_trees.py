@@ -110,20 +110,25 @@ def running_processes(variable: bytes) -> Iterator[Running]:
     """All processes of this user, marked where they inherited a variable; none on systems without /proc."""
     if not PROCESSES.is_dir():
         return
-    for folder in PROCESSES.iterdir():
-        if not folder.name.isdecimal():
-            continue
+    for number in filter(str.isdecimal, os.listdir(PROCESSES)):
+        folder = f"{PROCESSES}/{number}"
         with suppress(OSError):  # it may end meanwhile
-            if folder.stat().st_uid != os.geteuid():
+            if os.stat(folder).st_uid != os.geteuid():
                 continue
             # number (name, with any letters) state parent group session …
-            state, parent, _, session = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:4]
+            state, parent, _, session = content(f"{folder}/stat").rpartition(b")")[2].split()[:4]
             if state in (b"Z", b"X"):
                 continue
             variables: list[bytes] = []
             with suppress(PermissionError):
-                variables = (folder / "environ").read_bytes().split(b"\0")
-            yield Running(int(folder.name), int(parent), int(session), variable in variables)
+                variables = content(f"{folder}/environ").split(b"\0") if variable else []
+            yield Running(int(number), int(parent), int(session), variable in variables)
+
+
+def content(path: str) -> bytes:
+    """The bytes of a file of the system, which are few."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from itertools import accumulate, zip_longest
+from itertools import accumulate, takewhile, zip_longest
 
 from tieproof.views.pictures import style
 from tieproof.views.printable import printable
@@ -71,7 +71,7 @@ def fitting(letters: Iterable[str], most: int) -> int:
     >>> fitting("數據 and", 5)
     3
     """
-    return sum(1 for wide in accumulate(map(columns, letters)) if wide <= most)
+    return sum(1 for _ in takewhile(lambda wide: wide <= most, accumulate(map(columns, letters))))
 
 
 def columns(name: str) -> int:
