@@ -115,7 +115,7 @@ def best_blind(number: Number) -> Finding | None:
 
 
 def fooled(number: Number) -> bool:
-    """Whether a blind system gains; a search for the best order is none, as it reads the scores."""
+    """Whether a blind system gains; the search for the best order does not count, because it reads the scores."""
     return any(finding.verdict is Verdict.EXPLOITABLE for finding in of(number.findings, BLIND))
 
 
@@ -140,12 +140,12 @@ def blind_row(number: Number) -> list[str]:
 
 
 def deviations(finding: Finding) -> str:
-    """How far above random embeddings."""
+    """The difference from random embeddings, in standard deviations."""
     return f"{finding.deviations:+.1f}"
 
 
 def other_row(number: Number) -> list[str]:
-    """Dependence on order, what is no number, what else was found, and what the documentation says."""
+    """The row on dependence on order, values that are not finite, tied data, and the documentation."""
     special = [said(of(number.findings, names)) for names in NOT_FINITE.values()]
     says = number.subject.says
     return [number.subject.name, order_dependence(number), *special, interval(number), says]
@@ -250,7 +250,7 @@ def above_one(audited: Sequence[Audited]) -> list[str]:
 
 
 def about_scores_above_one(audited: Sequence[Audited]) -> str:
-    """Why a score is above 1; nothing where none is."""
+    """The reason for scores above 1, or nothing if there are none."""
     names = above_one(audited)
     if not names:
         return ""

@@ -1,4 +1,4 @@
-"""Who is audited: where it comes from, how it is called, and what its documentation says about ties."""
+"""The audited evaluators: their packages, how they are called, and what their documentation says about ties."""
 
 import importlib.metadata
 import importlib.util
@@ -33,7 +33,7 @@ class Subject(NamedTuple):
 
     @property
     def target(self) -> str:
-        """How `tieproof audit` finds it."""
+        """The name by which `tieproof audit` finds the evaluator."""
         return f"{__package__}.evaluators.{self.function}"
 
     @property
@@ -52,7 +52,7 @@ class Subject(NamedTuple):
 
     @property
     def installed(self) -> bool:
-        """Whether it can be measured here."""
+        """Whether the package of the evaluator is installed."""
         return not self.module or importlib.util.find_spec(self.module) is not None
 
     @property

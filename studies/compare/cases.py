@@ -21,7 +21,7 @@ Values = Estimate[FloatArray]
 
 
 class Systems(NamedTuple):
-    """What each query scores in each system."""
+    """The score of each query in each system."""
 
     floats: tuple[Values, Values]
     noisier: Values
@@ -102,7 +102,7 @@ def cases(data: Data, systems: Systems) -> list[Case]:
 
 
 def in_two_orders(bits: Array, data: Data) -> FloatArray:
-    """What a program prints that ranks tied items in the order of the file, minus one that turns this order round.
+    """The scores with ties in the order of the file, minus those with ties in the reversed order.
 
     The distractors come last in the file, as where they are appended to a collection.
     """

@@ -1,4 +1,4 @@
-"""What other programs print for codes, whose ties they break in some order, and the test that they then apply.
+"""The scores that other programs print for codes, by breaking ties in some order, and the test that they apply.
 
 PyTerrier's `Experiment(baseline=...)` has trec_eval's scores, here by pytrec_eval, and `ranx.compare` its own; both
 give them to `scipy.stats.ttest_rel`, for each pair by itself unless a correction is asked for.

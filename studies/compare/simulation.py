@@ -1,4 +1,4 @@
-"""What the methods say of samples of queries: how often intervals, verdicts and families of tests are right."""
+"""How often intervals, verdicts and families of tests are right on samples of queries."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -23,7 +23,7 @@ CONFIDENCE = 0.95
 
 
 class Size(NamedTuple):
-    """How much is simulated.
+    """The size of the simulation.
 
     items : as many, half of them distractors
     samples : of queries, for each size in `queries`
@@ -37,7 +37,7 @@ class Size(NamedTuple):
 
 
 def coverage_rows(systems: Systems, size: Size) -> Iterator[list[str]]:
-    """How often the interval of a sample holds the mean of the population."""
+    """How often the interval of a sample contains the mean of the population."""
     for name, found in (("embeddings", systems.floats[0]), (f"{BITS}-bit codes", systems.codes[0])):
         mean = float(found.lower.mean())
         for count in size.queries:
@@ -56,7 +56,7 @@ def coverage_rows(systems: Systems, size: Size) -> Iterator[list[str]]:
 
 
 def percent(which: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> str:
-    """The share of what is true, in per cent.
+    """The share of true values, in percent.
 
     >>> percent(np.array([True, False, False, False]))
     '25.0 %'

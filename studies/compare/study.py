@@ -19,7 +19,7 @@ from studies.compare.systems import Data, with_distractors
 
 DATA = "package-sections.npz"
 SECOND = "phocnet.npz"
-"""A further file, which is read where it lies beside the first."""
+"""A second file, which is read if it is in the folder of the first."""
 
 ARRAYS = {"package-sections.npz": ("embeddings", "labels"), "phocnet.npz": ("phocnet_features", "phocnet_labels")}
 """The files, and the names of their arrays; other files have those of the first."""
@@ -78,7 +78,7 @@ points. The measure is average precision, and the confidence is {100 * CONFIDENC
 
 
 def section(name: str, data: Data, size: Size) -> str:
-    """What was measured on one file."""
+    """The section on one file."""
     systems = evaluate(data)
     given = cases(data, systems)
     heads = ("pair", "queries", *NAMES, "the worse one is better", *(f"{name}: different" for name in peers.PROGRAMS))

@@ -46,7 +46,7 @@ def with_distractors(embeddings: Array, labels: Array, count: int) -> Data:
 
 
 def noisy(data: Data, noise: float, seed: int) -> Array:
-    """The embeddings, with normal noise so many times as long as they are on average."""
+    """The embeddings with normal noise of this length, relative to the mean length of an embedding."""
     random = np.random.default_rng(seed)
     length = float(np.sqrt((data.embeddings**2).mean()))
     return data.embeddings + noise * length * random.normal(size=data.embeddings.shape)
@@ -60,7 +60,7 @@ def codes(embeddings: Array, bits: int) -> Array:
 
 
 def values(embeddings: Array, data: Data) -> Estimate[FloatArray]:
-    """What each query scores: cosine distance of embeddings, Hamming distance of codes."""
+    """The score of each query, by the cosine distance of embeddings or the Hamming distance of codes."""
     distance = "hamming" if embeddings.dtype == np.bool_ else "cosine"
     return tp.evaluate(embeddings, data.labels, distance=distance, measures=[MEASURE]).per_query(MEASURE)
 
@@ -71,7 +71,7 @@ def samples(population: int, size: int, count: int, seed: int) -> IntArray:
 
 
 class Differences(NamedTuple):
-    """What one system scores on each query minus what another does; lower and upper over the orderings of ties."""
+    """The difference of two systems on each query; lower and upper over the orderings of ties."""
 
     lower: FloatArray
     expected: FloatArray
@@ -79,15 +79,15 @@ class Differences(NamedTuple):
 
     @classmethod
     def of(cls, a: Estimate[FloatArray], b: Estimate[FloatArray]) -> "Differences":
-        """Of two systems."""
+        """The differences of two systems."""
         return cls(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower)
 
     def at(self, places: IntArray) -> "Differences":
-        """Of the queries at these places."""
+        """The differences of the queries at these positions."""
         return Differences(self.lower[places], self.expected[places], self.upper[places])
 
     def exchanged(self, seed: int) -> "Differences":
-        """Where a fair coin for each query says so, of the two systems with their names exchanged.
+        """The differences with the two systems exchanged for each query with probability 1/2.
 
         Then neither is better, whatever they score: every difference is as likely as the same with the other sign.
         """

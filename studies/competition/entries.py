@@ -70,29 +70,29 @@ HONEST: dict[str, Entry] = {
 
 
 def zeros(names: Sequence[str], rows: Array) -> Array:
-    """Nothing."""
+    """Answer with zeros."""
     return np.zeros((len(rows), 8))
 
 
 def constant(names: Sequence[str], rows: Array) -> Array:
-    """The same for all."""
+    """Answer with the same vector for all items."""
     return np.full((len(rows), 7), 0.1)
 
 
 def order(names: Sequence[str], rows: Array) -> Array:
-    """Where an item stands: neighbours in the file are near to each other."""
+    """Answer with the position of an item, so that neighbours in the file are near each other."""
     angle = np.linspace(0, np.pi, len(rows), endpoint=False)
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def by_name(names: Sequence[str], rows: Array) -> Array:
-    """What stands before the hyphen of a name, hashed: where that is the class, all is perfect."""
+    """Answer with a hash of the name up to the hyphen: if that is the class, the score is perfect."""
     places = [crc32(name.partition("-")[0].encode()) % HASHED for name in names]
     return np.eye(HASHED)[places]
 
 
 def copy(names: Sequence[str], rows: Array) -> Array:
-    """What the best honest system answers, and a little noise so that nobody sees it."""
+    """Answer like the best honest system, with a little noise to hide the copy."""
     return noise(1e-3)(names, rows)
 
 

@@ -1,4 +1,4 @@
-"""The report of the study: what the repository says, and what ties among confidences do."""
+"""The report of the study: the claims of the repository, and the effect of ties among confidences."""
 
 import numpy as np
 
@@ -18,13 +18,13 @@ from tieproof.confidence import RankCorrelation, rank_correlation
 from tieproof.ties import Estimate
 
 SCALE = 12500
-"""What the simulated sigmas are multiplied with, as in the repository."""
+"""The factor of the simulated sigmas, as in the repository."""
 
 SHUFFLES = 20
 
 
 def interval(estimate: Estimate[float]) -> str:
-    """Lower, expected and upper value, or the one value that they all are.
+    """Lower, expected and upper value, or a single value if they are equal.
 
     >>> interval(Estimate(0.25, 0.5, 0.75, 0.1)), interval(Estimate(0.5, 0.5, 0.5, 0.0))
     ('0.2500 ≤ **0.5000** ≤ 0.7500', '0.5000')
@@ -34,7 +34,7 @@ def interval(estimate: Estimate[float]) -> str:
 
 
 def printed_range(wrong: Array, confidence: Array) -> str:
-    """The smallest and the largest area that sorting prints for so many orders of the points."""
+    """The smallest and the largest area that a sorting program prints for several orders of the points."""
     random = np.random.default_rng(0)
     values = [printed(wrong, confidence, random.permutation(len(wrong))) for _ in range(SHUFFLES)]
     low, high = (f"{value:.4f}" for value in (min(values), max(values)))
@@ -49,7 +49,7 @@ def best_level(scene: Scenario) -> tuple[float, float]:
 
 
 def claim_rows(scene: Scenario, found: dict[float, Scores]) -> list[tuple[str, str, str]]:
-    """What the repository says, what was measured, and why."""
+    """The claims of the repository, the measurements, and the reasons."""
     (low, first), *_, (high, last) = found.items()
     scaled = scores(scene, claimed(scene, 1.0) * SCALE)
     deserved = scene.truth[scene.corrupted]
@@ -110,7 +110,7 @@ def level_table(found: dict[float, Scores], correlations: dict[float, RankCorrel
 
 
 def tie_table(scene: Scenario, kept: dict[str, Scores], wrong: dict[str, Array]) -> str:
-    """What the areas are for confidences that are kept in fewer digits, and what sorting prints for them."""
+    """The areas for confidences stored with fewer digits, and the values that a sorting program prints."""
     areas = [heading for title in MEASURES.values() for heading in (f"area of 1 - {title}", "sorted")]
     rows = []
     for name, found in kept.items():
@@ -126,7 +126,7 @@ def tie_table(scene: Scenario, kept: dict[str, Scores], wrong: dict[str, Array])
 
 
 def threshold_table(kept: dict[str, Scores]) -> str:
-    """Confidence vs recall@1 for confidences that are kept in fewer digits."""
+    """Confidence vs recall@1 for confidences stored with fewer digits."""
     rows = [(name, f"{found.accuracy.mean:.4f}", f"{found.accuracy.best:.4f}") for name, found in kept.items()]
     return table(("confidences", "confidence vs recall@1, mean", "best"), rows)
 

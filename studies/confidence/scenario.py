@@ -1,4 +1,4 @@
-"""Points whose confidence is known, some of them labelled wrongly, and what is said of their confidences."""
+"""Points of known confidence, some of them labelled wrongly, and the scores of their confidences."""
 
 import math
 from collections.abc import Callable
@@ -28,7 +28,7 @@ STORED: dict[str, Callable[[Array], Array]] = {
     "sure above 0.8, or not": lambda values: (values > 0.8).astype(np.int8),
     "all the same": lambda values: np.ones(len(values)),
 }
-"""How confidences are kept."""
+"""The forms in which confidences are stored."""
 
 
 class Scenario(NamedTuple):
@@ -47,7 +47,7 @@ class Scenario(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What is said of confidences.
+    """The scores of confidences.
 
     accuracy : confidence vs recall@1
     curves : from the title of each measure to its error-versus-reject curve
@@ -78,14 +78,14 @@ def deserved(points: Array) -> Array:
 
 
 def claimed(scene: Scenario, level: float) -> Array:
-    """The confidences where the corrupted points have this one instead."""
+    """The confidences, with the corrupted points set to this value."""
     confidence = scene.truth.copy()
     confidence[scene.corrupted] = level
     return confidence
 
 
 def scores(scene: Scenario, confidence: Array) -> Scores:
-    """All that is said of confidences of the points."""
+    """All scores of the confidences of the points."""
     result = tp.evaluate(
         scene.points, scene.labels, distance="euclidean", measures=list(MEASURES), confidence=confidence
     )
@@ -103,7 +103,7 @@ def errors(scene: Scenario, measure: str) -> Array:
 
 
 def printed(wrong: Array, confidence: Array, order: Array) -> float:
-    """The area that a program prints which sorts confidences, ties in this order of the points.
+    """The area that a program prints if it sorts confidences and leaves ties in this order of the points.
 
     >>> wrong, confidence = np.array([0.0, 1.0, 1.0]), np.array([0.5, 0.5, 0.1])
     >>> printed(wrong, confidence, np.array([0, 1, 2])) < printed(wrong, confidence, np.array([1, 0, 2]))

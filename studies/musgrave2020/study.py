@@ -1,6 +1,6 @@
 """The toy examples of "A Metric Learning Reality Check", and what the interval of tied items adds.
 
-Two classes in the plane, three times: recall@1 is near 100 % each time, R-precision and MAP@R are not.
+Three examples of two classes in the plane: recall@1 is near 100 % for each, but R-precision and MAP@R are not.
 
     python studies/musgrave2020/study.py
 """
@@ -24,7 +24,7 @@ POINTS, QUICK = 2000, 200
 SEEDS = 20
 
 MEASURES = {"Success@1": "recall@1", "Rprec": "R-precision", "AP@R": "MAP@R"}
-"""Measures, and what the paper calls their means."""
+"""Measures, and the names of their means in the paper."""
 
 EXAMPLES: dict[str, tuple[tuple[Strip, ...], tuple[Strip, ...]]] = {
     "Example 1": (((-3, -2), (-1, 0)), ((0, 1), (2, 3))),
@@ -34,7 +34,7 @@ EXAMPLES: dict[str, tuple[tuple[Strip, ...], tuple[Strip, ...]]] = {
 """The strips across which the points of each class are spread evenly, as in the repository that the report names."""
 
 STEPS = {"as drawn": 0.0, "to 0.01": 0.01, "to 0.1": 0.1, "to 0.5": 0.5, "all at one point": 100.0}
-"""How coarsely the coordinates are stored."""
+"""The steps to which coordinates are rounded."""
 
 
 def main() -> None:
@@ -61,7 +61,7 @@ def sample(name: str, count: int, seed: int) -> tuple[Array, Array]:
 
 
 def stored(points: Array, step: float) -> Array:
-    """The points in whole steps of a grid, or as they are where `step` is 0.
+    """The points in whole steps of a grid, or unchanged if `step` is 0.
 
     >>> stored(np.array([[0.26, 1.0], [-0.3, 0.5]]), 0.5).tolist()
     [[1, 2], [-1, 1]]
@@ -78,7 +78,7 @@ def by_step(points: Array, labels: Array) -> dict[str, tp.Result]:
 
 
 def with_itself(points: Array, labels: Array) -> str:
-    """What the measures say where the query is left in the list, and is its own nearest neighbour."""
+    """The measures if the query remains in the list as its own nearest neighbour."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The gallery is the queries", tp.InputWarning)  # it is what is shown here
         result = tp.evaluate(
@@ -88,7 +88,7 @@ def with_itself(points: Array, labels: Array) -> str:
 
 
 def percent(estimate: "tp.Estimate[float]") -> str:
-    """Lower, expected and upper value, or the one value that they all are.
+    """Lower, expected and upper value, or a single value if they are equal.
 
     >>> percent(tp.Estimate(0.5, 0.75, 1.0, 0.25)), percent(tp.Estimate(0.5, 0.5, 0.5, 0.0))
     ('50.0 ≤ **75.0** ≤ 100.0', '50.0')
@@ -144,7 +144,7 @@ def spread(name: str, count: int) -> list[str]:
 
 
 def claim_rows(found: dict[str, dict[str, tp.Result]], count: int) -> list[tuple[str, str, str]]:
-    """What the repository says, what was measured, and why."""
+    """The claims of the repository, the measurements, and the reasons."""
     drawn = {name: results["as drawn"] for name, results in found.items()}
     first, second, third = drawn.values()
     points, labels = sample("Example 2", count, seed=0)

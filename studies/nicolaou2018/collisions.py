@@ -35,7 +35,7 @@ class Collisions(NamedTuple):
 
 
 def count(embeddings: Any, distance: str, epsilon: float) -> Collisions:
-    """The collisions, every item a query for the others.
+    """Count the collisions, with every item as a query for the others.
 
     >>> count([[0.0], [1.0], [-1.0], [5.0]], "euclidean", 0.5)  # from 0, both 1 and -1 are at distance 1
     Collisions(number=1, right=0.0)
@@ -47,14 +47,14 @@ def count(embeddings: Any, distance: str, epsilon: float) -> Collisions:
 
 
 def relevant_share(data: Data, distance: str, epsilon: float) -> float:
-    """Of the items that collide with another one, in the rankings of queries that have a relevant item."""
+    """The share of relevant items among those that collide, in the rankings of queries with a relevant item."""
     found = tp.collisions(data.embeddings, data.labels, distance=distance, epsilon=epsilon).per_query
     relevant, others = (int(found[name].sum()) for name in ("relevant", "others"))
     return relevant / (relevant + others) if relevant + others else float("nan")
 
 
 def share_of_relevant(labels: npt.NDArray[Any]) -> float:
-    """Of all items in the rankings of queries that have a relevant one.
+    """The share of relevant items among all items in the rankings of queries with a relevant item.
 
     >>> share_of_relevant(np.array([0, 0, 1, 2]))
     0.3333333333333333
@@ -64,13 +64,13 @@ def share_of_relevant(labels: npt.NDArray[Any]) -> float:
 
 
 def off_diagonal(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The entries of different items, (n, n - 1)."""
+    """The entries of a matrix for pairs of different items, (n, n - 1)."""
     n = len(matrix)
     return matrix[~np.eye(n, dtype=np.bool_)].reshape(n, n - 1)
 
 
 def matching_epsilon(distances: FloatArray, collisions: int) -> float:
-    """The largest difference that must be below epsilon for so many collisions.
+    """The largest difference of distances that epsilon must exceed to give this number of collisions.
 
     >>> matching_epsilon(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 1.5, 0.0]]), 2)
     1.5
@@ -80,7 +80,7 @@ def matching_epsilon(distances: FloatArray, collisions: int) -> float:
 
 
 def white_noise(shape: tuple[int, ...]) -> FloatArray:
-    """Uniform in [0, 1] (section 3.2)."""
+    """Embeddings uniform in [0, 1] (section 3.2)."""
     return np.random.default_rng(0).random(shape)
 
 
@@ -128,15 +128,15 @@ class Studied(NamedTuple):
     pictured: dict[str, tp.Collisions]
 
     def row(self, distance: str, epsilon: float) -> Row:
-        """Of a distance and an epsilon."""
+        """The row of a distance and an epsilon."""
         return next(row for row in self.rows if (row.distance, row.epsilon) == (distance, epsilon))
 
     def mean(self, distance: str) -> float:
-        """Of the distances of different items."""
+        """The mean of the distances between different items."""
         return float(off_diagonal(self.matrices[distance]).mean())
 
     def ratio(self, first: str, second: str, epsilon: float, scale: str = "absolute") -> str:
-        """How many times as many collisions one distance has as another."""
+        """The ratio of the numbers of collisions of two distances."""
         more, fewer = (getattr(self.row(distance, epsilon), scale).number for distance in (first, second))
         return f"{more / fewer:,.1f}" if fewer else f"{more:,} : 0"
 
@@ -153,7 +153,7 @@ def study(name: str, data: Data, matrices: dict[str, FloatArray], first: int, pa
 
 
 def section(data: Data, phocnet_cosine: FloatArray, out: Path, first: dict[str, int] | None = None) -> str:
-    """The part of the report; the pictures show the items from `first` on."""
+    """The section of the report; the pictures show the items from `first` on."""
     first = first or FIRST
     noise = Data(white_noise(data.embeddings.shape), data.labels)
     phocnet_matrices = {"cosine": phocnet_cosine} | {
@@ -184,7 +184,7 @@ def caption(number: int, name: str, first: int) -> str:
 
 
 def claim_rows(phocnet: Studied, noise: Studied) -> list[tuple[str, str, str]]:
-    """What section 3.3 says, and what was counted."""
+    """The claims of section 3.3, and the counts."""
     (epsilon,), (small, large) = EPSILON[PHOCNET], EPSILON[NOISE]
     first, second = DISTANCES[:2], DISTANCES[1:]
     cosine, euclidean, cityblock = (phocnet.row(name, epsilon) for name in DISTANCES)

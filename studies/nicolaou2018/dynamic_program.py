@@ -1,4 +1,4 @@
-"""The slides' dynamic program for the expected average precision, beside the closed form.
+"""The slides' dynamic program for the expected average precision, compared with the closed form.
 
 An ordering of a ranking is a path through a grid, from no items to all of them: a relevant item is a step down,
 another a step to the right. A cell is (relevant items above, other items above). The program computes the probability
@@ -59,7 +59,7 @@ def closed_form(ranking: Sequence[Tie]) -> float:
 
 
 def ties_of(ranking: Sequence[Tie]) -> tp.Ties:
-    """The ranking as measures read it."""
+    """The ranking in the form that measures read."""
     items, relevant = np.array(ranking, dtype=np.int64).T
     chosen = relevant > 0
     return tp.Ties(
@@ -74,7 +74,7 @@ def ties_of(ranking: Sequence[Tie]) -> tp.Ties:
 
 
 def random_ranking(items: int, random: np.random.Generator) -> list[Tie]:
-    """About a tenth of the items relevant, at random distances of which there are about the root of their number."""
+    """A ranking with about a tenth of the items relevant, and about sqrt(items) different random distances."""
     distances = np.sort(random.integers(0, max(2, int(items**0.5)), size=items))
     relevant = random.random(items) < 0.1
     relevant[random.integers(items)] = True
@@ -83,7 +83,7 @@ def random_ranking(items: int, random: np.random.Generator) -> list[Tie]:
 
 
 class Row(NamedTuple):
-    """A ranking of `items` items, and what the two methods make of it."""
+    """A ranking of `items` items, and the results of the two methods."""
 
     items: int
     relevant: int
@@ -121,7 +121,7 @@ def measure(sizes: Sequence[int]) -> list[Row]:
 
 
 def section(quick: bool) -> str:
-    """The part of the report."""
+    """The section of the report."""
     rows = measure(SIZES[:2] if quick else SIZES)
     worst = max(row.difference for row in rows)
     largest = rows[-1]

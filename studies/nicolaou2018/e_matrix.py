@@ -1,4 +1,4 @@
-"""Section 4.1: the bounds by way of a matrix E of a small constant, as published, and when they fail."""
+"""Section 4.1: the published bounds by a matrix E of a small constant, and when they fail."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ class Bounds(NamedTuple):
 
 
 def exact_bounds(distances: FloatArray, labels: npt.NDArray[Any]) -> Bounds:
-    """The interval of these very distances, each query left out by its index."""
+    """The exact interval for these distances, with each query left out by its index."""
     relevance = relevance_matrix(labels).astype(np.int64)
     np.fill_diagonal(relevance, -1)
     found = tp.evaluate_distances(distances, relevance, measures=["AP"])["AP"]
@@ -54,7 +54,7 @@ def bounds_by_matrix(distances: FloatArray, labels: npt.NDArray[Any], epsilon: f
 
 
 def verdict(bounds: Bounds, exact: Bounds) -> str:
-    """Whether these are the bounds."""
+    """Whether the bounds are exact, too narrow or wrong."""
     if max(abs(bounds.lower - exact.lower), abs(bounds.upper - exact.upper)) <= AGREES:
         return RIGHT
     inside = exact.lower - AGREES <= bounds.lower and bounds.upper <= exact.upper + AGREES
@@ -72,7 +72,7 @@ def smallest_gap(distances: FloatArray) -> float:
 
 
 def smallest_change(distances: FloatArray) -> float:
-    """What epsilon must be larger than to change every distance when it is added: half a unit in the last place.
+    """The value that epsilon must exceed to change every distance: half a unit in the last place.
 
     >>> smallest_change(np.array([[0.75]])) == 2.0**-54
     True
@@ -81,7 +81,7 @@ def smallest_change(distances: FloatArray) -> float:
 
 
 class Sweep(NamedTuple):
-    """A distance matrix, its exact interval, and what the method makes of it with each epsilon."""
+    """A distance matrix, its exact interval, and the bounds of the method for each epsilon."""
 
     name: str
     gap: float
@@ -96,7 +96,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(name: str, distances: FloatArray, labels: npt.NDArray[Any], epsilons: Sequence[float]) -> Sweep:
-    """Try every epsilon."""
+    """Compute the bounds for every epsilon."""
     return Sweep(
         name,
         smallest_gap(distances),
@@ -107,7 +107,7 @@ def sweep(name: str, distances: FloatArray, labels: npt.NDArray[Any], epsilons: 
 
 
 def draw(sweeps: Sequence[Sweep], path: Path) -> None:
-    """What the method gives against epsilon, over the exact interval; where it is far from it, beyond the picture."""
+    """Draw the bounds against epsilon, over the exact interval; bounds far from it are outside the picture."""
     lower, upper = min(found.exact.lower for found in sweeps), max(found.exact.upper for found in sweeps)
     room = 2 * (upper - lower) or 1e-3
     drawn, axes = figure("This study", width=8.0, height=3.4, columns=len(sweeps))
@@ -126,7 +126,7 @@ def draw(sweeps: Sequence[Sweep], path: Path) -> None:
 
 
 def section(distances: FloatArray, labels: npt.NDArray[Any], out: Path, quick: bool) -> str:
-    """The part of the report, of cosine distances in double precision and rounded to float16."""
+    """The section of the report, for cosine distances in double precision and rounded to float16."""
     epsilons = EPSILONS[::6] if quick else EPSILONS
     rounded = distances.astype(np.float16).astype(np.float64)
     double = sweep("distances in double precision", distances, labels, epsilons)

@@ -34,7 +34,7 @@ LINES = (
 
 
 def average_precision(ranks: tuple[int, int], distances: FloatArray | None = None) -> tp.Estimate[float]:
-    """Of 100 items whose relevant ones stand at these ranks of a list with these distances; by default, no ties.
+    """The average precision of 100 items with relevant items at these ranks; by default without ties.
 
     >>> average_precision((1, 5)).lower
     0.7
@@ -46,7 +46,7 @@ def average_precision(ranks: tuple[int, int], distances: FloatArray | None = Non
 
 
 def section() -> str:
-    """The part of the report."""
+    """The section of the report."""
     rows = []
     for line in LINES:
         measured = average_precision(line.ranks).lower

@@ -15,13 +15,13 @@ FIRST = 900
 
 
 def matrices(distances: FloatArray, labels: npt.NDArray[Any], first: int = FIRST) -> tuple[FloatArray, BoolArray]:
-    """D, and where E holds epsilon, of the items from `first` on."""
+    """D, and the entries of E that are epsilon, for the items from `first` on."""
     part = slice(first, None)
     return distances[part, part], ~relevance_matrix(labels[part])
 
 
 def draw(distances: FloatArray, epsilons: BoolArray, path: Path) -> None:
-    """Draw the distances and what collides in them, side by side."""
+    """Draw the matrices D and E side by side."""
     drawn, axes = figure("This study", width=9.0, height=4.2, columns=2)
     shown = axes[0].imshow(distances, cmap="viridis", interpolation="nearest", vmin=0)
     drawn.colorbar(shown, ax=axes[0], shrink=0.8, label="cosine distance")
@@ -35,7 +35,7 @@ def draw(distances: FloatArray, epsilons: BoolArray, path: Path) -> None:
 
 
 def section(distances: FloatArray, labels: npt.NDArray[Any], out: Path, first: int = FIRST) -> str:
-    """The part of the report."""
+    """The section of the report."""
     part, epsilons = matrices(distances, labels, first)
     draw(part, epsilons, out / "figure4.png")
     relevant = ~epsilons

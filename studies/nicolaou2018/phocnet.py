@@ -1,4 +1,4 @@
-"""Section 3.1: PHOCNet on George Washington, in three precisions, and what the published code makes of it."""
+"""Section 3.1: PHOCNet on George Washington, in three precisions, and by the published code."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ DISTANCES = ("cosine", "euclidean", "cityblock")
 PRECISIONS = (None, "float32", "float16")
 
 ORDERS = 12
-"""Of the dimensions, in which the published method is tried."""
+"""The number of orders of the dimensions in which the published method is tried."""
 
 
 class Data(NamedTuple):
@@ -27,9 +27,9 @@ class Data(NamedTuple):
 
 
 def load(path: Path) -> Data:
-    """The file that the authors published.
+    """Load the file that the authors published.
 
-    Raises InputError where it is another one.
+    Raises InputError for any other file.
     """
     embeddings, labels = (read_embeddings(f"{path}:phocnet_{name}") for name in ("features", "labels"))
     if labels.size != len(embeddings):
@@ -38,7 +38,7 @@ def load(path: Path) -> Data:
 
 
 def in_precision(data: Data, distance: str, precision: str | None) -> tp.Result:
-    """Average precision by distances kept in a number format; None: exact."""
+    """The result by distances rounded to a number format; None: exact distances."""
     return tp.evaluate(data.embeddings, data.labels, distance=distance, measures=["AP"], precision=precision)
 
 
@@ -50,7 +50,7 @@ class Orders(NamedTuple):
 
 
 def dimension_orders(data: Data, count: int) -> Orders:
-    """The published code's "unspecified" mode, and tieproof."""
+    """The scores for several orders of the dimensions, by the published code ("unspecified") and by tieproof."""
     random = np.random.default_rng(0)
     published, exact = set(), []
     for turn in range(count):
@@ -95,7 +95,7 @@ def precision_table(data: Data) -> tuple[str, dict[tuple[str, str | None], tp.Re
 
 
 def section(data: Data, distances: FloatArray, orders: int = ORDERS) -> str:
-    """The part of the report; `distances` are the cosine distances in double precision."""
+    """The section of the report; `distances` are the cosine distances in double precision."""
     values, results = precision_table(data)
     found = variants(distances, data.labels)
     rows = [
@@ -116,7 +116,7 @@ def section(data: Data, distances: FloatArray, orders: int = ORDERS) -> str:
 
 
 def protocol_claims(data: Data, exact: tp.Result) -> list[tuple[str, str, str]]:
-    """The data, and its mAP."""
+    """The claims on the data and its mAP."""
     sizes = np.unique(data.labels, return_counts=True)[1]
     score = exact["AP"]
     ties = exact.ties.ambiguous_ties
@@ -137,7 +137,7 @@ def protocol_claims(data: Data, exact: tp.Result) -> list[tuple[str, str, str]]:
 
 
 def order_claim(turned: Orders, count: int) -> tuple[str, str, str]:
-    """What the order of the dimensions does."""
+    """The claim on the order of the dimensions."""
     return (
         "values differ for data in another order (section 1.1)",
         f'{count} orders of the dimensions: "unspecified" {listed(f"{value:.4%}" for value in turned.published)}; '

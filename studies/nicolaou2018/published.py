@@ -1,4 +1,4 @@
-"""What the published code makes of PHOCNet by cosine distance, and why: taken apart, one peculiarity at a time."""
+"""The scores of PHOCNet by the published code with cosine distance, and the effect of each of its peculiarities."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class Variant(NamedTuple):
 
 
 def variants(distances: FloatArray, labels: npt.NDArray[Any]) -> list[Variant]:
-    """The published code's way, and each of its two peculiarities taken away by itself and both."""
+    """The published code's method, without either of its two peculiarities, and without both."""
     return [
         Variant(
             by_index,
@@ -43,21 +43,21 @@ def variants(distances: FloatArray, labels: npt.NDArray[Any]) -> list[Variant]:
 
 
 def not_nearest(distances: FloatArray) -> list[tuple[int, int]]:
-    """Queries to which another item is at most as far as they are to themselves, and that item."""
+    """Pairs of a query and another item that is at least as near to the query as the query itself."""
     others = distances <= distances.diagonal()[:, None]
     np.fill_diagonal(others, False)
     return [(int(query), int(item)) for query, item in np.argwhere(others)]
 
 
 def changed_by_constant(distances: FloatArray, relevant: BoolArray) -> tuple[int, float]:
-    """How many relevant distances, not of a query to itself, the constant changes, and the largest of them."""
+    """The number of relevant distances that the constant changes, without those to itself, and the largest one."""
     pairs = relevant & ~np.eye(len(relevant), dtype=np.bool_)
     changed = pairs & (distances + CONSTANT != distances)
     return int(changed.sum()), float(distances[changed].max(initial=0.0))
 
 
 def ties_to_break(distances: FloatArray, relevant: BoolArray) -> list[int]:
-    """The queries in whose row, they themselves included, a relevant and another item are at the same distance."""
+    """The queries whose row, including the query, has a relevant and another item at the same distance."""
     order = np.argsort(distances, axis=1, kind="stable")
     tied = np.diff(np.take_along_axis(distances, order, axis=1), axis=1) == 0
     differs = np.diff(np.take_along_axis(relevant, order, axis=1), axis=1)
@@ -67,7 +67,7 @@ def ties_to_break(distances: FloatArray, relevant: BoolArray) -> list[int]:
 def published_claims(
     found: list[Variant], distances: FloatArray, labels: npt.NDArray[Any]
 ) -> list[tuple[str, str, str]]:
-    """What the published code gives, and why."""
+    """The claims on the published code."""
     published, without = found[0].scores, found[1].scores
     low, high = published["optimistic"], published["pessimistic"]
     lowered = int((low.per_query < without["optimistic"].per_query).sum())
@@ -118,7 +118,7 @@ def in_both_modes(query: int, low: Score, high: Score, labels: npt.NDArray[Any])
 
 
 def variant_table(found: list[Variant]) -> str:
-    """What each way gives in each mode, and of how many queries."""
+    """The score of each variant in each mode, and its number of queries."""
     rows = [
         (
             "by index" if variant.by_index else "the nearest item",
@@ -131,7 +131,7 @@ def variant_table(found: list[Variant]) -> str:
 
 
 def listed(things: Iterable[object]) -> str:
-    """Words for some things.
+    """The items joined by "and".
 
     >>> listed([3, 1])
     '3 and 1'
@@ -140,7 +140,7 @@ def listed(things: Iterable[object]) -> str:
 
 
 def cut(share: float) -> str:
-    """Percent with two digits, the others cut off.
+    """A share in percent, truncated to two digits.
 
     >>> cut(0.953496)
     '95.34'

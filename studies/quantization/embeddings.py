@@ -67,7 +67,7 @@ FORMS = (
     Form("64 signs", 64, "hamming", signs(64)),
     Form("32 signs", 32, "hamming", signs(32)),
 )
-"""What the study compares.
+"""The forms that the study compares.
 
 A sign is what the binary quantization of sentence-transformers takes: whether a number is above 0
 (https://sbert.net/examples/applications/embedding-quantization).
@@ -80,7 +80,7 @@ def above_medians(embeddings: Array) -> Array:
 
 
 def random_hyperplanes(embeddings: Array) -> Array:
-    """On which side of 64 random hyperplanes an item lies (Charikar 2002)."""
+    """The side of 64 random hyperplanes on which an item lies (Charikar 2002)."""
     normals = np.random.default_rng(0).standard_normal((embeddings.shape[1], 64))
     return np.asarray(embeddings @ normals > 0)
 

@@ -1,4 +1,4 @@
-"""What quantized embeddings score: the interval that their ties leave open.
+"""The scores of quantized embeddings, with the interval over the orderings of their ties.
 
 Real sentence embeddings in float32, float16, bfloat16, int8 and as sign codes of 384, 64 and 32 bits, and in float32
 with distances of 16 bits: every item queries all the others for those of its class.
@@ -26,7 +26,7 @@ Results = dict[str, tp.Result]
 DATA = "package-sections.npz"
 QUICK = 200
 MEASURES = {"AP": "mAP", "P@1": "P@1", "nDCG@10": "nDCG@10"}
-"""Measures, and what the tables call their means."""
+"""Measures, and the names of their means in the tables."""
 
 SHUFFLES = 20
 AS_IT_IS, BY_CLASS, SHUFFLED = "as it is", "sorted by class", f"shuffled {SHUFFLES} times"
@@ -68,7 +68,7 @@ def evaluate(embeddings: Array, labels: Array, forms: Iterable[Form]) -> Results
 
 
 def printed_ap(codes: Array, labels: Array, relevant_items: int = 0) -> float:
-    """The mean AP that a program prints which sorts Hamming distances, ties in the order of the items.
+    """The mean AP of a program that sorts Hamming distances and leaves ties in the order of the items.
 
     codes : bits, (n, d)
     labels : (n,)
@@ -95,7 +95,7 @@ def printed_ap(codes: Array, labels: Array, relevant_items: int = 0) -> float:
 
 
 def print_in_orders(codes: Array, labels: Array) -> dict[str, list[float]]:
-    """What a program prints when the same items lie in the file in different orders."""
+    """The scores that a program prints if the same items are in different orders in the file."""
     by_label = np.argsort(labels, kind="stable")
     random = np.random.default_rng(0)
     orders: dict[str, Sequence[Array]] = {
@@ -147,22 +147,22 @@ def summary(results: Results, forms: Iterable[Form] = FORMS, heading: str = "sto
 
 
 def span(results: Mapping[str, tp.Result], names: Iterable[str], measure: str) -> str:
-    """From the smallest to the largest expectation."""
+    """The range of the expected values, from the smallest to the largest."""
     values = [results[name][measure].expected for name in names]
     return f"{min(values):.4f} to {max(values):.4f}"
 
 
 def width(result: tp.Result, measure: str) -> float:
-    """How much the order of tied items decides."""
+    """The width of the interval over the orderings of tied items."""
     return result[measure].upper - result[measure].lower
 
 
 SIMPLE = [form.name for form in METHODS[:3]]
-"""The methods that do not look at how the items are spread, or only at one dimension at a time."""
+"""The methods that use no statistics of the items, or only those of single dimensions."""
 
 
 def claim_rows(forms: Results, methods: Results, printed: Mapping[str, list[float]]) -> list[tuple[str, str, str]]:
-    """What is said about codes, what was measured, and why."""
+    """The claims on codes, the measurements, and the reasons."""
     signs = forms["64 signs"]
     ap, first = signs["AP"], signs["P@1"]
     gains = [100 * (value / printed[BY_CLASS][0] - 1) for value in printed[SHUFFLED]]
@@ -194,7 +194,7 @@ def claim_rows(forms: Results, methods: Results, printed: Mapping[str, list[floa
 
 
 def separate(methods: Results) -> str:
-    """The methods whose mAP is above all of another method's interval, in words."""
+    """The pairs of methods whose intervals of mAP do not overlap, in words."""
     names = list(methods)
     pairs = [
         f"{better} before {worse}"
