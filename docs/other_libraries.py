@@ -18,7 +18,7 @@ INTRODUCTION = """<!-- Written by docs/other_libraries.py from what the librarie
 Most libraries break ties by some order: that of the data, of a sorting algorithm or of document ids. Their numbers
 are then between `lower` and `upper`, and change when the data is permuted. `tests/measures/test_parity.py` checks
 both, and that all libraries agree with tieproof where nothing is tied. The calls below return a number that no
-ordering of the tied items scores. ([What they print](what_they_print.md) shows the numbers of nine libraries for
+ordering of the tied items scores. ([What they print](what_they_print.md) shows the numbers of eight libraries for
 one ranking full of ties.)
 
 | library | function | scores | relevance | it returns | lower to upper | reason |
