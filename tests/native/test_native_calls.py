@@ -155,7 +155,7 @@ def test_what_kernels_write_to_may_not_be_read_only(toys: Callable[[Any], Call])
     weights.flags.writeable = False
     with pytest.raises(TypeError) as caught:
         toys(put_weights)(outer, weights)
-    assert str(caught.value) == "put_weights_double: weights is written to, and the array is read-only."
+    assert str(caught.value) == "put_weights_double: weights is written to, but the array is read-only."
     first = inner(1, 2)
     toys(put_first)(first)
     assert first.first.tolist() == [25, 2]
@@ -183,18 +183,18 @@ WRONG: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "no such kernel": (
         weighted,
         (Outer(7, True, np.zeros((1, 1), dtype=np.int8), inner(4, 5)), np.zeros(1)),
-        "weighted is there for float64, float32, not for int8.",
+        "weighted exists for float64, float32, not for int8.",
     ),
     "a list": (is_absent, ([1, 2],), "is_absent: values must be an array of int64, not of list."),
     "a column": (
         is_absent,
         (np.zeros((3, 2), dtype=np.int64)[:, 0],),
-        "is_absent: values must be contiguous but for its rows; its strides are (16,).",
+        "is_absent: values must have contiguous rows; its strides are (16,).",
     ),
     "the other order": (
         is_absent,
         (np.zeros((3, 2), dtype=np.int64).T,),
-        "is_absent: values must be contiguous but for its rows; its strides are (8, 16).",
+        "is_absent: values must have contiguous rows; its strides are (8, 16).",
     ),
     "None where an array must be": (
         sum_of_all,

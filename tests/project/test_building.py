@@ -34,7 +34,7 @@ def test_no_compiler_at_all(monkeypatch: Patch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert system_compiler() is None
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(RuntimeError, match=r"no C compiler here\. Install gcc, clang, or the package ziglang\."):
+    with pytest.raises(RuntimeError, match=r"No C compiler was found\. Install gcc, clang, or the package ziglang\."):
         compiler(building.this_machine())
 
 

@@ -1,6 +1,6 @@
-"""The relevant items of a block of queries in exact order: the thresholds that others are counted against.
+"""Rank the relevant items of a block of queries exactly: the thresholds against which other items are counted.
 
-Queries that share their relevant items are ranked by a matrix of keys, the others pair by pair.
+Queries that share their relevant items are ranked by a matrix of keys, other queries pair by pair.
 """
 
 from typing import NamedTuple
@@ -22,20 +22,20 @@ from tieproof.native.threads import in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 SHARED = 16
-"""Relevant items from which queries that share them are ranked by a matrix of keys (measured)."""
+"""From this many shared relevant items on, queries are ranked by a matrix of keys (measured)."""
 
 MANY = 256
-"""The same, where they were ranked before: fewer are looked through query by query."""
+"""As `SHARED`, for items that were ranked before: with fewer items, queries are handled one by one."""
 
 
 class Window(NamedTuple):
-    """The distinct items that each query counts: first[q] … last[q]-1. Others are ranked where they are relevant."""
+    """The distinct items that each query counts: first[q] … last[q]-1. Other items are only ranked if relevant."""
 
     first: IntArray
     last: IntArray
 
     def holds(self, query: IntArray, item: IntArray) -> BoolArray:
-        """Whether each item is one that its query counts."""
+        """Whether each item is counted by its query."""
         return (self.first[query] <= item) & (item < self.last[query])
 
 
@@ -47,10 +47,10 @@ def rank(
     window: Window | None = None,
     known: Known | None = None,
 ) -> Ranked:
-    """The relevant items of all `spans` of queries, ranked span by span to bound what is in memory at a time.
+    """Rank the relevant items of all `spans` of queries, span by span to limit the memory.
 
-    window : of all these queries, in their order; None: they count all items
-    known : what was ranked before, by the queries' numbers, where only others are to be counted: grades are left out
+    window : the items that these queries count, in their order; None if they count all items
+    known : the items ranked before, by the queries' numbers, if only other items are to be counted; without grades
     """
     queries = np.concatenate(spans)
     rows = space.queries.identity[queries]
@@ -98,11 +98,11 @@ def rank_part(
     window: Window | None,
     known: Known | None,
 ) -> tuple[Masks, Undecided]:
-    """Rank some queries: those that share their relevant items by a matrix of keys, the others pair by pair.
+    """Rank some queries: queries that share their relevant items by a matrix of keys, the others pair by pair.
 
-    spaces : the space, and the one whose tiles are the matrices
+    spaces : the space, and the space whose tiles are the matrices of keys
 
-    Returns what they leave out of the count, and the items that only pairs can place.
+    Returns the items that the queries leave out of the count, and the items that only pairs can place.
     """
     space, fine = spaces
     first, last = np.zeros_like(queries), np.zeros_like(queries)
@@ -134,9 +134,10 @@ def rank_shared(
 ) -> npt.NDArray[np.bool_]:
     """Rank the same items, each a distinct row of its own, for queries whose distinct rows are `rows`.
 
-    In leave-one-out a query is one of the items and leaves itself out. The entries go to `places` of the block.
-    `space` has tiles that are exact or float64.
-    Returns which queries are ranked; of the others two keys are too close to tell them apart: exact keys have to
+    In leave-one-out, a query is one of the items and leaves itself out. The entries are written to `places` of the
+    block. The tiles of `space` are exact or float64.
+
+    Returns whether each query was ranked; if it was not, two of its keys are too close, and exact keys have to
     decide.
     """
     keys, errors = space.key_block(as_slice(rows), as_slice(columns))
@@ -156,14 +157,14 @@ def rank_shared(
 
 
 def runs_of(items: IntArray) -> SmallIntArray:
-    """Ascending items as runs (r, 2) of consecutive ones: each its first item, and the one past its last."""
+    """Ascending items as runs (r, 2) of consecutive items: the first item, and the one after the last."""
     starts = np.flatnonzero(np.diff(items, prepend=-2) != 1)
     ends = np.append(starts, len(items))[1:] - 1
     return np.stack([items[starts], items[ends] + 1], axis=1).astype(np.int32)
 
 
 def as_slice(rows: IntArray) -> slice | IntArray:
-    """Ascending rows as a slice where they are consecutive."""
+    """Ascending rows as a slice if they are consecutive."""
     first, last = int(rows[0]), int(rows[-1])
     return slice(first, last + 1) if last - first + 1 == len(rows) else rows
 
@@ -178,9 +179,9 @@ def reverse(
     gap: Output[SmallIntArray],
     clear: Output[npt.NDArray[np.bool_]],
 ) -> None:
-    """Write the last `length` of each row of rising keys, falling, from `start` on; `clear`: these are told apart.
+    """Write the last `length` keys of each ascending row in descending order, from `start` on.
 
-    Equal keys without an error are a tie.
+    `clear` is set for rows whose keys differ by more than their errors; equal keys without an error are a tie.
     """
 
 
@@ -193,9 +194,9 @@ def rank_pairs(
     window: Window | None,
     known: Known | None,
 ) -> tuple[Masks, Undecided]:
-    """Rank the relevant items of queries; the entries go to `places` of the block.
+    """Rank the relevant items of queries; the entries are written to `places` of the block.
 
-    Returns what they leave out of the count, and the items that only pairs can place.
+    Returns the items that the queries leave out of the count, and the items that only pairs can place.
     """
     relevant = relevance.block(queries)
     room = room_for(relevant)
@@ -204,7 +205,7 @@ def rank_pairs(
         paired = within(window, places, paired)
     block.n_items[places] = len(space.items.identity) - np.diff(relevant.excluded_pointer)
     pairs, new = paired.pairs, np.ones(len(queries), dtype=np.bool_)
-    if known is not None:  # but not where ties hold others, which are equal to a relevant item
+    if known is not None:  # except for ties with other items that are equal to a relevant item
         new = ~known.usable[queries]
         new[pairs.query[pairs.others > 0]] = True
         known.hand_over(queries[~new], block, places[~new])
@@ -218,7 +219,7 @@ def rank_pairs(
 
 
 def within(window: Window, places: IntArray, paired: Paired) -> Paired:
-    """The same pairs, without the items beside the relevant ones that their queries, at `places`, do not count."""
+    """The pairs without the non-relevant items that their queries, at `places`, do not count."""
     pairs, partial = paired.pairs, paired.partial
     others = np.where(window.holds(places[pairs.query], pairs.item), pairs.others, 0)
     counted = window.holds(places[partial.query], partial.item)
@@ -228,7 +229,7 @@ def within(window: Window, places: IntArray, paired: Paired) -> Paired:
 
 
 def ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntArray:
-    """The distinct items of the entries that `rank_pairs` makes, one query after the other."""
+    """The distinct items of the entries that `rank_pairs` writes, one query after the other."""
     room = room_for(relevant)
     pairs = paired_rows(space, relevant, room).pairs
     order = exact_order(space, rows, pairs.query, pairs.item, room).order
@@ -239,15 +240,15 @@ def ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntAr
 def put_entries(
     pairs: Pairs, ordered: Ordered, room: Output[RoomToSort], places: IntArray, block: Output[Block]
 ) -> None:
-    """Write an entry for each relevant item: its tie's key, and what is known of the counts.
+    """Write an entry for each relevant item: the key of its tie, and its first counts.
 
-    A key lies within the reach of its query of the exact nearness of all that the tie holds. Where that cannot be
-    said in float64, keys are 0 and the reach is infinite.
+    The exact nearness of all items of a tie is within the query's reach of the key. If float64 cannot express such a
+    reach, keys are 0 and the reach is infinite.
     """
 
 
 def grades_by_tie(grades: FloatArray, of_item: IntArray, ordered: Ordered) -> FloatArray:
-    """The grades of the relevant items, tie after tie, falling within a tie."""
+    """The grades of the relevant items, tie by tie, in descending order within a tie."""
     tie = np.empty_like(ordered.order)
     tie[ordered.order] = np.cumsum(ordered.starts_tie) - 1
     return grades[np.lexsort((-grades, tie[of_item]))]

@@ -1,4 +1,4 @@
-"""What a tile could not decide: float64 for each pair, then exact integers, many pairs at a time."""
+"""Resolve the items that a tile could not decide: by float64 for each pair, then by exact integers, in batches."""
 
 from collections.abc import Iterator
 from threading import Lock
@@ -14,17 +14,17 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
-"""Items and thresholds whose keys are computed together."""
+"""The number of items and thresholds whose keys are computed together."""
 
 SAMPLE = 2**8
-"""Items that tell whether float64 decides anything here; where it decides less than half, the others skip it."""
+"""The number of items that are tried in float64 first; if it decides less than half, the others skip it."""
 
 
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
     end = min(SAMPLE, len(undecided.query))
     rest = by_float64(space, ranked, take(undecided, slice(0, end)), lock)
-    # What is left of the sample, moved up to the others.
+    # Move the undecided items of the sample next to the others.
     start = end - rest
     for column in undecided:
         column[start:end] = column[:rest].copy()
@@ -32,7 +32,7 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
         others = take(undecided, slice(end, None))
         end += by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
     rest_items = take(undecided, slice(start, end))
-    if (rest_items.query[1:] < rest_items.query[:-1]).any():  # columns of a tile leave open queries in any order
+    if (rest_items.query[1:] < rest_items.query[:-1]).any():  # items from a tile's columns are in no order of queries
         order = np.argsort(rest_items.query, kind="stable")
         rest_items = Undecided(*(column[order] for column in rest_items))
     for items in batches(rest_items):
@@ -40,7 +40,7 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
 
 
 def count_partial(space: Space, ranked: Ranked) -> None:
-    """Count the distinct items of which a query excludes only some: no tile can weigh them."""
+    """Count the distinct items of which a query excludes only some, which no tile can count."""
     resolve(space, ranked, ranked.partial, Lock())
 
 
@@ -50,7 +50,7 @@ def take(items: Undecided, chosen: slice) -> Undecided:
 
 
 def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> int:
-    """Count what float64 decides; move the rest to the front and return how many they are."""
+    """Count the items that float64 decides; move the rest to the front, and return their number."""
     keys, errors = space.keys(ranked.targets.row[items.query], items.item)
     with lock:
         start, stop, key, reach, *_ = ranked.thresholds
@@ -68,14 +68,14 @@ def settle(
     counts: Output[Counts],
     undecided: Output[Undecided],
 ) -> int:
-    """Count what sharper intervals of nearness decide; move the rest to the front and return how many they are.
+    """Count the items that these intervals of nearness decide; move the rest to the front, and return their number.
 
     The thresholds of query q are starts[q] … stops[q]-1.
     """
 
 
 def batches(items: Undecided) -> Iterator[Undecided]:
-    """Consecutive items, so many that they and the thresholds that they may meet are about `PAIRS`."""
+    """Batches of consecutive items that have, with the thresholds that they may meet, about `PAIRS` keys."""
     if not len(items.query):
         return
     met = meetings(items)
@@ -106,10 +106,11 @@ def meetings(items: Undecided) -> Meetings:
 
 
 class PairsToCompare(NamedTuple):
-    """Items, then the thresholds that they may meet, as pairs of distinct rows.
+    """Items, followed by the thresholds that they may meet, as pairs of distinct rows.
 
-    origin: where the first threshold of each item's query is among them, or would be; query: that of each threshold;
-    base: the first threshold of each pair's query.
+    origin : for each item, the index among the pairs that the first threshold of its query has or would have
+    query : the query of each threshold
+    base : the first threshold of each pair's query
     """
 
     rows: IntArray
@@ -120,7 +121,7 @@ class PairsToCompare(NamedTuple):
 
 
 def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
-    """Items and thresholds together: keys of the same query can be compared."""
+    """Items and thresholds together, so that keys of the same query can be compared."""
     starts, lowest, spread = meetings(items)
     query = items.query[starts]
     begins = np.cumsum(spread) - spread
@@ -140,7 +141,7 @@ def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
 
 
 def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
-    """Count items by sharp keys, where the distance has such, and those that they leave open by exact keys."""
+    """Count items by sharp keys, if the distance has them, and the remaining items by exact keys."""
     start, stop = ranked.thresholds.start, ranked.thresholds.stop
     pairs = pairs_of(ranked, items, lock)
     sharp = space.sharp_keys(pairs.rows, pairs.columns)
@@ -170,17 +171,17 @@ def place_intervals(
     stops: IntArray,
     gap: Output[SmallIntArray],
 ) -> int:
-    """Count each item whose interval tells its place; move the others to the front and return how many they are."""
+    """Count each item whose interval decides its place; move the others to the front, and return their number."""
 
 
 @native
 def leading(keys: IntArray, base: IntArray, common: Output[IntArray], lead: Output[IntArray]) -> None:
-    """The first digits of each key, as one number, less those of a key of its query, `base`.
+    """Write the first digits of each key, as one number, minus the digits of the key `base` of its query.
 
-    As many digits as 63 bits hold whatever the next one is. These numbers are in the order of the keys of a query;
-    equal ones leave it open.
+    The number has as many digits as always fit into 63 bits. These numbers are in the order of the keys of a query;
+    equal numbers do not decide the order.
 
-    common : room for one number per key
+    common : working memory for one number per key
     """
 
 
@@ -194,4 +195,4 @@ def place_by_keys(
     stops: IntArray,
     counts: Output[Counts],
 ) -> None:
-    """Search each item among the thresholds it may meet, by `lead` or by the whole key, and count it there."""
+    """Find each item's place among the thresholds that it may meet, by `lead` or by the whole key, and count it."""

@@ -1,4 +1,4 @@
-"""Whole rankings, some queries at a time, by a gauge: as many as memory holds, in threads."""
+"""Compute whole rankings by a gauge in threads, in stripes of as many queries as memory holds."""
 
 from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
@@ -18,9 +18,10 @@ Found = TypeVar("Found")
 def stripe_by_stripe(
     problem: Problem, gauge: Gauge, item_bytes: int, relevant_bytes: int, work: Callable[[IntArray, IntArray], Found]
 ) -> Generator[Found, None, None]:
-    """What `work` finds for some queries and their distinct rows, ascending; each query comes once.
+    """Yield the results of `work` for stripes of queries and their ascending distinct rows; each query occurs once.
 
-    item_bytes, relevant_bytes : what a distinct item, and a relevant one besides, take at most in a ranking
+    item_bytes, relevant_bytes : the largest memory in a ranking for a distinct item, and additionally for a relevant
+        item
     """
     threads = 1 if gauge.stripe_rows else problem.budget.threads  # a function need not be safe in threads
     order = np.argsort(gauge.identity[0], kind="stable")
@@ -36,7 +37,10 @@ def stripe_by_stripe(
 
 
 def stripes(gauge: Gauge, of_items: int, of_relevant: IntArray, memory: int) -> Iterator[slice]:
-    """Consecutive queries whose rankings fit into memory: bytes for all items, and for each query's relevant ones."""
+    """Slices of consecutive queries whose rankings fit into `memory` bytes.
+
+    of_items, of_relevant : the bytes for all items, and for each query's relevant items
+    """
     if gauge.stripe_rows:
         for start in range(0, len(of_relevant), gauge.stripe_rows):
             yield slice(start, min(start + gauge.stripe_rows, len(of_relevant)))

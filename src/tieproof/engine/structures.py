@@ -1,4 +1,4 @@
-"""What the kernels of the engine read and add to: arrays that travel together."""
+"""Groups of arrays that the kernels of the engine read and update."""
 
 from typing import NamedTuple
 
@@ -16,9 +16,9 @@ Int = int | np.int64
 class Thresholds(NamedTuple):
     """The relevant items of some queries, one entry each, nearest first.
 
-    Query q has the entries start[q] … stop[q]-1. The exact nearness of each lies within reach[q] of its key, and what
-    a tile shows of it within margin[q] of that. Keys fall, and those of one tie are equal; `ranked.py` says how
-    guide and scale find the way among them.
+    Query q has the entries start[q] … stop[q]-1. The exact nearness of each entry is within reach[q] of its key, and
+    its nearness in a tile is within margin[q] of the exact one. Keys are descending, and equal within a tie. guide
+    and scale make the search among them faster, as `ranked.py` describes.
     """
 
     start: IntArray
@@ -31,7 +31,7 @@ class Thresholds(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The queries that a tile is counted for.
+    """The queries for which a tile is counted.
 
     Query q leaves the distinct items run[i, 0] … run[i, 1]-1 out of the count, for i = first[q] … last[q]-1; these
     runs ascend.
@@ -44,9 +44,9 @@ class Targets(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What accumulates, one entry per threshold, by addition only, so that no order of tiles or threads can matter.
+    """The counts, one entry per threshold, which are only added to, so the order of tiles and threads cannot matter.
 
-    Only the first entry of a tie counts; CONTINUED in `gap` marks the others.
+    Only the first entry of a tie is used; CONTINUED in `gap` marks the others.
     """
 
     gap: SmallIntArray  # items nearer than this threshold, but not nearer than the one before
@@ -58,7 +58,7 @@ CONTINUED = -(2**31)
 
 
 class Undecided(NamedTuple):
-    """Items whose interval of nearness meets thresholds first … last-1 of their query."""
+    """Items whose interval of nearness overlaps the thresholds first … last-1 of their query."""
 
     query: IntArray
     item: IntArray
@@ -68,10 +68,10 @@ class Undecided(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How far each query looks.
+    """The limits of near items for each query.
 
-    An item is near query q where its tile shows a nearness of at least lowest[q]. A row with more than few[q] such
-    items is crowded; a query with a negative one has no thresholds.
+    An item is near query q if its nearness in the tile is at least lowest[q]. A row with more than few[q] near items
+    is crowded; a negative few[q] means that the query has no thresholds.
     """
 
     lowest: Array  # in the type of tiles
@@ -79,10 +79,10 @@ class Limits(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """For each column of a transposed tile, which is a query row: the lowest limit of its queries, and the first."""
+    """For each column of a transposed tile, which is a query row: its queries' lowest limit, and its first query."""
 
     lowest: Array
-    first: IntArray  # and, at the end, the query behind the last
+    first: IntArray  # with, as the last entry, the query after the last one
 
 
 class Tile(NamedTuple):
@@ -107,14 +107,14 @@ class NearEntries(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """What is to be added to counts: weights, each before a threshold, or at it where its complement is given."""
+    """Additions to the counts: each weight is counted before a threshold, or at it if the complement is stored."""
 
     place: IntArray
     weight: SmallIntArray
 
 
 class Sorting(NamedTuple):
-    """Room for sorting the items of one row of a tile into buckets."""
+    """Working memory for sorting the items of one row of a tile into buckets."""
 
     value: Array  # nearness of each item
     low: Array  # bounds of the thresholds
@@ -122,32 +122,32 @@ class Sorting(NamedTuple):
     table: npt.NDArray[np.uint16]  # one entry per bucket
     slots: SmallIntArray  # items in each gap and at each tie, or at each whole number
     position: Places  # the bucket of each item, and then its slot
-    close: Places  # items that are to be compared
-    open: Places  # items that are to be placed one by one
+    close: Places  # items to be compared
+    open: Places  # items to be placed one by one
 
 
 class Room(NamedTuple):
-    """A thread's room for counting a tile."""
+    """A thread's working memory for counting a tile."""
 
     listed: Output[NearEntries]
     placed: Output[Placed]
-    crowded: Output[IntArray]  # queries that have many items as near as their thresholds
-    tally: Output[SmallIntArray]  # what is counted for some of these: before thresholds and, without errors, at them
+    crowded: Output[IntArray]  # queries with many items as near as their thresholds
+    tally: Output[SmallIntArray]  # counts of some crowded queries: before thresholds and, without errors, at them
     sorting: Output[Sorting]
-    near: Output[FloatArray]  # nearness of items that remain, where it has no error
+    near: Output[FloatArray]  # nearness of the remaining items, if it has no error
 
 
 class Counted(NamedTuple):
-    """What a piece of a tile came to."""
+    """The result of counting a piece of a tile."""
 
-    next: int  # the query, or the item, to go on with
+    next: int  # the query, or the item, to continue with
     tallied: int  # queries in `Room.tally`
     placed: int  # additions in `Room.placed`
     undecided: int  # items in `Work.undecided`
 
 
 class Work(NamedTuple):
-    """What tiles are counted for, where, and room for the items that they cannot place."""
+    """The queries and limits for which tiles are counted, the counts, and memory for undecided items."""
 
     targets: Targets
     thresholds: Thresholds

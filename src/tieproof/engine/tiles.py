@@ -1,4 +1,4 @@
-"""The tile loop: every query row against every item row, once, by a pool of threads."""
+"""The tile loop: compare every query row with every item row once, in a pool of threads."""
 
 import threading
 from collections import deque
@@ -18,11 +18,11 @@ from tieproof.native.calls import packed
 from tieproof.problem import Progress
 
 CROWDED = 0.03
-"""Share of items nearer than the last threshold from which a transposed tile is turned round (measured)."""
+"""The share of items nearer than the last threshold from which a tile is transposed before counting (measured)."""
 
 
 class Stripe(NamedTuple):
-    """Consecutive distinct query rows and the queries that they belong to."""
+    """Consecutive distinct query rows, and the queries that have these rows."""
 
     rows: slice
     start: int
@@ -34,8 +34,8 @@ class Stripe(NamedTuple):
 class Area(NamedTuple):
     """The tiles that are counted.
 
-    rows, items : distinct query rows, and distinct items; where `both`, two parts of the same rows, or one part twice
-    both : tiles are counted for their columns, too, which are query rows themselves; else for their rows alone
+    rows, items : distinct query rows, and distinct items; with `both`, two parts of the same rows, or one part twice
+    both : whether tiles are also counted for their columns, which are then query rows, too
     """
 
     rows: slice
@@ -44,13 +44,13 @@ class Area(NamedTuple):
 
     @property
     def sides(self) -> list[tuple[slice, slice]]:
-        """The query rows that count, and the items that these count."""
+        """Pairs of the query rows that count, and the items that they count."""
         turned = self.both and self.rows != self.items
         return [(self.rows, self.items), (self.items, self.rows)] if turned else [(self.rows, self.items)]
 
 
 def whole_area(space: Space, ranked: Ranked) -> Area:
-    """All items for all queries that are ranked; for both in leave-one-out, where these are all there are."""
+    """The area of all items for all ranked queries; with `both` if these are all queries of a leave-one-out."""
     rows = ranked.targets.row
     everything = space.symmetric and len(rows) == len(space.queries.identity)
     first, last = (0, len(space.queries)) if everything else (int(rows[0]), int(rows[-1]) + 1)
@@ -58,7 +58,7 @@ def whole_area(space: Space, ranked: Ranked) -> Area:
 
 
 class Desk(NamedTuple):
-    """What a thread counts one tile after the other with: the block, and room of its own."""
+    """The data with which a thread counts its tiles: the block of queries, and the thread's own working memory."""
 
     work: Work
     room: Room
@@ -73,16 +73,16 @@ class TileLoop:
         self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
-        self.desks: deque[Desk] = deque()  # as many as threads, which take one and put it back
+        self.desks: deque[Desk] = deque()  # as many as threads; each takes one for a tile and returns it
         self.stop = threading.Event()
 
     def run(self) -> None:
-        """Work through all tiles; an interruption stops every thread after its tile."""
+        """Count all tiles; an interruption stops every thread after its current tile."""
         self.space.keep_rows()
         to_count = list(self.tasks())
         for _ in range(min(self.threads, len(to_count))):
             self.desks.append(self.make_desk())
-        if len(to_count) == 1:  # for which no thread need be started
+        if len(to_count) == 1:  # not worth starting a thread
             self.count(*to_count[0])
             return
         from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -99,7 +99,7 @@ class TileLoop:
                     task.result()
 
     def tasks(self) -> Iterator[tuple[Stripe, slice, Stripe | None]]:
-        """(stripe of query rows, item rows, stripe to count the transposed tile for)."""
+        """Yield tasks: the stripe of query rows, the item rows, and the stripe for the transposed tile if any."""
         rows, items, both = self.area
         stripes = list(self.stripes(rows.start, rows.stop))
         if not both:
@@ -118,7 +118,7 @@ class TileLoop:
                     yield stripe, other.rows, other
 
     def stripes(self, first: int, last: int) -> Iterator[Stripe]:
-        """Stripes of distinct rows, with their queries."""
+        """Yield stripes of distinct rows with their queries."""
         targets = self.ranked.targets
         for start in range(first, last, self.side):
             rows = slice(start, min(start + self.side, last))
@@ -127,7 +127,7 @@ class TileLoop:
             yield Stripe(rows, *own, counting.columns_of(targets, self.limits, rows, *own), threading.Lock())
 
     def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
-        """One tile, for its rows and, where its columns are another stripe, for these."""
+        """Count one tile for its rows and, if its columns are another stripe, for its columns."""
         if self.stop.is_set():
             return
         entries = self.space.tile(stripe.rows, columns)
@@ -148,7 +148,7 @@ class TileLoop:
         self.settle(stripe, counted, work.undecided)
 
     def count_columns(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
-        """Count a transposed tile for the queries of a stripe; where it is crowded, turned round."""
+        """Count a transposed tile for the queries of a stripe; a crowded tile is transposed back first."""
         tile, error = self.tile(stripe, items, entries)
         if counting.is_crowded(tile, stripe.columns, CROWDED):
             self.count_rows(stripe, items, counting.transposed(entries), desk)
@@ -158,19 +158,19 @@ class TileLoop:
             self.settle(stripe, counted, work.undecided)
 
     def settle(self, stripe: Stripe, counted: Iterator[int], undecided: Undecided) -> None:
-        """Resolve what counting a tile leaves open, each time so many items of `undecided`."""
+        """Resolve the undecided items of a tile, in the batches that counting yields."""
         for used in counted:
             resolve(self.space, self.ranked, Undecided(*(part[:used] for part in undecided)), stripe.lock)
             if self.stop.is_set():
                 return
 
     def tile(self, stripe: Stripe, items: slice, entries: Entries) -> tuple[Tile, Error]:
-        """Entries of the stripe's rows and some items, with what is known of them."""
+        """The entries of the stripe's rows and some items, as a tile with its errors."""
         error = self.error.part(stripe.rows, items)
         return Tile(entries, self.form.part(items), stripe.rows.start, items.start), error
 
     def make_desk(self) -> Desk:
-        """Room for a thread."""
+        """The working memory of a thread."""
         ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
         room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
         undecided = room_for_items(len(room.listed.query) + self.undecided)

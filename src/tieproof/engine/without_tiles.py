@@ -1,6 +1,6 @@
-"""Counting without tiles: every pair goes to the ladder.
+"""Counting without tiles: every pair is resolved by itself.
 
-For near-duplicates, of which tiles decide next to nothing.
+This is used for near-duplicates, of which tiles can decide almost none.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from tieproof.problem import Progress
 from tieproof.ties import IntArray, SmallIntArray
 
 Task = tuple[slice, slice, Lock]
-"""Some queries, some items, and the lock to hold while counts of these queries change."""
+"""Some queries, some items, and the lock to be held while the counts of these queries change."""
 
 
 def count_pairs(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
@@ -39,9 +39,9 @@ def count_pairs(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: 
 
 
 def tasks(ranked: Ranked, queries: slice, items: slice, plan: Plan) -> Iterator[Task]:
-    """As many items as a tile has, with queries for as many pairs as are resolved at a time.
+    """Yield tasks with as many items as a tile has, and queries for as many pairs as are resolved at a time.
 
-    But no fewer items than a query has thresholds, since their keys are computed for each of its tasks.
+    A task has at least as many items as a query has thresholds, because their keys are computed for each task.
     """
     most = int((ranked.thresholds.stop - ranked.thresholds.start).max())
     width = min(items.stop - items.start, max(plan.side, most), plan.undecided)
@@ -54,7 +54,7 @@ def tasks(ranked: Ranked, queries: slice, items: slice, plan: Plan) -> Iterator[
 
 
 def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Undecided:
-    """Pairs of some queries and of the items that they do not leave out, which may meet all of their thresholds."""
+    """Pairs of queries and the items that they do not leave out, as undecided among all of their thresholds."""
     targets, thresholds = ranked.targets, ranked.thresholds
     length = thresholds.stop[queries] - thresholds.start[queries]
     nearness = np.zeros((len(length), items.stop - items.start), dtype=np.float32)
@@ -69,4 +69,4 @@ def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Un
 def hide_in_rows(
     run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: Output[npt.NDArray[np.float32]]
 ) -> None:
-    """Send the items, from `start` on, that each query leaves out infinitely far away; a row is a query's."""
+    """Set the nearness of the items, from `start` on, that each query leaves out to -inf; a row is a query's."""

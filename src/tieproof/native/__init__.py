@@ -1,1 +1,1 @@
-"""The kernels in C, how they are compiled and called, and the threads that run them."""
+"""The C kernels, and the modules that compile, load and call them and run them in threads."""

@@ -1,9 +1,9 @@
-"""How the kernels are compiled: all of `kernels/`, into one shared library for each level of processor.
+"""Compile the kernels: all of `kernels/` into one shared library for each level of processor.
 
-It needs the standard library alone, for it runs before tieproof is installed: by the hook of the build
-(`hatch_build.py`), and as a script (`make kernels`), which makes the libraries beside this file anew. What loads them
-reads here what they are called, so functions that compile import themselves what they need, and paths are strings:
-`pathlib` takes as long to import as all that is here.
+This module needs only the standard library, because it runs before tieproof is installed: in the build hook
+(`hatch_build.py`), and as a script (`make kernels`) that rebuilds the libraries in this folder. At run time it only
+provides the libraries' names. So that it is imported quickly, functions that compile import their own modules, and
+paths are strings: importing `pathlib` takes as long as everything here.
 """
 
 import os
@@ -19,14 +19,14 @@ SOURCES = os.path.join(FOLDER, "kernels")
 FLAGS = (
     "-std=c11",
     "-O3",
-    "-ffp-contract=off",  # each operation rounds, as it is written
+    "-ffp-contract=off",  # each operation rounds as written
     "-fno-math-errno",  # changes no value; roots are single instructions
     "-fno-trapping-math",  # changes no value; loops with conditions become vectors
     "-fPIC",
     "-fvisibility=hidden",
 )
 STRICT = ("-Wall", "-Wextra", "-Werror")
-"""For us; a later compiler may warn of what is no defect, and shall still install."""
+"""Flags for development only; an installation must not fail if a later compiler warns of something harmless."""
 
 SANITIZED = (
     "-DCHECKED",
@@ -39,13 +39,13 @@ SANITIZED = (
 
 
 class Target(NamedTuple):
-    """What a library is compiled for.
+    """A platform for which libraries are compiled.
 
-    levels : the levels of processor that there is a library for, as `-march` has them; one of another name where the
-        compiler's own choice serves all
-    suffix : of shared libraries
-    zig : the platform in the words of `zig cc -target`; None is this machine
-    tag : of a wheel; None is that of this machine
+    levels : the levels of processor that have a library, in the names of `-march`; a single other name if the
+        compiler's default is used for all processors
+    suffix : the suffix of shared libraries
+    zig : the platform in the names of `zig cc -target`; None for this machine
+    tag : the platform tag of a wheel; None for the tag of this machine
     """
 
     levels: tuple[str, ...]
@@ -63,11 +63,11 @@ TARGETS = {
     "macos-arm64": Target(ARM, ".dylib", "aarch64-macos.11.0", "macosx_11_0_arm64"),
     "windows-x86-64": Target(X86_64, ".dll", "x86_64-windows-gnu", "win_amd64"),
 }
-"""What wheels are made for, by `zig cc` on one machine."""
+"""The platforms of the wheels, which `zig cc` compiles on one machine."""
 
 
 def this_machine() -> Target:
-    """What a library is compiled for that stays here."""
+    """The target for libraries that are used on this machine."""
     machine = platform.machine().lower()
     levels = {"x86_64": X86_64, "amd64": X86_64, "arm64": ARM}.get(machine, (machine,))
     suffix = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
@@ -75,10 +75,10 @@ def this_machine() -> Target:
 
 
 def zig_of(target: Target) -> str | None:
-    """The platform in the words of `zig cc -target`; None where only zig itself knows its name.
+    """The platform in the names of `zig cc -target`; None if the name is unknown here.
 
-    This machine is named, too: without a name, zig looks for a C library's headers, and a machine without a compiler
-    seldom has them; with one, it brings its own.
+    This machine is named, too. Without a name, zig searches for the headers of a C library, which a machine without a
+    compiler rarely has; with a name, it uses its own.
     """
     if target.zig is not None:
         return target.zig
@@ -100,13 +100,13 @@ def tag_of(target: Target) -> str:
 
 
 def library_file(level: str, suffix: str, folder: str = FOLDER) -> str:
-    """Where the library for a level of processor is."""
+    """The path of the library for a level of processor."""
     return os.path.join(folder, f"kernels-{level}{suffix}")
 
 
 @cache
 def sources_digest() -> str | None:
-    """What is to be compiled, in a few letters; None where the sources are not there, as in a wheel."""
+    """A digest of the sources and flags; None if the sources are not installed, as in a wheel."""
     if not os.path.isdir(SOURCES):
         return None
     import hashlib
@@ -121,7 +121,7 @@ def sources_digest() -> str | None:
 
 @cache
 def system_compiler() -> tuple[str, ...] | None:
-    """A compiler of this machine that can do what is needed: $CC, cc, gcc or clang; None where there is none."""
+    """A suitable compiler of this machine: $CC, cc, gcc or clang; None if there is none."""
     import shlex
     import shutil
 
@@ -133,7 +133,7 @@ def system_compiler() -> tuple[str, ...] | None:
 
 
 def can_compile(command: Sequence[str]) -> bool:
-    """Whether a compiler finds its headers and knows the newest processor: both may be lacking, or older."""
+    """Whether a compiler finds its headers and supports the highest level of processor."""
     import subprocess
     import tempfile
 
@@ -146,27 +146,27 @@ def can_compile(command: Sequence[str]) -> bool:
 
 
 def compiler(target: Target) -> list[str]:
-    """The command that compiles for a target: one of this machine where that serves, else `ziglang` of the index."""
+    """The command that compiles for a target: a compiler of this machine if it is suitable, else `ziglang`."""
     from importlib.util import find_spec
 
     own = system_compiler() if target.zig is None else None
     if own is not None:
         return list(own)
     if find_spec("ziglang") is None:
-        raise RuntimeError("There is no C compiler here. Install gcc, clang, or the package ziglang.")
+        raise RuntimeError("No C compiler was found. Install gcc, clang, or the package ziglang.")
     named = zig_of(target)
     return [sys.executable, "-m", "ziglang", "cc", *(["-target", named] if named else [])]
 
 
 def march(level: str, zig: bool = False) -> list[str]:
-    """The instructions that a level may use."""
-    if zig:  # which else takes what this machine has
+    """The flags that select the instructions of a level."""
+    if zig:  # by default zig would use all instructions of this machine
         return [f"-mcpu={level.replace('-', '_') if level in X86_64 else 'baseline'}"]
     return [f"-march={level}"] if level in X86_64 else []
 
 
 def compile_kernels(folder: str, target: Target, more: Sequence[str] = ()) -> list[str]:
-    """Make the libraries of a target in `folder`, all at the same time, with `more` flags; return their files."""
+    """Compile the libraries of a target into `folder`, in parallel, with `more` flags; return their paths."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor() as pool:
@@ -174,12 +174,12 @@ def compile_kernels(folder: str, target: Target, more: Sequence[str] = ()) -> li
 
 
 def compile_level(folder: str, target: Target, level: str, more: Sequence[str]) -> str:
-    """Make one library. One that processes run is not written to: a new file takes its place.
+    """Compile one library. A new file replaces an existing library, which processes may be using.
 
-    It is linked apart: zig makes what it links to only once for all levels. On Linux that is the C library alone,
-    since the library of zig's own compiler takes longer to make than ours, and nothing of it is used. A library knows
-    no folder that it was made in, so that it has the same bytes wherever that is: nothing for debuggers, which zig
-    would add with their paths, and on macOS a name of its own in place of its path.
+    Linking is a separate step, so that zig builds the libraries that it links to only once for all levels. On Linux
+    these are only the C library: zig's compiler library takes longer to build than the kernels, and is not needed.
+    The result does not contain the path of the build folder, so that it has the same bytes in every folder: there is
+    no debugging information, which zig would add with paths, and on macOS the library has a name instead of its path.
     """
     import tempfile
 
@@ -199,7 +199,7 @@ def compile_level(folder: str, target: Target, level: str, more: Sequence[str]) 
 
 
 def run(command: Sequence[str]) -> None:
-    """Run a compiler; what it says of an error is the error's message."""
+    """Run a compiler; on failure, raise RuntimeError with its output."""
     import shlex
     import subprocess
 
@@ -209,7 +209,7 @@ def run(command: Sequence[str]) -> None:
 
 
 def main(sanitized: str = "") -> None:
-    """Make the libraries beside this file, or those that sanitizers watch in a folder of their own."""
+    """Compile the libraries into this folder, or libraries with sanitizers into the folder `sanitized`."""
     folder = sanitized or FOLDER
     os.makedirs(folder, exist_ok=True)
     for file in compile_kernels(folder, this_machine(), [*STRICT, *(SANITIZED if sanitized else ())]):

@@ -1,9 +1,9 @@
-"""How Python calls a kernel: a stub has annotations and a docstring, `native` looks at the arguments and calls.
+"""How Python calls a kernel: a stub has annotations and a docstring; `native` converts the arguments and calls.
 
-An array crosses as the struct `Array`, whatever its type; a named tuple of arrays and numbers as a pointer to a
-struct of the same fields in the same order; several results come back as a struct. Where an array of `Any` is among
-the arguments or their fields the kernel is generic: it is there for several types of elements, the same one for all
-such arrays, and the type is the end of its name (`find_in_rows_float`). What a kernel writes to is annotated as
+An array of any dtype is passed as the struct `Array`. A named tuple of arrays and numbers is passed as a pointer to a
+struct with the same fields in the same order. Several results are returned as a struct. If an array of `Any` is among
+the arguments or their fields, the kernel is generic: it exists for several element types, all such arrays have the
+same type, and the type is the end of its name (`find_in_rows_float`). Arrays that a kernel writes to are annotated as
 `Output`.
 """
 
@@ -29,7 +29,7 @@ Named = TypeVar("Named", bound=tuple[Any, ...])
 
 WRITTEN = "a kernel writes to it"
 Output = Annotated[T, WRITTEN]
-"""An array that a kernel writes to, or a named tuple of such: one that is read-only is refused."""
+"""An array that a kernel writes to, or a named tuple of such arrays; a read-only array is refused."""
 
 Element = np.dtype[Any]
 
@@ -45,11 +45,11 @@ NAMES: dict[Element, str] = {
     np.dtype(np.uint8): "byte",
     np.dtype(np.bool_): "byte",
 }
-"""Types of elements, and their names in C: a `Doubles` has elements of type double."""
+"""The element types and their names in C: a `Doubles` has elements of type double."""
 
 
 class Array(ctypes.Structure):
-    """An array as kernels see it; `kernels/array.h` says what the fields are."""
+    """An array as kernels receive it; `kernels/array.h` describes the fields."""
 
     _fields_ = (
         ("at", ctypes.c_void_p),
@@ -76,16 +76,17 @@ _start = ctypes.c_char.from_buffer  # an eighth of the time of `array.ctypes.dat
 
 
 def native(function: Callable[P, R]) -> Callable[P, R]:
-    """The kernel with the name of `function`, called with arguments as that is annotated, in their order.
+    """A function that calls the kernel with the name of `function`, with arguments of the annotated types.
 
-    A wrong type of an array is a TypeError that names it: a defect of the caller, for no user hands in such arrays.
+    An array of a wrong dtype raises TypeError with its name. That is a defect of the caller, because users' arrays
+    are checked before.
     """
     kernel: Callable[[tuple[Any, ...]], Any] | None = None
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
         nonlocal kernel
-        if kernel is None:  # only now: an import takes no time for it
+        if kernel is None:  # found at the first call, so that importing is fast
             kernel = resolved(function, best_library())
         return kernel(arguments)
 
@@ -93,14 +94,14 @@ def native(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class Packed(NamedTuple):
-    """A named tuple as kernels see it: the type of its arrays of any type, if it has some, and its fields."""
+    """A named tuple as kernels receive it: the element type of its generic arrays, if it has any, and its fields."""
 
     element: Element | None
     fields: bytes
 
 
 def packed(value: Named) -> Named:
-    """The same named tuple, which crosses to kernels without another look at its arrays: for many calls."""
+    """A copy of a named tuple that is converted once and can be passed to many calls of kernels."""
     kind: Any = type(value)
     path = path_to_generic(kind)
     element = None if path is None else element_at((value,), path)
@@ -112,7 +113,7 @@ def packed(value: Named) -> Named:
 
 @cache
 def with_room_for_packed(kind: Any) -> Any:
-    """A named tuple of this kind that can also hold how it is packed."""
+    """A subclass of this named tuple that can also store its packed form."""
     return type(kind.__name__, (kind,), {"__doc__": kind.__doc__})
 
 
@@ -130,7 +131,7 @@ def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[A
         element = element_at(arguments, path)
         if element not in kernels:
             if element not in known:
-                raise TypeError(f"{name} is there for {', '.join(map(str, known))}, not for {element}.")
+                raise TypeError(f"{name} exists for {', '.join(map(str, known))}, not for {element}.")
             kernels[element] = prototype(of[f"{name}_{known[element]}"], hints, returned, element)
         return kernels[element](arguments)
 
@@ -139,12 +140,12 @@ def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[A
 
 @cache
 def path_to_generic(kind: Any) -> tuple[int, ...] | None:
-    """Where the first array of any type is in a named tuple of this kind, which is the only argument."""
+    """The path of the first generic array in a named tuple of this kind, if it is the only argument."""
     return next(paths_to_generic((kind,)), None)
 
 
 def element_at(values: Any, path: tuple[int, ...]) -> Element:
-    """The type of the elements of an array in arguments, or in the fields of named tuples."""
+    """The element type of the array at this path in arguments and the fields of named tuples."""
     for place in path:
         values = values[place]
     found: Element = values.dtype
@@ -152,7 +153,7 @@ def element_at(values: Any, path: tuple[int, ...]) -> Element:
 
 
 def paths_to_generic(hints: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
-    """Where in arguments, and in the fields of named tuples, arrays of any type are."""
+    """Yield the paths of generic arrays in arguments and in the fields of named tuples."""
     for place, hint in enumerate(map(unmarked, hints)):
         if is_array(hint) and element_of(hint) is None:
             yield (place,)
@@ -164,7 +165,7 @@ def paths_to_generic(hints: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
 def prototype(
     kernel: Any, hints: dict[str, Any], returned: Any, element: Element | None
 ) -> Callable[[tuple[Any, ...]], Any]:
-    """A function of C with its types; arrays of any type have elements of the type given."""
+    """Declare the types of a C function, and return a function that calls it; generic arrays have type `element`."""
     taken = [argument(hint, f"{kernel.__name__}: {name}", element) for name, hint in hints.items()]
     kernel.argtypes = [kind for kind, _ in taken]
     takers = [take for _, take in taken]
@@ -185,7 +186,7 @@ def prototype(
 
 
 def argument(hint: Any, where: str, element: Element | None) -> tuple[Any, Callable[[Any], Any]]:
-    """The type of an argument in C, and what makes it of a value; errors say `where` it is."""
+    """The C type of an argument, and the function that converts a value to it; errors name it by `where`."""
     only, _ = without_none(hint)
     if only in NUMBERS:
         return NUMBERS[only]
@@ -204,13 +205,13 @@ def argument(hint: Any, where: str, element: Element | None) -> tuple[Any, Calla
 
 @cache
 def packer(hint: Any, where: str, element: Element | None) -> Callable[[Any], bytes]:
-    """What makes a struct of a named tuple."""
+    """The function that converts a named tuple to a struct."""
     pack, fields = packing(layout(unmarked(hint))).pack, reader(hint, where, element)
     return lambda value: pack(*fields(value))
 
 
 def reader(hint: Any, where: str, element: Element | None, is_written: bool = False) -> Callable[[Any], Any]:
-    """What makes of a value the fields of its struct, and of those within it, in a row."""
+    """The function that converts a value to a flat list of the fields of its struct and of nested structs."""
     is_written |= hint is not unmarked(hint)
     hint, optional = without_none(hint)
     if hint in NUMBERS:
@@ -237,21 +238,21 @@ def reader(hint: Any, where: str, element: Element | None, is_written: bool = Fa
                 columns = math.prod(array.shape[1:])
                 return at, len(array), columns, columns
         except (AttributeError, TypeError, ValueError, BufferError):
-            pass  # it is absent, empty, read-only, or has something between its rows
+            pass  # the array is absent, empty or read-only, or its rows are not contiguous
         if array is None and optional:
             return ABSENT
         found = getattr(array, "dtype", None)
         if found != wanted:
             raise TypeError(f"{where} must be an array of {wanted}, not of {found or type(array).__name__}.")
         if is_written and not array.flags.writeable:
-            raise TypeError(f"{where} is written to, and the array is read-only.")
+            raise TypeError(f"{where} is written to, but the array is read-only.")
         return fields_of_view(array, where)
 
     return fields_of_array
 
 
 def fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
-    """The fields of an array that is empty or read-only, or has something between its rows."""
+    """The fields of an array that is empty or read-only, or whose rows are not contiguous."""
     at, stride = array.__array_interface__["data"][0], 1
     columns = math.prod(array.shape[1:])
     if array.flags.c_contiguous:
@@ -259,7 +260,7 @@ def fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
     elif array.ndim > 1 and array[0].flags.c_contiguous and array.strides[0] % array.itemsize == 0:
         stride = array.strides[0] // array.itemsize
     else:
-        raise TypeError(f"{where} must be contiguous but for its rows; its strides are {array.strides}.")
+        raise TypeError(f"{where} must have contiguous rows; its strides are {array.strides}.")
     return at, array.shape[0], columns, stride
 
 
@@ -286,7 +287,7 @@ def kind(hint: Any) -> Any:
 
 @cache
 def packing(of: type[ctypes.Structure]) -> struct.Struct:
-    """What packs the fields of a struct, and of those within it, given in a row."""
+    """The packer of a flat list of the fields of a struct and of nested structs."""
     code, end = "<", 0
     for start, field in leaves(of):
         code += f"{start - end}x{CODES[field]}"
@@ -295,7 +296,7 @@ def packing(of: type[ctypes.Structure]) -> struct.Struct:
 
 
 def leaves(of: type[ctypes.Structure], start: int = 0) -> Iterator[tuple[int, Any]]:
-    """Where each field is, also those of structs within, and its type."""
+    """Yield the offset and the type of each field, including the fields of nested structs."""
     for name, field, *_ in of._fields_:
         offset = start + getattr(of, name).offset
         if issubclass(field, ctypes.Structure):
@@ -310,7 +311,7 @@ def unmarked(hint: Any) -> Any:
 
 
 def without_none(hint: Any) -> tuple[Any, bool]:
-    """A type without None and without NumPy's own numbers beside Python's, and whether there was None."""
+    """A type without None and without NumPy's integers in a union with Python's, and whether it included None."""
     hint = unmarked(hint)
     parts = typing.get_args(hint)
     if is_array(hint) or (NoneType not in parts and int not in parts):
@@ -330,13 +331,13 @@ def is_array(hint: Any) -> bool:
 
 
 def without_alias(hint: Any) -> Any:
-    """A type in full: from NumPy 2.5 on, `NDArray[np.int64]` stands for `np.ndarray[…, np.dtype[np.int64]]`."""
+    """A type without aliases: from NumPy 2.5 on, `NDArray[np.int64]` is an alias of `np.ndarray[…]`."""
     alias = typing.get_origin(hint)
     return alias.__value__[typing.get_args(hint)] if hasattr(alias, "__value__") else hint
 
 
 @cache
 def element_of(hint: Any) -> Element | None:
-    """The type of the elements of an array; None where that is left open."""
+    """The element type of an array; None for a generic array."""
     (scalar,) = typing.get_args(typing.get_args(without_alias(hint))[1])
     return np.dtype(scalar) if isinstance(scalar, type) and issubclass(scalar, np.generic) else None

@@ -1,7 +1,7 @@
-"""The library of kernels that this process runs: the one for the highest level of processor that this machine has.
+"""Load the library of kernels for the highest level of processor that this machine has.
 
-The environment variable TIEPROOF_PROCESSOR names another one, as x86-64-v3: every level gives the same bits, and
-tests compare them. TIEPROOF_KERNELS names another folder with libraries, as those that sanitizers watch.
+The environment variable TIEPROOF_PROCESSOR selects another level, such as x86-64-v3. Every level gives the same bits,
+and tests compare them. TIEPROOF_KERNELS selects another folder of libraries, such as libraries with sanitizers.
 """
 
 import ctypes
@@ -21,13 +21,15 @@ def best_library() -> ctypes.CDLL:
     levels = levels_of_this_machine()
     wanted = os.environ.get(WANTED) or levels[-1]
     if wanted not in levels:
-        raise TieproofError(f"{WANTED} is {wanted!r}; this machine has {', '.join(levels)}.")
+        raise TieproofError(
+            f"{WANTED} is {wanted!r}, but this machine has only {', '.join(levels)}. Choose one of them."
+        )
     return load(wanted)
 
 
 @cache
 def levels_of_this_machine() -> tuple[str, ...]:
-    """The levels of processor that this machine has, the highest last."""
+    """The levels of processor that this machine supports, the highest last."""
     levels = this_machine().levels
     if len(levels) == 1:
         return levels
@@ -40,12 +42,12 @@ def levels_of_this_machine() -> tuple[str, ...]:
 
 @cache
 def load(level: str) -> ctypes.CDLL:
-    """The library for a level; refused where it was not made of the sources beside it."""
+    """The library for a level; refused if it was not compiled from the sources in this folder."""
     file = library_file(level, this_machine().suffix, os.environ.get(ELSEWHERE) or FOLDER)
     if not os.path.exists(file):
-        raise TieproofError(f"There is no {file}. Run `make kernels`, or install tieproof again.")
+        raise TieproofError(f"{file} does not exist. Run `make kernels`, or install tieproof again.")
     found = ctypes.CDLL(file)
     found.made_of.restype = found.flags.restype = ctypes.c_char_p
     if sources_digest() not in (None, found.made_of().decode()):
-        raise TieproofError(f"{file} was made of other sources than those beside it. Run `make kernels`.")
+        raise TieproofError(f"{file} was not compiled from the sources next to it. Run `make kernels`.")
     return found

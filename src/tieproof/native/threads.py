@@ -1,4 +1,4 @@
-"""Work by a pool of threads, a few pieces ahead of whoever takes the results."""
+"""Run functions in a pool of threads that works a few items ahead of the caller."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
@@ -14,12 +14,12 @@ Found = TypeVar("Found")
 
 
 def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: int) -> Generator[Found, None, None]:
-    """function(item) for each item, in their order; about as many at a time, and in memory, as there are threads.
+    """Yield function(item) for each item in order; about as many items as threads are computed and stored at a time.
 
-    A single item, or all of them where one thread is asked for, are the caller's own work.
+    A single item, or all items if there is one thread, are computed in the caller's thread.
 
-    Whatever ends it, the pool is shut down, and `items` closed where they are a generator: an error that somebody
-    keeps, with all that led to it, would else hold what the generator holds.
+    However the generator ends, the pool is shut down, and `items` is closed if it is a generator. Otherwise an error
+    that is kept with its traceback would keep everything that the generator refers to.
 
     >>> list(in_order(abs, [-1, 2, -3], threads=2))
     [1, 2, 3]
@@ -27,7 +27,7 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
     try:
         remaining = iter(items)
         first = tuple(islice(remaining, min(threads, 2)))
-        if len(first) < 2:  # nothing to share: to start a thread takes longer than small work
+        if len(first) < 2:  # nothing to share: starting a thread takes longer than a small task
             yield from map(function, chain(first, remaining))
             return
         from concurrent.futures import ThreadPoolExecutor
@@ -48,9 +48,9 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
 
 
 def for_each(function: Callable[[Item], None], items: Iterable[Item], threads: int) -> None:
-    """function(item) for each item, as `in_order` does it; when this ends, in whatever way, no thread is at work.
+    """Call function(item) for each item, as `in_order` does; however this ends, no thread is still working.
 
-    A single item is done here, for which no thread is started.
+    A single item is handled in the caller's thread.
     """
     try:
         waiting = iter(items)
@@ -67,6 +67,6 @@ def for_each(function: Callable[[Item], None], items: Iterable[Item], threads: i
 
 
 def close(items: Iterable[Any]) -> None:
-    """Close a generator; anything else has nothing to close."""
+    """Close a generator; do nothing for other iterables."""
     if isinstance(items, Generator):
         items.close()

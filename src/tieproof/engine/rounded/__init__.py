@@ -1,1 +1,1 @@
-"""Distances as a number format keeps them: real numbers, rounded once, and then ranked."""
+"""Distances in a number format: real numbers that are rounded once and then ranked."""

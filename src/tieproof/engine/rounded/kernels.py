@@ -1,7 +1,8 @@
-"""Numbers of a format, by their place among all, from float64 values that are off by a known error.
+"""Round float64 values with known errors to numbers of a format, which are represented by their places.
 
-Places are whole numbers: 0 is that of zero, 1 that of the smallest number, and so on to infinity; those of negative
-numbers are negative. Kernels write minus the place, which is nearness, and NaN where the error leaves it open.
+The place of a number is its index among all numbers of the format: 0 for zero, 1 for the smallest positive number,
+and so on to infinity; places of negative numbers are negative. Kernels write minus the place, which is the nearness,
+and NaN if the error allows more than one place.
 """
 
 from typing import Any, NamedTuple
@@ -15,20 +16,20 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray
 
 SLACK = 2.0**-50
-"""Relative error of adding an error to a value, and of the error itself."""
+"""The relative error of adding an error to a value, and of the error itself."""
 
 FARTHEST = 2.0**1000
-"""Beyond every format; farther distances are taken for this, so that none is infinite."""
+"""Larger than every number of a format; farther distances are replaced by this, so that none is infinite."""
 
 
 class Target(NamedTuple):
     """A format as the kernels read it."""
 
-    shift: int  # bits that float64 has more
-    offset: int  # of the bits of normal numbers, without those, to their places
-    infinity: int  # its place
-    smallest: float  # normal number
-    magic: float  # 2^52 times the smallest subnormal number: what is added to it is rounded to multiples of that
+    shift: int  # the number of bits that float64 has in addition
+    offset: int  # the difference between the bits of a normal number, without the additional ones, and its place
+    infinity: int  # the place of infinity
+    smallest: float  # the smallest normal number
+    magic: float  # 2^52 times the smallest subnormal number: adding to it rounds to multiples of that number
 
 
 def target_of(wanted: Format) -> Target:
@@ -55,11 +56,11 @@ def round_tile(
     target: Target,
     nearness: Output[npt.NDArray[Any]],
 ) -> int:
-    """Round a matrix of values, each off by absolute + relative |value|; return how many are open."""
+    """Round a matrix of values with errors of absolute + relative |value|; return how many are undecided."""
 
 
 @native
 def round_pairs(
     values: FloatArray, errors: FloatArray, curve: Curve, target: Target, nearness: Output[FloatArray]
 ) -> None:
-    """Round values that each have an error of their own."""
+    """Round values that each have their own error."""

@@ -1,13 +1,13 @@
-"""Rounded distances: by float64 where its error leaves no doubt, else by sharper keys, else by exact ones.
+"""Rounded distances: by float64 if its error allows only one result, else by sharper keys, else by exact ones.
 
 | step | decides | by |
 |---|---|---|
-| 1 values | where all distances within the error of a value round alike | `Gauge.values`, a float64 matrix product |
+| 1 values | pairs for which all distances within the error round alike | `Gauge.values`, a float64 matrix product |
 | 2 sharp | pairs that are close to each other | `Gauge.sharp`: exact sums, rounded to float64 |
 | 3 exact | everything | `Gauge.exact`: integers and fractions of Python |
 
-A distance that lies half way between two numbers of the format comes down to step 3. Where many pairs do, as with
-codes, values have exactly the ties of distances, and one pair of each tie is decided for all.
+A distance half way between two numbers of the format is decided in step 3. If there are many such pairs, as with
+codes, values have exactly the same ties as distances, and only one pair of each tie is computed.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ from tieproof.inputs.formats import Format
 from tieproof.ties import FloatArray, IntArray
 
 LARGEST_FLOAT32 = 2**24
-"""Whole numbers up to here are float32."""
+"""Whole numbers up to this one are exact in float32."""
 
 
 class RoundedSpace(Space):
-    """Nearness is minus the place of the rounded distance among the numbers of a format: whole, and without an error.
+    """The space whose nearness is minus the place of the rounded distance: a whole number without an error.
 
-    pairs_at_a_time : how many pairs that their values leave open are decided together
+    pairs_at_a_time : how many undecided pairs are computed together
     """
 
     integers = True
@@ -38,7 +38,7 @@ class RoundedSpace(Space):
         self.queries, self.items = gauge.space.queries, gauge.space.items
         self.resources = gauge.space.resources
         self.target = target_of(wanted)
-        # Float32, but for a format of more numbers than that has whole ones.
+        # Float32, unless the format has more numbers than float32 has exact whole numbers.
         self.tile_type = FLOAT32 if self.target.infinity <= LARGEST_FLOAT32 else FLOAT64
         self.absolute, self.relative = gauge.errors()
         self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
@@ -46,15 +46,15 @@ class RoundedSpace(Space):
 
     @property
     def zero_vectors(self) -> int:
-        """Those of the distance that is rounded: a code of zeros is a code like any other."""
+        """The number of zero vectors for the rounded distance; a code of zeros is not counted."""
         return self.gauge.zero_vectors
 
     def error(self, rows: slice, columns: slice) -> Error:
-        """No error: places are whole numbers."""
+        """The errors of a tile, which are zero because places are whole numbers."""
         return make_error(rows, columns)
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Minus the places."""
+        """Minus the places of the rounded distances of a tile."""
         values = self.gauge.values(rows, columns)
         nearness = np.empty(values.shape, dtype=self.tile_type)
         if self.round(values, nearness):
@@ -64,7 +64,7 @@ class RoundedSpace(Space):
         return nearness
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Minus the places of pairs."""
+        """Minus the places of the rounded distances of pairs, and their errors, which are zero."""
         values = self.gauge.values_of_pairs(rows, columns)
         nearness = np.empty_like(values)
         if self.round(values[None], nearness[None]):
@@ -73,28 +73,28 @@ class RoundedSpace(Space):
         return nearness, np.zeros(len(nearness))
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Minus the places, as whole numbers."""
+        """Minus the places of the rounded distances of pairs, as integers."""
         return self.keys(rows, columns)[0][:, None].astype(np.int64)
 
     def round(self, values: FloatArray, nearness: Entries) -> int:
-        """Step 1: how many pairs of a tile it leaves open."""
+        """Step 1: round a tile, and return the number of undecided pairs."""
         return round_tile(values, self.absolute, self.relative, self.curve, self.target, nearness)
 
     def open_pairs(self, nearness: Entries) -> Iterator[tuple[IntArray, IntArray]]:
-        """Rows and columns within a tile of what is left open, some at a time."""
+        """Yield the rows and columns of the undecided pairs of a tile, in batches."""
         places = np.flatnonzero(np.isnan(nearness))
         for start in range(0, len(places), self.pairs_at_a_time):
             yield np.divmod(places[start : start + self.pairs_at_a_time], nearness.shape[1])
 
     def of_pairs(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Minus the places of pairs that their values leave open."""
+        """Minus the places of pairs that step 1 did not decide."""
         if not self.gauge.certain:
             return self.of_each(values, rows, columns)
         _, place, inverse = np.unique(values, return_index=True, return_inverse=True)
         return self.of_each(values[place], rows[place], columns[place])[inverse]
 
     def of_each(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Steps 2 and 3 for each pair by itself."""
+        """Steps 2 and 3 for each pair."""
         nearness = np.full(len(values), np.nan)
         sharp = self.gauge.sharp(rows, columns)
         if sharp is not None:
