@@ -24,7 +24,8 @@ from tieproof.audit.examination import Examination, Options
 from tieproof.audit.luck import Luck, is_gain, tail
 from tieproof.audit.outcomes import Outcome, attempt
 
-SEEDS = [0, 1, 2]
+SEEDS = [0, pytest.param(1, marks=pytest.mark.heavy), pytest.param(2, marks=pytest.mark.heavy)]
+"""One is asked always, the others with the tests that take long."""
 
 audit = partial(tp.audit, items=60, queries=60)
 """Fewer than usual: what is caught on these is caught on more."""
@@ -45,9 +46,6 @@ CAUGHT: dict[str, tuple[str, str]] = {
 }
 """Evaluators of the zoo, the attack meant for each, and its verdict."""
 
-COSTLY = "cut_before_the_tie_rule"
-"""It shows on much data only, and is asked once."""
-
 BLIND = [
     attack.name
     for attack in ATTACKS.values()
@@ -55,12 +53,11 @@ BLIND = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"), [(name, seed) for name in CAUGHT for seed in SEEDS if name != COSTLY or seed == SEEDS[0]]
-)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", CAUGHT)
 def test_every_defect_is_caught_by_its_attack(name: str, seed: int) -> None:
     attack, verdict = CAUGHT[name]
-    items = 240 if name == COSTLY else 60  # of which it ranks 50
+    items = 240 if name == "cut_before_the_tie_rule" else 60  # of which it ranks 50
     report = audit(getattr(zoo, name), attacks=[attack], seed=seed, items=items)
     assert report.finding(attack).verdict == verdict
     assert not report.held
@@ -77,7 +74,7 @@ def test_honest_evaluators_are_acquitted(name: str, seed: int) -> None:
     assert {finding.attack for finding in report.findings} >= {*BLIND, "order search", "interval", "permuting items"}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.heavy) for seed in (3, 4, 5))])
 def test_chance_is_no_exploit(seed: int) -> None:
     """Ties broken by chance give blind systems the scores of random embeddings, now more, now less."""
     report = audit(zoo.breaks_ties_by_chance, attacks=[*BLIND, "order search"], seed=seed)

@@ -71,6 +71,7 @@ class Import(NamedTuple):
         return package_of(self.importer), package_of(self.imported)
 
 
+@cache
 def package_of(module: str) -> str:
     """The entry of the table that a module belongs to."""
     within = module.removeprefix("tieproof.")

@@ -19,7 +19,8 @@ DIAMONDS = ("D",)
 def faults(ax: Any) -> list[str]:
     """All faults of the figure that the axes are in."""
     figure = ax.get_figure(root=True)
-    FigureCanvasAgg(figure).draw()
+    FigureCanvasAgg(figure)
+    figure.draw_without_rendering()
     texts = shown_texts(figure)
     found = [f"{name!r} is cut off" for name, box in texts if not within(box, figure.bbox)]
     found += [
