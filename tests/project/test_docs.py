@@ -33,6 +33,8 @@ def test_page_of_confidences_runs() -> None:
             exec(code, names)
         matplotlib.pyplot.close("all")
     assert isinstance(names["found"], tp.confidence.CredibleRetrieval)
+    (ties,) = re.findall(r"curve\.ties  # (\d+) ties", page.read_text(encoding="utf-8"))
+    assert names["curve"].ties.ties == int(ties)  # type: ignore[attr-defined]
 
 
 def test_page_on_comparisons_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,15 +19,15 @@ from tieproof.inputs.options import check_whole
 class RetrievalResults:
     """The nearest gallery items of each query.
 
+    Results made from embeddings are sorted by exact Euclidean distance, tied items are listed in the order of the
+    gallery, and metrics take ties into account that continue past the end of a list. In results made from lists,
+    equal distances are ties, and items that are not listed are farther away than all listed ones.
+
     Parameters
     ----------
     distances : for each query, the distances to the listed items, in ascending order
     retrieved_ids : for each query, the positions of these items in the gallery
     gt_ids : for each query, the positions of the relevant items in the gallery; None if they are unknown
-
-    Results made from embeddings are sorted by exact Euclidean distance, tied items are listed in the order of the
-    gallery, and metrics take ties into account that continue past the end of a list. In results made from lists,
-    equal distances are ties, and items that are not listed are farther away than all listed ones.
 
     Examples
     --------
