@@ -96,7 +96,7 @@ def test_help_lists_the_attacks(run: Run) -> None:
     [
         ([], "Give either an evaluator as package.module:function, or a program by --command"),
         (["zoo:lower", "--command", "x {qrels} {run}"], "Give either an evaluator"),
-        (["zoo"], "'zoo' is no evaluator"),
+        (["zoo"], "'zoo' does not name an evaluator"),
         (["no_such_module:f"], "no_such_module cannot be imported: ModuleNotFoundError"),
         (["zoo:lower", "-a", "one"], "Unknown attack 'one'"),
         (["zoo:lower", "--skip", "one"], "Unknown attack 'one'"),

@@ -79,7 +79,7 @@ def isolated(name: str) -> Isolated:
         ("closes_and_returns", "crashed", "its process ended with status 1", 0),
         ("leaves_a_fork_and_exits", "crashed", "its process ended with status 7", 1),
         ("kills_itself", "crashed", "its process ended by signal 9", 0),
-        ("floods_descriptors", "too much output", "it printed more than 1,000,000 letters", 0),
+        ("floods_descriptors", "too much output", "it printed more than 1,000,000 characters", 0),
     ],
 )
 def test_what_ends_the_process_of_an_evaluator(
@@ -122,7 +122,7 @@ def test_nothing_but_the_evaluators_number_is_its_score(numbers: Path) -> None:
 def test_the_limit_of_what_is_printed_is_that_of_a_call() -> None:
     for name, outcomes in {
         "prints_much": 3 * [Outcome({"score": 0.25})],
-        "prints_too_much": 2 * [Outcome({}, "too much output", "it printed more than 1,000,000 letters")],
+        "prints_too_much": 2 * [Outcome({}, "too much output", "it printed more than 1,000,000 characters")],
     }.items():
         call = isolated(name)
         try:
@@ -151,7 +151,7 @@ def test_an_audit_of_what_closes_its_descriptors(numbers: Path) -> None:
         ("import os; os._exit(7)", "ends:f cannot be imported: its process ended with status 7."),
         ("import sys; sys.exit(7)", "ends cannot be imported: SystemExit: 7."),
         ("import time; time.sleep(600)", "ends:f cannot be imported: it took longer than 3 seconds."),
-        ("f = lambda one, two, three: 0.5", "cannot be told from its parameters. Pass takes="),
+        ("f = lambda one, two, three: 0.5", "parameters of the evaluator do not tell how to call it. Pass takes="),
     ],
 )
 def test_modules_are_imported_in_the_process_alone(

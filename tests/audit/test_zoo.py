@@ -139,7 +139,8 @@ def test_documents_named_in_order() -> None:
     """trec_eval and others break ties by the names of documents: under random names nothing is gained."""
     found = tp.audit(zoo_guilty.by_document, takes="run", attacks=["zeros"], items=60, queries=60).finding("zeros")
     assert (found.verdict, found.renamed) == ("exploitable", "held")
-    assert "Documents are named in the order of the items; under random names it is held, " in found.detail
+    said = "Documents are named in the order of the items; with random names, the verdict is held, and the score "
+    assert said in found.detail
 
 
 @pytest.mark.heavy

@@ -138,7 +138,9 @@ def test_a_category_with_nothing_relevant(
     for name in without:
         with pytest.raises(tp.InputError, match="No query of the category 'b' has anything relevant"):
             result.category(name)
-        assert "1 further category has no query with a relevant item, and no mean." in " ".join(str(result).split())
+        assert "1 further category has no query with a relevant item, and so no mean." in " ".join(
+            str(result).split()
+        )
     assert "Evaluated 2 of 3 queries" in str(of_a) or empty in ("zero", "one")
 
 
@@ -192,8 +194,8 @@ def test_table_of_many_categories() -> None:
         assert len({name for name, _ in shown}) == 10
     assert text.count(f"({len(known) - 10} more)") == 2
     assert (
-        f"Of {len(known)} categories the 5 with the lowest and the 5 with the highest 'lower' are shown; the JSON of "
-        "the result has each." in " ".join(text.split())
+        f"Of {len(known)} categories, the 5 with the lowest and the 5 with the highest 'lower' are shown; the "
+        "JSON of the result has all of them." in " ".join(text.split())
     )
 
 

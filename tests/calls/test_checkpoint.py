@@ -123,7 +123,7 @@ def test_another_evaluation_is_refused(other: str, tmp_path: Path) -> None:
     tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     change, differs = OTHERS[other]
-    with pytest.raises(InputError, match=f"is of another evaluation: it differs in the {differs}\\.") as caught:
+    with pytest.raises(InputError, match=f"belongs to another evaluation: it differs in the {differs}\\.") as caught:
         tp.evaluate(**TASKS["leave-one-out"] | change, checkpoint=tmp_path)
     assert caught.value.argument == "checkpoint"
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
@@ -147,9 +147,9 @@ def pickled(folder: Path) -> None:
 
 
 FOLDERS: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "other files": (lambda folder: (folder / "notes.txt").touch(), "holds other files and no checkpoint"),
+    "other files": (lambda folder: (folder / "notes.txt").touch(), "contains other files but no checkpoint"),
     "another memory": (with_memory, "it differs in the memory"),
-    "no title": (lambda folder: (folder / "tieproof.json").write_text("[]"), "not readable as that of a checkpoint"),
+    "no title": (lambda folder: (folder / "tieproof.json").write_text("[]"), "not a readable file of a checkpoint"),
     "damaged": (damaged, "of the checkpoint cannot be read"),
     "pickled": (pickled, "of the checkpoint cannot be read"),
 }

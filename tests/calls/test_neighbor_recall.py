@@ -318,7 +318,7 @@ def test_tables() -> None:
     for words in ("2 nearest", "big-ann k-nn", "1 place holds an item that its list has already"):
         assert words in text
         assert words in table
-    assert "may go on" in text
+    assert "may continue" in text
     assert "\\toprule" in result().to_latex()
     assert "<table" in result()._repr_html_()
     assert repr(result()).startswith("<NeighborRecall of 2 queries: ")

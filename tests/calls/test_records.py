@@ -321,9 +321,9 @@ def test_numbers_of_another_byte_order_are_read(tmp_path: Path) -> None:
 
 def test_what_can_not_be_saved_is_refused(tmp_path: Path) -> None:
     result = RESULTS["strings"]()
-    with pytest.raises(tp.InputError, match=r"whose name ends in \.tieproof"):
+    with pytest.raises(tp.InputError, match=r"name of a record must end in \.tieproof"):
         result.save(tmp_path / "run.npz")
-    with pytest.raises(tp.InputError, match="written to the path of a file, not to NoneType"):
+    with pytest.raises(tp.InputError, match="must be the path of a file, as text or Path, not NoneType"):
         result.save(None)
     with pytest.raises(tp.InputError, match="there is no folder"):
         result.save(tmp_path / "none" / "run.tieproof")

@@ -50,7 +50,7 @@ def test_the_same_data_in_another_order_agrees() -> None:
     result = tp.evaluate(EMBEDDINGS, LABELS, categories=LONG, confidence=CONFIDENCE)
     found = tp.verify(result, EMBEDDINGS[order], LABELS[order], categories=LONG[order], confidence=CONFIDENCE[order])
     assert (found.agrees, found.same_data, found.same_order) == (True, True, False)
-    assert "in another order" in str(found).replace("\n", " ")
+    assert "have another order" in str(found).replace("\n", " ")
     moved = tp.verify(result, EMBEDDINGS[order], LABELS[order], categories=LONG[order], confidence=CONFIDENCE)
     assert not moved.agrees
 
@@ -178,4 +178,4 @@ def test_another_version_is_said(tmp_path: Path) -> None:
     parts["record.json"] = parts["record.json"].replace(f'"{tp.__version__}"'.encode(), b'"0.0.1"')
     found = tp.verify(packed(path, parts), EMBEDDINGS, LABELS)
     assert found.agrees
-    assert f"The record is of tieproof 0.0.1, and this is {tp.__version__}." in str(found)
+    assert f"The record was written by tieproof 0.0.1, but this is tieproof {tp.__version__}." in str(found)

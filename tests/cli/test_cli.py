@@ -264,7 +264,9 @@ def test_picture_that_cannot_be_drawn_is_found_before_the_evaluation(
 ) -> None:
     monkeypatch.setattr(tp, "evaluate", None)
     files = ("evaluate", "embeddings.npy", "labels.npy", "--plot")
-    assert "'.jpeg', which cannot be written here. Known: .svg, .pdf, .png" in the_line(run(*files, "result.jpeg"))
+    assert "'.jpeg', which cannot be written here. Use one of: .svg, .pdf, .png" in the_line(
+        run(*files, "result.jpeg")
+    )
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "pip install 'tieproof[plot]'" in the_line(run(*files, "result.svg"))
 
@@ -885,7 +887,7 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "5 of 5 queries hold an ambiguous tie, which mixes relevant and other items. There are 5 ambiguous ties, "
             "and the largest tie holds 4 items.",
-            "The score is 'lower': whatever the order of tied items, it is no less.",
+            "The score to report is 'lower': no ordering of the tied items gives less.",
             "2 vectors are all zero: their cosine similarity to everything is 0.",
         ],
     ),
@@ -905,21 +907,21 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "1 query without any relevant item counts as one.",
             "1 of 3 queries holds an ambiguous tie, which mixes relevant and other items. There is 1 ambiguous tie, "
             "and the largest tie holds 2 items.",
-            "The score is 'lower': whatever the order of tied items, it is no less.",
+            "The score to report is 'lower': no ordering of the tied items gives less.",
         ],
     ),
     "a harmless tie": (
         lambda: result_of([[1]], [7], gallery=[[2], [2], [3]], gallery_labels=[7, 7, 8], distance="cityblock"),
         [
             "Evaluated 1 query against a gallery of 3 items of 1 dimension, under cityblock distance.",
-            "No tie changes any score: all orderings agree. The one tie holds relevant items only.",
+            "No tie changes any score: all orderings agree. The only tie holds only relevant items.",
         ],
     ),
     "bits": (
         lambda: result_of([[True, False]] * 3, [7, 7, 7], distance="hamming"),
         [
             "Evaluated 3 queries, leave-one-out among 3 items of 2 bits, under hamming distance.",
-            "No tie changes any score: all orderings agree. The 3 ties hold relevant items only.",
+            "No tie changes any score: all orderings agree. The 3 ties hold only relevant items.",
         ],
     ),
     "a function": (
@@ -943,9 +945,10 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "Evaluated 2 queries, ranking up to 3 items by the given scores.",
             "1 of 2 queries holds an ambiguous tie, which mixes relevant and other items. There is 1 ambiguous tie, "
             "and the largest tie holds 2 items.",
-            "2 of 2 queries have a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
-            "'upper' cover every way of going on, 'expected' and 'tie std' are those of the list as given.",
-            "The score is 'lower': whatever the order of tied items, it is no less.",
+            "2 of 2 queries have a list that was cut off and whose last tie may continue beyond its end: 'lower' and "
+            "'upper' cover every possible continuation; 'expected' and 'tie std' are computed from the list as "
+            "given.",
+            "The score to report is 'lower': no ordering of the tied items gives less.",
         ],
     ),
     "a cut-off list without ties": (
@@ -953,9 +956,10 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
         [
             "Evaluated 2 queries, ranking up to 2 items by the given scores.",
             "No tie within a list changes any score: all orderings agree.",
-            "1 of 2 queries has a list that was cut off, and its last tie may go on beyond the end: 'lower' and "
-            "'upper' cover every way of going on, 'expected' and 'tie std' are those of the list as given.",
-            "The score is 'lower': whatever the order of tied items, it is no less.",
+            "1 of 2 queries has a list that was cut off and whose last tie may continue beyond its end: 'lower' and "
+            "'upper' cover every possible continuation; 'expected' and 'tie std' are computed from the list as "
+            "given.",
+            "The score to report is 'lower': no ordering of the tied items gives less.",
         ],
     ),
     "a run": (

@@ -73,7 +73,10 @@ def test_pages(run: Run, name: str) -> None:
         ("evaluate embeddings.npy labels.npy --items texts.txt", "add --report, or leave them out"),
         ("evaluate embeddings.npy labels.npy --report page.txt", "Known: .html"),
         ("evaluate embeddings.npy labels.npy --report page.html --items labels.txt", "labels.txt does not exist"),
-        ("evaluate embeddings.npy labels.npy --report page.html --items three.txt", "There are 3 items for 30"),
+        (
+            "evaluate embeddings.npy labels.npy --report page.html --items three.txt",
+            "items has 3 entries, but 30 were evaluated",
+        ),
         ("run qrels.txt a.run --report page.html --items qrels.txt", "has name 'q1' a second time on line 2"),
         ("run qrels.txt a.run --report page.html --json page.html", "page.html would be written twice"),
     ],

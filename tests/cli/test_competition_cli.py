@@ -34,7 +34,7 @@ def test_new_says_what_it_made_and_check_holds(run: Run, tmp_path: Path) -> None
     assert out.endswith(" files. Before the competition opens, run: tieproof competition check bundle\n")
     status, out, err = run("check", "bundle", "-a", "zeros", "-a", "no file", "--json", "found.json")
     assert (status, err) == (0, "")
-    assert "Held: nothing was to be gained by 2 attacks." in out
+    assert "Held: 2 attacks gained nothing." in out
     found = json.loads(Path("found.json").read_text())
     assert [finding["verdict"] for finding in found["findings"]] == ["held", "refused"]
     assert run("new", "competition.toml", "bundle.zip")[1].startswith("Wrote bundle.zip for codabench: an archive.")
@@ -44,7 +44,7 @@ def test_the_exit_status_tells_what_was_found(run: Run, tmp_path: Path) -> None:
     by_hand(tmp_path)
     status, out, _ = run("check", "by_hand", "-a", "zeros")
     assert status == 3
-    assert "EXPLOITABLE: with 1 of 1 attack something was to be gained" in out
+    assert "EXPLOITABLE: 1 of 1 attack gained something" in out
     status, out, _ = run("check", "by_hand", "-a", "no file", "--json", "-")
     assert status == 4
     assert json.loads(out)["findings"][0]["verdict"] == "crashed"
@@ -55,7 +55,7 @@ def test_one_line_for_what_is_wrong(run: Run, tmp_path: Path) -> None:
     for arguments, says in (
         (("new", "none.toml", "bundle"), "none.toml cannot be read"),
         (("new", "competition.toml", "bundle", "--platform", "x"), "'x' is not one of codabench, evalai, kaggle"),
-        (("check", "nothing"), "nothing is no folder or .zip of a bundle"),
+        (("check", "nothing"), "nothing is not a folder or .zip"),
         (("check", ".", "-a", "zero"), "Unknown attack 'zero'"),
         (("make",), "No such command 'make'"),
     ):

@@ -75,14 +75,14 @@ def test_workers_that_are_killed_and_slow_ones(
 def test_a_task_that_is_killed_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     armed(monkeypatch, tmp_path)
     monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
-    with pytest.raises(ClusterError, match=r"lost a task for good \(Worker.* with checkpoint= it goes on"):
+    with pytest.raises(ClusterError, match=r"lost a task repeatedly \(Worker.* with checkpoint= the evaluation"):
         found(lambda array: AlwaysKilled.over(array, tmp_path), False)
 
 
 @pytest.mark.usefixtures("three_nodes", "small")
 def test_an_error_that_nobody_expects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     armed(monkeypatch, tmp_path)
-    with pytest.raises(ClusterError, match=r"failed to do a task \(ZeroDivisionError: a defect\)\. Look for"):
+    with pytest.raises(ClusterError, match=r"failed to run a task \(ZeroDivisionError: a defect\)\. Remove"):
         found(lambda array: Refusing.over(array, tmp_path), False)
 
 

@@ -267,7 +267,7 @@ def test_the_same_file_gives_the_same_bytes(platform: str, settings: Path) -> No
 
 
 SAYS = {
-    "codabench": "Hand in a .zip with one file at its top: embeddings.npz",
+    "codabench": "Hand in a .zip with one file at its top level: embeddings.npz",
     "evalai": "Hand in one file: embeddings.npz",
     "kaggle": "Hand in a .csv like sample_submission.csv",
     "grand-challenge": "writes embedding.json",
@@ -279,7 +279,7 @@ def test_participants_read_how_ties_are_scored_and_what_to_hand_in(platform: str
     bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)
     assert SAYS[platform] in (bundle / "pages" / "data.html").read_text(encoding="utf-8")
     evaluation = (bundle / "pages" / "evaluation.html").read_text(encoding="utf-8")
-    assert "<strong>The lowest ranks.</strong>" in evaluation
+    assert "<strong>The leaderboard ranks by the lowest value.</strong>" in evaluation
     assert "The ranking is by <strong>AP, lower bound</strong>" in evaluation
     (overview,) = (path for path in bundle.rglob("overview.html"))
     assert "<h1>Letters &amp; &lt;digits&gt;</h1>" in overview.read_text(encoding="utf-8")

@@ -210,18 +210,16 @@ def broken(tmp_path: Path, *names: str) -> Path:
 
 
 def test_what_is_no_bundle(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none of the files by which bundles are known"):
+    with pytest.raises(InputError, match="is not a bundle of a known platform"):
         check(broken(tmp_path, "competition.yaml"))
-    with pytest.raises(InputError, match="is no folder or \\.zip of a bundle"):
+    with pytest.raises(InputError, match="is not a folder or \\.zip"):
         check(tmp_path / "nothing")
 
 
 def test_what_is_no_sample(tmp_path: Path) -> None:
     bundle = broken(tmp_path, "good")
     (bundle / "good").mkdir()
-    with pytest.raises(
-        InputError, match="is no sample of a submission with one file of rows of numbers; it holds nothing"
-    ):
+    with pytest.raises(InputError, match="must contain exactly one file with rows of numbers, but it has nothing"):
         check(bundle)
     np.save(tmp_path / "few.npy", np.zeros((3, 2, 2)))
     with pytest.raises(InputError, match=r"one file of rows of numbers; it holds few\.npy"):

@@ -146,7 +146,7 @@ def test_queries_and_gallery_are_handed_out_without_what_is_true_of_them(platfor
     public = [path for name, path in files.items() if name.startswith(("public", "archive", "data", "starting"))]
     assert not [path for path in public if re.search(rb"camera \d", path.read_bytes())]
     page = (bundle / "pages" / "evaluation.html").read_text()
-    assert "Each query of a phase ranks the whole gallery of that phase" in page
+    assert "For each query of a phase, the whole gallery of that phase is ranked" in page
     assert "Each item belongs to a group, such as a camera" in page
 
 
@@ -166,7 +166,7 @@ def test_a_truth_with_an_unknown_role_is_no_truth(tmp_path: Path, capsys: pytest
     (tmp_path / "room").mkdir()
     with pytest.raises(AssertionError):
         on_codabench(bundle, tmp_path / "room")
-    assert "has the roles gallery, probe. There are query and gallery." in capsys.readouterr().err
+    assert "has the roles gallery, probe. It must have query and gallery." in capsys.readouterr().err
 
 
 def test_codabench_hands_out_both(tmp_path: Path) -> None:

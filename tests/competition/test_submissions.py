@@ -104,37 +104,37 @@ def promising(folder: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
-    "nothing": (lambda folder: None, "none of them at its top. Hand in one of embeddings.npz"),
+    "nothing": (lambda folder: None, "none of them at its top level. Hand in one of embeddings.npz"),
     "two files": (
         lambda folder: (npz()(folder), npy(VECTORS)(folder))[0],
         "embeddings.npz, embeddings.npy at its top",
     ),
-    "a folder within": (lambda folder: (folder / "in").mkdir(), "not within a folder"),
+    "a folder within": (lambda folder: (folder / "in").mkdir(), "not inside a folder"),
     "NaN": (npz(vectors=[[0.0], [1.0], [np.nan], [2.0]]), "NaN in the vectors of 1 items, the first of them 'three'"),
-    "infinity": (npy(np.full((4, 2), np.inf)), "holds infinity in the vectors of 4 items"),
+    "infinity": (npy(np.full((4, 2), np.inf)), "contains infinity in the vectors of 4 items"),
     "a missing id": (npz(IDS[1:], VECTORS[1:]), "lacks 1 of 4 ids: 'one'"),
-    "an id twice": (npz([*IDS, "two"], VECTORS[[0, 1, 2, 3, 1]]), "an id more than once: 'two'"),
-    "an additional id": (npz([*IDS, "five"], VECTORS[[0, 1, 2, 3, 1]]), "ids that nobody asked for: 'five'"),
+    "an id twice": (npz([*IDS, "two"], VECTORS[[0, 1, 2, 3, 1]]), "ids more than once: 'two'"),
+    "an additional id": (npz([*IDS, "five"], VECTORS[[0, 1, 2, 3, 1]]), "ids that are not in the test set: 'five'"),
     "too few ids": (npz(IDS[:3]), "3 ids for 4 vectors"),
     "too few rows": (npy(VECTORS[:3]), "3 rows for 4 items"),
-    "too many dimensions": (npy(np.zeros((4, 9))), "9 dimensions, and 8 are allowed"),
-    "texts": (npz(vectors=[["1"], ["2"], ["3"], ["4"]]), "Embeddings are numbers"),
-    "complex numbers": (npy(VECTORS * 1j), "Embeddings are numbers"),
+    "too many dimensions": (npy(np.zeros((4, 9))), "9 dimensions, but only 8 are allowed"),
+    "texts": (npz(vectors=[["1"], ["2"], ["3"], ["4"]]), "Embeddings must be numbers"),
+    "complex numbers": (npy(VECTORS * 1j), "Embeddings must be numbers"),
     "one axis": (npy(VECTORS[:, 0]), r"the shape \(4,\)"),
     "no dimension": (npy(np.zeros((4, 0))), r"the shape \(4, 0\)"),
-    "other arrays": (npz(labels=np.zeros(4)), "'embeddings', 'ids', 'labels'. It should hold the arrays ids"),
+    "other arrays": (npz(labels=np.zeros(4)), "'embeddings', 'ids', 'labels'. It must contain the arrays ids"),
     "objects": (npy(objects()), "Python objects, which are never unpickled"),
     "objects in an archive": (npz(vectors=objects()), "Python objects, which are never unpickled"),
-    "a link": (linked, "is no regular file. Hand in the file itself, not a link"),
-    "a giant": (sparse, "1,000,000,000,000 bytes, and 1,000,000 are allowed"),
-    "a bomb": (bomb, "unpacks to 40,000,[0-9]{3} bytes, and 1,000,000 are allowed"),
-    "a bomb of letters": (npz(["x" * 300_000] * 4), "bytes, and 1,000,000 are allowed"),
-    "a wide table": (text("id," + ",".join("0" * 9) + "\n"), "9 dimensions, and 8 are allowed"),
+    "a link": (linked, "is not a regular file. Hand in the file itself, not a link"),
+    "a giant": (sparse, "1,000,000,000,000 bytes, but only 1,000,000 are allowed"),
+    "a bomb": (bomb, "unpacks to 40,000,[0-9]{3} bytes, but only 1,000,000 are allowed"),
+    "a bomb of letters": (npz(["x" * 300_000] * 4), "bytes, but only 1,000,000 are allowed"),
+    "a wide table": (text("id," + ",".join("0" * 9) + "\n"), "9 dimensions, but only 8 are allowed"),
     "a promise": (promising, "cut short"),
     "gzip": (written(b"\x1f\x8b\x08", "embeddings.csv"), "is packed by gzip"),
-    "no header": (text("one,1,2\n"), "should begin with the line id,0,1,2"),
-    "a ragged row": (text("id,0,1\none,1\n"), "2 cells on line 2 under a header of 3"),
-    "a word": (text("id,0\none,x\n"), "a cell that is no number on line 2"),
+    "no header": (text("one,1,2\n"), "must begin with the line id,0,1,2"),
+    "a ragged row": (text("id,0,1\none,1\n"), "2 cells on line 2, but its header has 3"),
+    "a word": (text("id,0\none,x\n"), "a cell on line 2 that is not a number"),
     "damage": (text("no archive", "embeddings.npz"), "cannot be read as an archive of NumPy arrays"),
 }
 
@@ -182,7 +182,7 @@ def test_a_run_scores_by_the_definition(folder: Path) -> None:
     [
         ("q1 Q0 a 1 nan x\n", "is nan, on line 1"),
         ("q1 Q0 a 1 0.5 x\nq1 Q0 a 2 0.4 x\n", "twice"),
-        ("q1 Q0 a 1 0.5 x\nq3 Q0 a 1 0.5 x\n", "queries that nobody asked for: 'q3'"),
+        ("q1 Q0 a 1 0.5 x\nq3 Q0 a 1 0.5 x\n", "queries that are not in the test set: 'q3'"),
         ("a,b\n", "columns"),
         ("\n", "empty lines only"),
     ],
@@ -218,7 +218,7 @@ def test_a_program_refuses_in_one_line(
     (tmp_path / "made").mkdir()
     assert on_codabench(SCORING, "x", str(tmp_path), str(tmp_path / "made")) == 1
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "embeddings.npz lacks 1 of 4 ids: 'one'. Give each one.\n")
+    assert (out, err) == ("", "embeddings.npz lacks 1 of 4 ids: 'one'. Give each id one vector.\n")
     assert not list((tmp_path / "made").iterdir())
 
 

@@ -68,7 +68,7 @@ def test_an_address_is_scored_and_said_not_to_be_sealed(server: Server, tmp_path
     judgment = judge(organise(tmp_path), address(server), name="ours", out=tmp_path / "judged")
     assert judgment["AP"].ties == tp.evaluate(EMBEDDINGS, LABELS, distance="euclidean")["AP"]
     assert judgment.seal.by == "nothing"
-    assert "from a place of its own" in judgment.seal.not_sealed[0]
+    assert "on its own machine" in judgment.seal.not_sealed[0]
 
 
 def test_distances_from_an_address(server: Server, tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_what_a_system_said_last_is_reported(tmp_path: Path) -> None:
     assert judgment.said.endswith("no licence found")
     assert log_of(tmp_path)["said"] == judgment.said
     assert str(tmp_path) not in judgment.said
-    assert "It said, where it first failed:" in str(judgment)
+    assert "The system's message at its first failure:" in str(judgment)
 
 
 def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_answers_that_depend_on_what_must_not_matter_are_reported(tmp_path: Path
     assert repeats.asked == 6
     assert repeats.differ >= 3
     assert repeats.largest > 0
-    assert "it depends on order, batch, name or chance" in " ".join(str(judgment).split())
+    assert "The answers depend on the order, the batch, the names or chance" in " ".join(str(judgment).split())
 
 
 def test_a_random_system_is_run_several_times(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_judge_verify_and_rank(folder: Path, capsys: pytest.CaptureFixture[str])
 def test_a_record_with_refused_answers_is_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     system = program(folder / "team", HONEST.replace("in lines: print", "in lines[1:]: print"))
     assert run("judge", COMPETITION, "--system", system, "--name", "ours") == 0
-    assert "1 answer refused: 1 missing. They count as farthest." in capsys.readouterr().out
+    assert "1 answer was refused (1 missing). Items" in capsys.readouterr().out
     files = ["judged/ours.run-1.tieproof", "judged/ours.run-1.npy", "organiser/labels.txt"]
     assert run("verify", *files, "--threads", "1") == 0
     assert capsys.readouterr().out == "Every bit agrees.\n"
@@ -62,13 +62,16 @@ REFUSED = {
     "no system": (["judge", COMPETITION], "Missing option '--system'"),
     "no such file": (["judge", "absent.toml", "--system", "cat {items}"], "absent.toml cannot be read"),
     "no field": (["judge", COMPETITION, "--system", "cat"], "must have {items} or {lines}"),
-    "unknown field": (["judge", COMPETITION, "--system", "cat {items} {labels}"], "no other fields than"),
+    "unknown field": (["judge", COMPETITION, "--system", "cat {items} {labels}"], "no fields other than"),
     "no such program": (
         ["judge", COMPETITION, "--system", "./absent {items}"],
-        "'./absent' of the system is not there",
+        "'./absent' of the system does not exist",
     ),
-    "no such module": (["judge", COMPETITION, "--system", "absent:embed"], "There is no module 'absent' here"),
-    "a bad name": (["judge", COMPETITION, "--system", "cat {items}", "--name", "../x"], "has letters, digits and"),
+    "no such module": (["judge", COMPETITION, "--system", "absent:embed"], "The module 'absent' does not exist here"),
+    "a bad name": (
+        ["judge", COMPETITION, "--system", "cat {items}", "--name", "../x"],
+        "must consist of letters",
+    ),
     "a bad seal": (
         ["judge", COMPETITION, "--system", "cat {items}", "--seal", "firejail"],
         "'firejail' is not one of",
@@ -78,7 +81,7 @@ REFUSED = {
         ["judge", COMPETITION, "--system", "cat {items}", "--json", "organiser/labels.txt"],
         "is read in this evaluation",
     ),
-    "no folder": (["leaderboard", "absent"], "absent is no folder"),
+    "no folder": (["leaderboard", "absent"], "absent is not a folder"),
     "an unknown measure": (["leaderboard", "organiser", "-m", "APP"], "--measure: unknown measure 'APP'"),
     "no page": (["leaderboard", "organiser", "--html", "board.pdf"], "has the extension '.pdf'"),
 }

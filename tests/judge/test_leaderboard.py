@@ -137,8 +137,8 @@ def test_a_record_that_no_judge_wrote_is_a_system_of_its_own(folder: Path) -> No
 
 
 SPOILT: dict[str, tuple[Any, str]] = {
-    "no JSON": (lambda told: "{", r"honest\.judgment\.json is no log of tieproof judge"),
-    "another format": (lambda told: json.dumps(told | {"format": "x"}), "is no log of tieproof judge"),
+    "no JSON": (lambda told: "{", r"honest\.judgment\.json is not a log of tieproof judge"),
+    "another format": (lambda told: json.dumps(told | {"format": "x"}), "is not a log of tieproof judge"),
     "a record elsewhere": (
         lambda told: json.dumps(told | {"runs": [told["runs"][0] | {"record": "../../etc/passwd"}]}),
         "a record elsewhere",
@@ -147,7 +147,7 @@ SPOILT: dict[str, tuple[Any, str]] = {
         lambda told: json.dumps(told | {"runs": [told["runs"][0] | {"record": "gone.tieproof"}]}),
         r"gone\.tieproof does not exist",
     ),
-    "no runs": (lambda told: json.dumps(told | {"runs": []}), "is no log of tieproof judge"),
+    "no runs": (lambda told: json.dumps(told | {"runs": []}), "is not a log of tieproof judge"),
 }
 
 
@@ -162,15 +162,15 @@ def test_spoilt_logs_are_refused(folder: Path, kind: str) -> None:
 
 def test_two_logs_of_one_name_are_refused(folder: Path) -> None:
     (folder / "another.judgment.json").write_text((folder / "honest.judgment.json").read_text())
-    with pytest.raises(tp.InputError, match="another log are both of 'honest'"):
+    with pytest.raises(tp.InputError, match="another log are both for 'honest'"):
         leaderboard(folder)
 
 
 def test_folders_that_hold_no_board(folder: Path) -> None:
     (folder / "empty").mkdir()
-    with pytest.raises(tp.InputError, match=r"holds no record \(\.tieproof\)"):
+    with pytest.raises(tp.InputError, match=r"contains no record \(\.tieproof\)"):
         leaderboard(folder / "empty")
-    with pytest.raises(tp.InputError, match="is no folder"):
+    with pytest.raises(tp.InputError, match="is not a folder"):
         leaderboard(folder / "nowhere")
     (folder.parent / "other.tieproof").rename(folder / "other.tieproof")
     with pytest.raises(tp.InputError, match="have different labels"):

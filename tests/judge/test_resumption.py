@@ -85,11 +85,11 @@ def test_a_journal_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None
     system = program(tmp_path / "team", code, f"{{lines}} {asked}")
     process = started(competition, system, tmp_path / "judged")
     wait_for(process, asked, 3)
-    with pytest.raises(InputError, match=r"Another judge works in .*ours\.judging"):
+    with pytest.raises(InputError, match=r"Another judge is running in .*ours\.judging"):
         judge(competition, system, name="ours", out=tmp_path / "judged", seal="none")
     process.kill()
     process.wait(MUCH_LATER)
-    with pytest.raises(InputError, match=r"was begun with another 'system'\. Judge with the same again"):
+    with pytest.raises(InputError, match=r"was begun with another 'system'\. Judge with the same one"):
         judge(competition, f"{system} more", name="ours", out=tmp_path / "judged", seal="none")
     (tmp_path / "organiser" / "seed.txt").write_text("another seed, as long as that")
     with pytest.raises(InputError, match="was begun with another 'seed'"):
@@ -99,5 +99,5 @@ def test_a_journal_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None
 def test_a_system_that_was_judged_is_not_judged_again_under_its_name(tmp_path: Path) -> None:
     competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", HONEST)
     judge(competition, system, name="ours", out=tmp_path / "judged")
-    with pytest.raises(InputError, match=r"ours\.judgment\.json is there: the system was judged\. Take another name"):
+    with pytest.raises(InputError, match=r"ours\.judgment\.json exists: a system of this name was judged already"):
         judge(competition, system, name="ours", out=tmp_path / "judged")

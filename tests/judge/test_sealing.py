@@ -119,7 +119,7 @@ def test_where_no_sandbox_works_that_is_found_out_and_said(tmp_path: Path, monke
             organise(tmp_path / "o"), program(tmp_path / "t", HONEST), name="ours", out=tmp_path / "judged"
         )
         assert judgment.seal.by == "nothing"
-        with pytest.raises(InputError, match=r"bubblewrap \(bwrap\) is not installed, or may not make namespaces"):
+        with pytest.raises(InputError, match=r"bubblewrap \(bwrap\) is not installed, or may not create namespaces"):
             judge(tmp_path / "o" / "competition.toml", "cat {lines}", name="b", out=tmp_path / "b", seal="bubblewrap")
     finally:
         seals.bubblewrap_works.cache_clear()
@@ -176,9 +176,9 @@ def test_a_system_cannot_fill_the_memory_with_files(tmp_path: Path, place: str) 
 @pytest.mark.parametrize("shown", ["organiser", "organiser/labels.txt", "."])
 def test_a_system_is_not_shown_the_secrets(tmp_path: Path, shown: str) -> None:
     competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", HONEST)
-    with pytest.raises(InputError, match=r"which the system is shown, holds .* which it may not see"):
+    with pytest.raises(InputError, match=r"The system may read .* which contains the secret"):
         judge(competition, system, name="ours", out=tmp_path / "judged", show=[tmp_path / shown])
-    with pytest.raises(InputError, match=r"holds .*labels\.txt, which it may not see"):
+    with pytest.raises(InputError, match=r"which contains the secret .*labels\.txt\."):
         judge(competition, f"cat {{lines}} {tmp_path}/organiser/labels.txt", name="ours", out=tmp_path / "judged")
 
 

@@ -92,14 +92,14 @@ YAML = (
 PROGRAM = {"competition.yaml": YAML, "program/metadata.yaml": "command: python3 /app/program/score.py\n"}
 
 CASES: dict[str, Case] = {
-    "a bundle of what is no TOML": Case(no_toml, r"competition\.toml is no TOML: .* Correct it there", True),
+    "a bundle of what is no TOML": Case(no_toml, r"competition\.toml is not valid TOML: .* Correct it there", True),
     "an unknown key of a competition": Case(
-        settings(measure='["AP"]'), r"has the key measure, which is not known\. Did you mean measures\?", True
+        settings(measure='["AP"]'), r"has the unknown key measure\. Did you mean measures\?", True
     ),
     "a competition without a title": Case(settings(title=None), r"lacks the key title\. Give a text", True),
     "a competition with an empty title": Case(settings(title='""'), r"has title = ''\. Give a text", True),
     "a title that no platform has room for": Case(
-        settings(title=f'"{"a" * 101}"'), r"a title of 101 letters\. Give at most 100", True
+        settings(title=f'"{"a" * 101}"'), r"a title of 101 characters\. Give at most 100", True
     ),
     "a title that is a number": Case(settings(title="7"), r"has title = 7\. Give a text", True),
     "an unknown task": Case(
@@ -109,7 +109,7 @@ CASES: dict[str, Case] = {
         settings(measures="[]"), r"has measures = \[\]\. Give a list such as \['AP', 'P@1'\]", True
     ),
     "codes of bits in a competition": Case(
-        settings(distance='"hamming"'), r"has the distance hamming, of packed bits\. Let participants", True
+        settings(distance='"hamming"'), r"has the distance hamming, which needs packed bits\. Let participants", True
     ),
     "a competition that allows no submissions": Case(
         settings(**{"platform.submissions": "0"}),
@@ -132,29 +132,27 @@ CASES: dict[str, Case] = {
     ),
     "phases that overlap": Case(
         settings(phases=phase()[:-1] + ", " + phase(name='"Last"')[1:]),
-        r"phase Last, which starts before Final is over\. Let one begin",
+        r"phase Last, which starts before Final is over\. Let it start after",
         True,
     ),
     "two phases of one name": Case(
         settings(phases=phase()[:-1] + ", " + phase(start="2027-03-01", end="2027-04-01")[1:]),
-        r"two phases of one name\. Give each its own letters",
+        r"two phases whose names have the same letters and digits\. Rename",
         True,
     ),
     "a phase without letters": Case(
-        settings(phases=phase(name='"最終"')), r"no letter or digit of ASCII in its name\. Give it one", True
+        settings(phases=phase(name='"最終"')), r"has no ASCII letter or digit\. Add one", True
     ),
     "a truth that is not there": Case(
-        settings(phases=phase(labels='"truth.csv"')), r"names .*truth\.csv, which is not there", True
+        settings(phases=phase(labels='"truth.csv"')), r"names .*truth\.csv, which does not exist", True
     ),
     "a truth that would be handed out": Case(
         settings(phases=phase(items='"public"', labels='"public/x"')),
-        r"hands out .*public, in which .*public/x tells what only the organiser knows\. Put them apart",
+        r"gives participants .*public, but .*public/x in it is secret\. Move the secret file",
         True,
     ),
     "a truth without labels": Case(settings(labels="id,class\na,1\n"), r"has the columns id, class; a table", True),
-    "a truth with a ragged row": Case(
-        settings(labels="id,label\na\n"), r"a row of another length than its first", True
-    ),
+    "a truth with a ragged row": Case(settings(labels="id,label\na\n"), r"has rows of different lengths", True),
     "a truth in which nothing is to be found": Case(
         settings(labels="id,label\na,1\nb,2\n"), r"No query has anything relevant", True
     ),
@@ -164,14 +162,14 @@ CASES: dict[str, Case] = {
         True,
     ),
     "a competition of distances on a platform": Case(
-        settings(task='"distances"'), r"for which systems are run\. That is done by tieproof judge", True
+        settings(task='"distances"'), r"for which systems must be run\. Use tieproof judge", True
     ),
     "a run with labels": Case(
-        settings(task='"run"'), r"has phases\[1\] without qrels\. Give the file of the truth, for the task run", True
+        settings(task='"run"'), r"has phases\[1\] without qrels\. The task run needs this file of the truth", True
     ),
     "labels beside judgments": Case(
         settings(task='"run"', phases=phase(qrels='"labels.csv"')),
-        r"has phases\[1\]\.labels, and the task run has none\. Leave it out",
+        r"has phases\[1\]\.labels, which the task run does not have\. Leave it out",
         True,
     ),
     "a gallery that is handed out under the name of the items": Case(
@@ -180,7 +178,7 @@ CASES: dict[str, Case] = {
         True,
     ),
     "a gallery with an id of a query": Case(
-        settings(phases=phase(gallery_labels='"labels.csv"')), r"The phase Final has the id 'a' twice", True
+        settings(phases=phase(gallery_labels='"labels.csv"')), r"The phase Final has the id 'a' more than once", True
     ),
     "groups of the queries alone": Case(
         settings(phases=phase(gallery_labels='"grouped.csv"')),
@@ -189,31 +187,33 @@ CASES: dict[str, Case] = {
     ),
     "a gallery in one phase of two": Case(
         settings(phases=f"{phase()[:-1]}, {LATER[2][1:]}"),
-        r"has a gallery in some phases only\. Let all be scored alike",
+        r"has a gallery only in some phases\. Give all phases one",
         True,
     ),
     "a link to the labels among what is handed out": Case(
         settings(phases=phase(items='"linked"')),
-        r"hands out .*linked, in which .* tells what only",
+        r"gives participants .*linked, but .* in it is secret",
         True,
     ),
-    "a truth with an empty label": Case(settings(labels="id,label\na,\n"), r"a row without label", True),
-    "a truth with an item twice": Case(settings(labels="id,label\na,1\na,2\n"), r"has the id 'a' twice", True),
+    "a truth with an empty label": Case(settings(labels="id,label\na,\n"), r"a row with an empty label", True),
+    "a truth with an item twice": Case(
+        settings(labels="id,label\na,1\na,2\n"), r"has the id 'a' more than once", True
+    ),
     "a truth without items": Case(settings(labels="id,label\n"), r"has no items\. Give a row", True),
     "a competition on Codabench without an image": Case(
         settings(**{"platform.image": None}),
-        r"in a container image: build one of image/Dockerfile, push it, and name it as image",
+        r"in a container image: build one from image/Dockerfile, push it, and give its name as the key image",
         True,
     ),
     "a measure with too long a name": Case(
-        settings(measures='["nDCG(gain=exp,ideal=list)@1000000"]'), r"is too long for a column of 36 letters", True
+        settings(measures='["nDCG(gain=exp,ideal=list)@1000000"]'), r"is longer than the 36 characters", True
     ),
     "too many phases for Kaggle": Case(
         settings(
             platform="kaggle",
             phases=f"{phase()[:-1]}, {LATER[0][1:-1]}, {LATER[1][1:]}",
         ),
-        r"Kaggle has a public and a private part, and there are 3 phases\. Give one or two",
+        r"Kaggle has a public and a private part, but there are 3 phases\. Give one or two",
         True,
     ),
     "one id in two phases on Kaggle": Case(
@@ -221,44 +221,40 @@ CASES: dict[str, Case] = {
             platform="kaggle",
             phases=phase()[:-1] + ", " + phase(name='"B"', start="2027-03-01", end="2027-04-01")[1:],
         ),
-        r"An id is in two phases, and Kaggle has one table of all",
+        r"An id occurs in two phases, but Kaggle has one table for all",
         True,
     ),
     "an unknown platform": Case(settings(platform="codalab"), r"Unknown platform='codalab'\. Known: codabench", True),
-    "a bundle that is there already": Case(
-        twice, r"bundle is there already\. Give a folder or \.zip that is not", True
-    ),
+    "a bundle that is there already": Case(twice, r"bundle exists already\. Give another folder or \.zip", True),
     "a bundle in no folder": Case(
-        lambda folder: new(folder / "x.toml", folder / "no" / "bundle"), r"cannot be made: there is no folder", True
+        lambda folder: new(folder / "x.toml", folder / "no" / "bundle"), r"cannot be made: the folder", True
     ),
-    "a folder that is no bundle": Case(bundle({}), r"none of the files by which bundles are known at its top", True),
+    "a folder that is no bundle": Case(bundle({}), r"is not a bundle of a known platform", True),
     "an archive that is no bundle": Case(damaged_archive, r"cannot be read as a bundle \(\.zip\)", True),
     "a bundle that is no YAML": Case(
         bundle({"competition.yaml": "a: [b"}), r"competition\.yaml cannot be read as YAML", True
     ),
-    "a bundle that is a list": Case(bundle({"competition.yaml": "[]"}), r"holds no mapping of YAML", True),
+    "a bundle that is a list": Case(bundle({"competition.yaml": "[]"}), r"is not a YAML mapping", True),
     "a bundle without tasks": Case(
-        bundle({"competition.yaml": "title: x"}), r"is not what Codabench reads: KeyError\('leaderboards'\)", True
+        bundle({"competition.yaml": "title: x"}), r"is not as Codabench expects it: KeyError\('leaderboards'\)", True
     ),
     "a bundle whose program is not there": Case(
-        bundle({"competition.yaml": YAML}), r"program is named in competition\.yaml, and is not there", True
+        bundle({"competition.yaml": YAML}), r"program is named in competition\.yaml, but does not exist", True
     ),
     "a program without a command": Case(
         bundle({**PROGRAM, "program/metadata.yaml": "description: x\n"}),
         r"has no metadata\.yaml with a command",
         True,
     ),
-    "a bundle without a sample": Case(
-        bundle(PROGRAM), r"'Only' has no sample of a submission in its bundle\. Give one that the program takes", True
-    ),
+    "a bundle without a sample": Case(bundle(PROGRAM), r"has no sample of a submission for 'Only'\. Pass one", True),
     "a sample that is not there": Case(bundle(PROGRAM, submission="none.npy"), r"none\.npy does not exist", True),
     "a challenge without its script": Case(
         bundle({"challenge_config.yaml": "title: x"}),
-        r"is not what EvalAI reads: KeyError\('evaluation_script'\)",
+        r"is not as EvalAI expects it: KeyError\('evaluation_script'\)",
         True,
     ),
     "a container without a truth": Case(
-        bundle({"Dockerfile": "", "evaluate.py": ""}), r"has no folder ground_truth beside its Dockerfile", True
+        bundle({"Dockerfile": "", "evaluate.py": ""}), r"has no folder ground_truth next to its Dockerfile", True
     ),
     "a container without an entry": Case(
         bundle({"Dockerfile": "FROM x", "evaluate.py": "", "ground_truth/x": ""}), r"has no ENTRYPOINT such as", True

@@ -58,14 +58,16 @@ def two_boards(folder: Path) -> object:
 
 CASES: dict[str, Case] = {
     "a competition that is no TOML": Case(
-        read(lambda text: "title = 'Words\n"), r"competition.toml is no TOML: .*\. Correct it there", in_folder=True
+        read(lambda text: "title = 'Words\n"),
+        r"competition.toml is not valid TOML: .*\. Correct it there",
+        in_folder=True,
     ),
     "a competition without labels": Case(
-        read(phases_labels=None), r"has phases\[1\] without labels\. Give the file of the truth", in_folder=True
+        read(phases_labels=None), r"has phases\[1\] without labels\. The task embeddings needs", in_folder=True
     ),
     "an entry that is spelt otherwise": Case(
         read(judge_second=5),
-        r"has the key judge\.second, which is not known\. Did you mean judge\.seconds\?",
+        r"has the unknown key judge\.second\. Did you mean judge\.seconds\?",
         in_folder=True,
     ),
     "an entry of another type": Case(
@@ -88,11 +90,11 @@ CASES: dict[str, Case] = {
     ),
     "distances with a distance": Case(
         read(task="distances"),
-        r"has the task distances and a distance, which is one between embeddings",
+        r"has the task distances and a distance, which only embeddings have",
         in_folder=True,
     ),
     "embeddings that are symmetric": Case(
-        read(judge_symmetric=True), r"has judge\.symmetric, which belongs to the task distances", in_folder=True
+        read(judge_symmetric=True), r"has judge\.symmetric, which only the task distances", in_folder=True
     ),
     "a competition whose gallery has no labels": Case(
         read(phases_gallery="gallery.txt"),
@@ -101,25 +103,25 @@ CASES: dict[str, Case] = {
     ),
     "a competition of runs before a judge": Case(
         judged(task="run", distance=None, phases_labels=None, phases_qrels="qrels.txt"),
-        r"a judge asks systems for embeddings or distances\. Runs are handed in on a platform",
+        r"a judge asks systems for embeddings or distances\. Let participants hand in runs on a platform",
         in_folder=True,
     ),
     "a competition without a seed": Case(
-        judged(judge_seed=None), r"lacks the key judge\.seed\. Give the file of a secret", in_folder=True
+        judged(judge_seed=None), r"lacks the key judge\.seed\. Give a file with a secret", in_folder=True
     ),
     "a test set without items": Case(
         judged(phases_items=None),
-        r"lacks the key phases\[1\]\.items\. Give the file of it, for the judge",
+        r"lacks the key phases\[1\]\.items\. Give its file; the judge needs it",
         in_folder=True,
     ),
     "a phase that there is not": Case(
         lambda folder: judge(organise(folder), "cat {lines}", name="ours", phase="First"),
-        r"has no phase 'First'\. Name the one that is judged: Final",
+        r"has no phase 'First'\. Give the name of the phase to judge: Final",
         in_folder=True,
     ),
     "a seed that anybody guesses": Case(
         judged(spoil=lambda folder: (folder / "seed.txt").write_text("42\n")),
-        r"The seed in .* has 2 letters, which can be guessed",
+        r"The seed in .* has 2 characters, which can be guessed",
         in_folder=True,
     ),
     "a seed that is not there": Case(
@@ -128,7 +130,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "items without a label": Case(
-        judged(spoil=without_a_label), r"holds labels of shape \(11,\) for 12 items", in_folder=True
+        judged(spoil=without_a_label), r"has labels of shape \(11,\), but .* has 12 items", in_folder=True
     ),
     "a file without a label": Case(
         unlabelled_folder, r"'b' of .*images has no label in .*images\.csv", in_folder=True
@@ -143,18 +145,18 @@ CASES: dict[str, Case] = {
     ),
     "a system without its items": Case(judged("cat"), r"The system must have \{items\} or \{lines\}", in_folder=True),
     "a system that wants the labels": Case(
-        judged("cat {items} {labels}"), r"and no other fields than \{items\}, \{lines\}", in_folder=True
+        judged("cat {items} {labels}"), r"and no fields other than \{items\}, \{lines\}", in_folder=True
     ),
     "a system that is not there": Case(
-        judged("./absent {items}"), r"The program './absent' of the system is not there", in_folder=True
+        judged("./absent {items}"), r"The program './absent' of the system does not exist", in_folder=True
     ),
     "a system of distances without pairs": Case(
         judged(task="distances", distance=None),
-        r"asks for distances, and the system lacks \{pairs\}",
+        r"asks for distances, but the system lacks \{pairs\}",
         in_folder=True,
     ),
     "a system without a name of its own": Case(
-        judged(lambda texts: texts), r"cannot be found by its name from another process", in_folder=True
+        judged(lambda texts: texts), r"has no name that another process could import it by", in_folder=True
     ),
     "a system that is a number": Case(judged(7), r"The system must be a command, .* not 7", in_folder=True),
     "records of different queries on a board": Case(

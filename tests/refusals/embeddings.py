@@ -65,9 +65,9 @@ def file_for_a_checkpoint(folder: Path) -> object:
 
 CASES: dict[str, Case] = {
     "checkpoint of another evaluation": Case(
-        of_another, r"is of another evaluation: it differs in the distance", True
+        of_another, r"belongs to another evaluation: it differs in the distance", True
     ),
-    "checkpoint among other files": Case(no_checkpoint, r"holds other files and no checkpoint", True),
+    "checkpoint among other files": Case(no_checkpoint, r"contains other files but no checkpoint", True),
     "file for a checkpoint": Case(file_for_a_checkpoint, r"checkpoint must be a folder", True),
     "function and a checkpoint": Case(
         evaluate(distance=lambda x, y: x @ y.T, checkpoint="done"), r"cannot be counted part by part"

@@ -59,16 +59,14 @@ CASES: dict[str, Case] = {
     "a page that is no page": Case(page("page.pdf"), r"has the extension '\.pdf'", in_folder=True),
     "a page without a path": Case(
         lambda: tp.evaluate(GOOD, LABELS).report(None),  # type: ignore[arg-type]
-        "written to the path of a file, not to NoneType",
+        "must be the path of a file, as text or Path, not NoneType",
     ),
-    "items of other data": Case(
-        page(items=["a", "b"]), "There are 2 items for 6 that were evaluated", in_folder=True
-    ),
+    "items of other data": Case(page(items=["a", "b"]), "items has 2 entries, but 6 were evaluated", in_folder=True),
     "one text for all items": Case(
         page(items="texts.txt"), "must be a list of texts or paths, .* not str", in_folder=True
     ),
     "gallery items in leave-one-out": Case(
-        page(gallery_items=["a"] * 6), "the queries are the gallery. Pass items= alone", in_folder=True
+        page(gallery_items=["a"] * 6), "the queries are the gallery. Pass only items", in_folder=True
     ),
     "items of a run in a list": Case(page(result=of_run, items=["a"]), "Pass items as a dictionary", in_folder=True),
     "items of one category in a list": Case(

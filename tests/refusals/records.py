@@ -72,7 +72,9 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "a record under another ending": Case(
-        lambda folder: evaluate()().save(folder / "run.npz"), r"whose name ends in \.tieproof", in_folder=True
+        lambda folder: evaluate()().save(folder / "run.npz"),
+        r"name of a record must end in \.tieproof",
+        in_folder=True,
     ),
     "the record of one category": Case(
         lambda folder: evaluate(categories=[0, 0, 1, 1, 2, 2])().category(0).save(folder / "run.tieproof"),

@@ -93,8 +93,8 @@ def test_names_of_images_that_are_not_there(tmp_path: Path) -> None:
     vectors, labels = codes(10)
     items = ["a text", *(f"nowhere/{at}.JPG" for at in range(1, 10))]
     tp.evaluate(vectors, labels, distance="hamming").report(tmp_path / "page.html", items=items)
-    said = r"9 items end as names of images do, and there are no such files: nowhere/\d.JPG and 8 more; "
-    assert re.search(f"{said}the page shows them as texts", (tmp_path / "page.html").read_text())
+    said = r"9 items look like names of images, but no such files exist: nowhere/\d.JPG and 8 more. "
+    assert re.search(f"{said}The page shows them as texts", (tmp_path / "page.html").read_text())
     tp.evaluate(vectors, labels, distance="hamming").report(tmp_path / "page.html", items=[*"abcdefghi", "j.png"])
-    said = "1 item ends as the name of an image does, and there is no such file: j.png; the page shows it as a text."
+    said = "1 item looks like the name of an image, but no such file exists: j.png. The page shows it as a text."
     assert said in (tmp_path / "page.html").read_text()

@@ -33,7 +33,7 @@ def test_what_is_tied_of_rates_are_pairs(tmp_path: Path) -> None:
 
 def test_one_tie_that_costs(tmp_path: Path) -> None:
     tp.evaluate_scores([[0.9, 0.5, 0.5]], [[0, 1, 0]]).report(tmp_path / "page.html")
-    assert "This one makes 100.0 % of what they leave open in all." in (tmp_path / "page.html").read_text()
+    assert "This query accounts for 100.0 % of the sum of all differences" in (tmp_path / "page.html").read_text()
 
 
 def test_each_table_says_in_which_order_it_is(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_items_are_counted_as_they_are_listed(tmp_path: Path) -> None:
 
     vectors, labels = codes(20)
     result = tp.evaluate(vectors, labels)
-    with pytest.raises(InputError, match="There are 2 items for 20 that were evaluated"):
+    with pytest.raises(InputError, match="items has 2 entries, but 20 were evaluated"):
         result.report(tmp_path / "page.html", items=Frame(["a", "b"]))
 
 

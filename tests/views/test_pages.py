@@ -133,9 +133,9 @@ def test_measures_with_both_uncertainties(pages: dict[str, tuple[Page, Any]], na
         over_queries = f"{interval.low:.4f} to {interval.high:.4f}"
         assert [measure, *numbers, over_queries, ""] in page.rows
     first = result.measures[0]
-    assert f"{first} of at least {result[first].lower:.4f}" in page.text
+    assert f"{first} is at least {result[first].lower:.4f}" in page.text
     assert f"{result[first].lower:.4f} to {result[first].upper:.4f} over all orderings of tied items" in page.text
-    assert f"{intervals[first].low:.4f} to {intervals[first].high:.4f} for other queries" in page.text
+    assert f"{intervals[first].low:.4f} to {intervals[first].high:.4f} over the choice of queries" in page.text
     assert result.fingerprint in page.text
 
 
@@ -156,13 +156,13 @@ def test_of_many_categories_the_worst_and_the_best(tmp_path: Path) -> None:
     result = tp.evaluate(vectors, labels, distance="hamming", categories=labels, measures=["AP"], average="macro")
     result.report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
-    at = page.rows.index(["10 more between"])
+    at = page.rows.index(["10 more categories"])
     named = [row[0] for row in page.rows[at - 10 : at] + page.rows[at + 1 : at + 11]]
     ordered = sorted(result.categories, key=lambda name: (result.category(name)["AP"].lower, str(name)))
     lower = [f"{result.category(name)['AP'].lower:.4f}" for name in [*ordered[:10], *ordered[-10:]]]
     assert [row[2] for row in page.rows[at - 10 : at] + page.rows[at + 1 : at + 11]] == lower
     assert len({*named}) == 20
-    assert "over the categories' means" in page.text
+    assert "over the means of the categories" in page.text
 
 
 def test_worst_queries_and_their_nearest_items(pages: dict[str, tuple[Page, Any]]) -> None:
@@ -186,7 +186,7 @@ def test_worst_queries_and_their_nearest_items(pages: dict[str, tuple[Page, Any]
 
 def test_without_the_data_there_are_no_items(pages: dict[str, tuple[Page, Any]]) -> None:
     page, _ = pages["without_data"]
-    assert "nearest items are shown where what was evaluated is passed" in page.text
+    assert "again to see their nearest items" in page.text
     assert "details" not in {tag for tag, _ in page.tags}
     assert "The ties that cost most" not in page.text
 
@@ -194,7 +194,7 @@ def test_without_the_data_there_are_no_items(pages: dict[str, tuple[Page, Any]])
 def test_documents_of_a_run(pages: dict[str, tuple[Page, Any]]) -> None:
     page, _ = pages["run"]
     assert "Nothing was retrieved." in page.text
-    assert "The nearest 9, each with its score:" in page.text
+    assert "The nearest 9 items, each with its score:" in page.text
     assert "d8" in page.text  # has no text
 
 
@@ -256,7 +256,7 @@ def test_comparison(pages: dict[str, tuple[Page, Any]]) -> None:
         assert found[a, b, "AP"].verdict.sentence in page.text
         signed = f"{found[a, b, 'AP'].expected:+.4f}".replace("-", "−")
         assert (signed if signed != "+0.0000" else "0.0000") in page.text
-    assert "They do not differ on any query." in page.text
+    assert "The systems do not differ on any query." in page.text
     a, b = found.pairs[0]
     lower = unpacked(page.data["choices"][0]["columns"][0])
     values = found.per_query(a, b, "AP")
@@ -342,7 +342,7 @@ def test_thumbnails(tmp_path: Path) -> None:
         from io import BytesIO
 
         assert max(PIL.open(BytesIO(b64decode(encoded))).size) == contents.SIDE
-    assert "1 file could not be embedded as an image" in page.text
+    assert "1 file could not be embedded as images" in page.text
 
 
 def test_images_have_a_budget(tmp_path: Path) -> None:
@@ -384,7 +384,7 @@ def test_ten_thousand_queries_stay_below_a_megabyte(tmp_path: Path) -> None:
     assert len(page.data["ids"]) == 10_000
     left_out = [name for name in result.measures if name not in {choice["name"] for choice in page.data["choices"]}]
     assert not left_out or f"There is no room for {', '.join(left_out)} of every query" in page.text
-    assert "had no room in a page of this size" in page.text
+    assert "had no room on the page" in page.text
 
 
 def test_more_queries_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -393,9 +393,7 @@ def test_more_queries_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, tm
     tp.evaluate(vectors, labels, distance="hamming").report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
     assert len(page.data["ids"]) == 30
-    assert (
-        "The table holds 30 of 60 queries, those with the lowest lower bound; there is no room for more" in page.text
-    )
+    assert "The table has 30 of 60 queries, those with the lowest lower bound; there is no room for more" in page.text
 
 
 def test_names_that_take_all_the_room() -> None:
@@ -493,7 +491,7 @@ def test_nothing_is_left_of_a_page_that_fails(tmp_path: Path) -> None:
     vectors, labels = codes(20)
     result = tp.evaluate(vectors, labels, distance="hamming")
     (tmp_path / "page.html").write_text("an old page")
-    with pytest.raises(InputError, match="There are 3 items for 20"):
+    with pytest.raises(InputError, match="items has 3 entries, but 20 were evaluated"):
         result.report(tmp_path / "page.html", items=texts(3))
     with pytest.raises(InputError, match="in another order"):
         result.report(tmp_path / "page.html", embeddings=vectors[::-1], labels=labels[::-1])

@@ -56,7 +56,7 @@ def test_letters_that_no_font_here_has(tmp_path: Path) -> None:
 
 def test_unknown_extension(tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"extension '\.txt', which is none of a picture\. Known: \.svg, \.pdf, \.png"
+        InputError, match=r"extension '\.txt', which is not that of a picture\. Use one of: \.svg, \.pdf, \.png"
     ):
         style.save(style.figure("x")[0], tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []

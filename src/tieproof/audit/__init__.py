@@ -1,9 +1,9 @@
-"""Attacks on evaluators: whether a blind system gains from one, and whether it depends on what must not matter.
+"""Attacks on evaluators: tests of whether a blind system gains, and of whether the score changes when it must not.
 
-driver.py draws what calls what; luck.py says when a difference counts; an attack is a record in blind.py,
-order_search.py, invariances.py or truth.py.
+The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. Each attack is a
+record in blind.py, lists.py, histories.py, order_search.py, invariances.py or truth.py.
 
-`tieproof.audit` is the function, and all else is found under it, or imported from here by name.
+`tieproof.audit` is the function. The other public names are its attributes, and can also be imported from here.
 
 >>> import tieproof
 >>> from tieproof.audit import ATTACKS
@@ -63,70 +63,73 @@ def audit(
     isolate: bool = False,
     progress: bool = False,
 ) -> "AuditReport":
-    """Attack an evaluator: whether a blind system gains from it, and whether it depends on what must not matter.
+    """Attack an evaluator: test whether a blind system gains from it, and whether it depends on what must not matter.
 
     Parameters
     ----------
     evaluator : a function, "package.module:function", or `Command`
-        It returns a number, or a dict of numbers by their names. It is a black box: it is only ever called.
+        The evaluator returns a number, or a dict of numbers by their names. It is treated as a black box.
     takes : "embeddings", "gallery", …, "distances", "scores", "relevance", "run" or "files"
-        How it is called: (embeddings, labels), leave-one-out; (queries, query_labels, gallery, gallery_labels); a
-        matrix (q, n) of distances or of scores with query_labels and gallery_labels; (scores, relevance) of shape
-        (q, n) each; (qrels, run) as dicts of dicts, or as paths of TREC files. "embeddings and groups" and "gallery
-        and groups" add a column such as cameras: (embeddings, labels, groups); (queries, query_labels, query_groups,
-        gallery, gallery_labels, gallery_groups). Default: "embeddings" for a function of two parameters, "embeddings
-        and groups" for one of three of which the first is called embeddings, "gallery" for one of four, "gallery and
-        groups" for one of six, "files" for a `Command`.
+        The arguments of the evaluator: (embeddings, labels), leave-one-out; (queries, query_labels, gallery,
+        gallery_labels); a matrix (q, n) of distances or of scores with query_labels and gallery_labels; (scores,
+        relevance), both of shape (q, n); (qrels, run) as dicts of dicts, or as paths of TREC files. "embeddings and
+        groups" and "gallery and groups" add a column such as cameras: (embeddings, labels, groups); (queries,
+        query_labels, query_groups, gallery, gallery_labels, gallery_groups). Default: "embeddings" for a function of
+        two parameters, "embeddings and groups" for one of three parameters if the first is called embeddings,
+        "gallery" for one of four, "gallery and groups" for one of six, "files" for a `Command`.
     larger_is_better : bool
-        False for error rates and the like.
+        Pass False for error rates and other numbers of which a smaller one is better.
     limits : (least, largest) or None
-        What the evaluator's numbers cannot leave.
+        The range that the evaluator's numbers cannot leave; None if there is no such range.
     measure : such as "AP@R", or {name of a number: measure}
-        What the evaluator computes, if it is one of `tieproof.measures`; `distance` is that of its embeddings. Its
-        values are then compared with the interval that ties leave.
+        The measure that the evaluator computes, if it is one of `tieproof.measures`, and `distance` the distance
+        between its embeddings. The evaluator's numbers are then compared with the interval from the lower to the
+        upper bound over all orderings of tied items.
     average : "mean", "macro" or "other"
-        What the evaluator's number is of the values of single queries: their mean, the mean of the classes' means, or
-        another average, such as the median. Only a mean is that of two halves of the queries, and averages that are
-        none may give blind systems more than random embeddings, though every query is evaluated honestly.
+        How the evaluator's number is computed from the values of single queries: their mean, the mean of the
+        classes' means, or another average, such as the median. Only a mean over queries must equal the mean over two
+        halves of the queries. Another average may give blind systems more than random embeddings, even though
+        every query is evaluated honestly.
     pooled : bool
-        The number is that of all pairs of all queries together, such as an area under one curve.
+        The number is computed from all pairs of all queries together, such as the area under one curve.
     thresholds : bool
-        Distances or scores are compared with fixed thresholds: scaling may change the number, and a system that lies
-        on one side of all of them gains nothing that counts.
+        Distances or scores are compared with fixed thresholds. Scaling may then change the number, and the gain of a
+        system whose values are all on one side of every threshold is not counted.
     vary : {keyword: values}
         Keyword arguments of the evaluator that must not matter, such as {"batch_size": [1, 64]}.
     attacks : names of `ATTACKS` (`from tieproof.audit import ATTACKS`)
-        Default: all that apply.
+        The attacks to run. Default: all that apply.
     skip : names of `ATTACKS`
-        What is left out.
+        The attacks to leave out.
     items, queries : int
-        How many there are in the data of blind systems, usually; in leave-one-out every item is a query.
+        The usual number of items and queries in the data of blind systems; in leave-one-out every item is a query.
     seed : int
-        Of all random numbers. The same seed gives the same report, if the evaluator gives the same numbers.
+        The seed of all random numbers. The same seed gives the same report if the evaluator gives the same numbers.
     time_limit : seconds
-        What one call of the evaluator may take, the very first one ten times as much; a call that takes longer is
-        repeated, with three times as much. Without `isolate` only Python code in the main thread can be stopped.
+        The time that one call of the evaluator may take; the very first call may take ten times as long. A call that
+        takes longer is repeated once with three times the limit. Without `isolate`, only Python code in the main
+        thread can be interrupted.
     isolate : bool
-        Import and call the evaluator in a process of its own, by its name, so that a crash or a hang in native code
-        is a finding, too, and all that it starts is ended.
+        Import and call the evaluator, by its name, in a separate process. A crash or a hang in native code is then a
+        finding, too, and all processes that the evaluator started are ended.
     progress : bool
-        Show a bar on standard error where it takes longer than two seconds.
+        Show a progress bar on standard error if the audit takes longer than two seconds.
 
     Returns
     -------
     AuditReport
-        `exploitable`, `held`, and `findings`, one for every attack and number of the evaluator.
+        `exploitable`, `held`, and `findings`, one for each attack and each number of the evaluator.
 
     Raises
     ------
     InputError
-        Unknown names, an evaluator that cannot be imported, or that refuses even random embeddings, returns no number
-        for them, or one outside the limits.
+        A name is unknown; the evaluator cannot be imported; or for random embeddings it raises an error, returns no
+        number, or returns a number outside the limits.
 
     Notes
     -----
     The attack by zeros and the comparison with random embeddings are those of Nicolaou et al. 2018 (section 5);
-    luck.py in `src/tieproof/audit/` says when a difference counts.
+    luck.py in `src/tieproof/audit/` defines when a difference counts.
 
     Examples
     --------

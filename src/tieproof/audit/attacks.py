@@ -1,6 +1,6 @@
-"""The registry of attacks: what each does, why it must gain or change nothing, and where it comes from.
+"""The registry of attacks: what each one does, why it must gain or change nothing, and where it comes from.
 
-An attack registers once, where it stands; help texts and documentation are written from here.
+Each attack is registered once, in the module that defines it; help texts and documentation are generated from here.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,17 +16,18 @@ PAPER = "Nicolaou et al. 2018"
 
 
 class Attack(NamedTuple):
-    """One way to put an evaluator to the test.
+    """One way to test an evaluator.
 
     name : as reports and options spell it
-    kind : what is asked: whether blind systems gain, whether order gains, what must not matter, or the truth
-    does : what it feeds, or what it changes
-    why : the reason for which that must gain, or change, nothing
-    source : where it was seen
-    run : its findings, for each measure at least one
-    applies : to which conventions and options
-    rows : what a blind system hands in; None of other attacks
-    fixed : whether no random number goes into these rows
+    kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
+        must not, or is the number within the true interval
+    does : the input that it passes, or the change that it makes
+    why : the reason why this must gain or change nothing
+    source : where such an evaluator was reported
+    run : computes the findings, at least one for each measure
+    applies : whether the attack applies to a convention and options
+    rows : the rows that a blind system hands in; None for other attacks
+    fixed : whether these rows contain no random numbers
     """
 
     name: str
@@ -41,7 +42,7 @@ class Attack(NamedTuple):
 
 
 ATTACKS: dict[str, Attack] = {}
-"""Every attack by its name, in the order of registration."""
+"""All attacks by name, in the order of registration."""
 
 
 def register(attack: Attack) -> Attack:
@@ -53,9 +54,9 @@ def register(attack: Attack) -> Attack:
 
 
 def chosen(options: Options, convention: Convention) -> list[Attack]:
-    """The attacks that were asked for, or all that apply, without those to skip.
+    """The attacks that were requested, or all that apply, without those to skip.
 
-    One that does not apply is refused where it was asked for by its name.
+    An attack that was requested by name but does not apply is an error.
     """
     for name in [*(options.attacks or ()), *options.skip]:
         if name not in ATTACKS:
@@ -63,11 +64,12 @@ def chosen(options: Options, convention: Convention) -> list[Attack]:
     for name in options.attacks or ():
         if not ATTACKS[name].applies(convention, options):
             raise InputError(
-                f"The attack '{name}' does not apply to an evaluator of {convention.takes} with these options."
+                f"The attack '{name}' does not apply to an evaluator that takes {convention.takes} with these "
+                "options; leave it out."
             )
     applying = [attack for attack in ATTACKS.values() if attack.applies(convention, options)]
     names = [attack.name for attack in applying] if options.attacks is None else dict.fromkeys(options.attacks)
     found = [ATTACKS[name] for name in names if name not in options.skip]
     if not found:
-        raise InputError("No attack is left: all that were asked for are skipped.")
+        raise InputError("No attack is left to run: skip names all attacks that were requested or apply. Skip fewer.")
     return found

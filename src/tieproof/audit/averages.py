@@ -1,9 +1,10 @@
-"""Whether a gain may be due to the kind of average, and not to ties.
+"""Tests of whether a gain may be due to the kind of average rather than to ties.
 
-Ties that are broken by chance, or averaged, leave a query's mean value as it is, but not its spread. A median or a
-geometric mean of values without spread is larger than that of values with the same mean that are skewed. So an
-evaluator may be honest with each query, and blind systems still gain a little: where its number is no mean over
-queries, does not depend on the order of tied items, and stays far below that of a perfect system.
+Breaking ties by chance, or averaging over them, keeps the mean value of a query but changes its spread. A median or a
+geometric mean is larger for values without spread than for skewed values with the same mean. So blind systems may
+gain a little although the evaluator is honest with each query. This explanation is accepted if the evaluator's number
+is not a mean over queries, does not depend on the order of tied items, and is far below the number of a perfect
+system.
 """
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ from tieproof.audit.luck import Luck, differ, rounding
 from tieproof.ties import Array, IntArray
 
 SHARE = 0.5
-"""The part of the way from random embeddings to a perfect system that another average may explain."""
+"""The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
 
 
 FAR = 1e6
@@ -34,11 +35,11 @@ ONE_SIDED: tuple[Rows, ...] = (
     *(partial(alike, value) for value in (0.0, 0.5, FAR, -FAR)),
     lambda dice, count, width: dice.plain(count, width) * FAR,
 )
-"""Systems whose items all lie on one side of any threshold."""
+"""Blind systems whose distances or scores are all on one side of any threshold."""
 
 
 def may_be_a_threshold(examination: Examination, measure: str, score: float, board: Board) -> bool:
-    """Whether a score is none but that of accepting all items, or none, by thresholds that were declared."""
+    """Whether a score is only what accepting all items, or no items, by declared thresholds gives."""
     if not examination.options.thresholds:
         return False
     random = examination.random("thresholds")
@@ -48,7 +49,7 @@ def may_be_a_threshold(examination: Examination, measure: str, score: float, boa
 
 
 def may_be_the_average(examination: Examination, measure: str, case: Case, luck: Luck) -> bool:
-    """Whether the score of a case may be that of an honest evaluator whose number is no mean over queries."""
+    """Whether an honest evaluator whose number is not a mean over queries may give this case its score."""
     score = examination.score(case).values.get(measure, np.nan)
     average = examination.options.average
     if average in ("mean", "macro") or (average is None and is_mean(examination, measure)):
@@ -64,9 +65,9 @@ def may_be_the_average(examination: Examination, measure: str, case: Case, luck:
 
 
 def is_mean(examination: Examination, measure: str) -> bool:
-    """Whether a number is the mean of two thirds of the queries, which are easy, and of one third, which is not.
+    """Whether a number is the mean over queries, tested with two thirds easy queries and one third hard ones.
 
-    Where all queries score alike, a median is a mean, too; so these do not.
+    If all queries had the same score, a median would pass for a mean, too; hence easy and hard queries.
     """
     parts = two_galleries if examination.convention.kind == "leave-one-out" else two_parts
     values = [examination.score(case).values.get(measure, np.nan) for case in parts(examination)]
@@ -74,11 +75,11 @@ def is_mean(examination: Examination, measure: str) -> bool:
 
 
 SIZES = (6, 3)
-"""How many classes are easy, and how many are not."""
+"""The number of easy classes and of hard ones."""
 
 
 def two_parts(examination: Examination) -> tuple[Case, Case, Case]:
-    """The queries of classes that the system knows, those of others, and both together, on the same gallery."""
+    """Three cases on one gallery: queries of the classes that the system knows, of the other classes, and of all."""
     random, options = examination.random("two parts"), examination.options
     classes = sum(SIZES)
     labels = random.permutation(np.arange(options.items) % classes)
@@ -100,9 +101,10 @@ def two_parts(examination: Examination) -> tuple[Case, Case, Case]:
 
 
 def two_galleries(examination: Examination) -> tuple[Case, Case, Case]:
-    """Items of classes that the system knows, items of others, and both together, each nearer to all of its own part.
+    """Three cases: items of the classes that the system knows, items of the other classes, and both sets together.
 
-    All vectors are of length 1, and positive in the dimensions of their part, zero in those of the other one.
+    Each item is nearer to every item of its own set than to any of the other: all vectors have length 1, are positive
+    in the dimensions of their own set and zero in the dimensions of the other set.
     """
     random = examination.random("two galleries")
     size = examination.options.items // sum(SIZES)
@@ -124,13 +126,13 @@ def two_galleries(examination: Examination) -> tuple[Case, Case, Case]:
 
 
 def two_halves(case: Case) -> tuple[Case, Case]:
-    """Two halves of the queries, with as many of each class in the one as in the other."""
+    """The queries in two halves that have the same number of queries of each class."""
     pairs = in_pairs(case)
     return take_queries(case, pairs[::2]), take_queries(case, pairs[1::2])
 
 
 def in_pairs(case: Case) -> IntArray:
-    """Queries of the same class two by two; of an odd number the last one is left out.
+    """The indices of queries in pairs of the same class; the last query of a class with an odd number is left out.
 
     >>> in_pairs(Case(np.eye(2), np.arange(2), query_labels=np.array([5, 7, 5, 5, 7])))
     array([0, 2, 1, 4])
@@ -141,7 +143,7 @@ def in_pairs(case: Case) -> IntArray:
 
 
 def perfect_case(examination: Examination, case: Case) -> Case:
-    """The same labels, from a system that knows them."""
+    """A case with the same labels, from a system that knows them."""
     known = np.eye(CLASSES, DIMENSIONS, dtype=np.float32)
     if case.query_labels is None:
         return replace(case, items=known[case.labels])

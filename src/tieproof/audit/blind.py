@@ -1,7 +1,7 @@
 """Blind attacks: systems that never look at their input, tried on every layout of the labels.
 
-A record holds what a system hands in: rows of numbers, one for each item, drawn without the labels. Rows that are
-not all alike are dealt out at random, or the order of the items would tell the evaluator their classes.
+The record of an attack makes the rows of numbers that a system hands in, one row for each item, without the labels.
+Rows that differ are assigned to items at random; otherwise the order of the items would reveal their classes.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,10 +22,10 @@ FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)
 
 MANY = 2.5
-"""How many times as many items and queries are much data."""
+"""The factor of the usual number of items and queries for attacks with much data."""
 
 FEW_DRAWS = 4
-"""Random embeddings that much data is compared with at first."""
+"""The number of random embeddings that the first score on much data is compared with."""
 
 
 def blind(
@@ -40,9 +40,9 @@ def blind(
 ) -> Attack:
     """Register a blind attack.
 
-    fixed : where no random number goes into its rows
-    times : how many times as many items and queries as usual it has
-    beside : what gains as much where nothing but the size of the numbers matters
+    fixed : whether its rows contain no random numbers
+    times : the factor of the usual number of items and queries
+    beside : random rows that gain as much if only the size of the numbers matters
     """
     run = partial(attempt_blindly, name, rows, fixed, times, beside)
     return register(Attack(name, "blind", does, why, source, run, rows=rows, fixed=fixed))
@@ -51,7 +51,7 @@ def blind(
 def attempt_blindly(
     name: str, rows: Rows, fixed: bool, times: float, beside: Rows | None, examination: Examination
 ) -> Iterator[Finding]:
-    """Hand the rows in on every layout; of much data on the two where order gains most."""
+    """Hand in the rows on every layout, or, with much data, on the two layouts whose order gains most."""
 
     def dealing(rows: Rows, *key: str) -> Callable[[Board], Case]:
         return lambda board: examination.blind_case(board, rows, examination.random(name, *key, *board.key))
@@ -69,17 +69,17 @@ def filled(value: float) -> Rows:
 
 
 def scaled(factor: float, dtype: type[np.floating] = np.float64) -> Rows:
-    """Normal numbers times a factor."""
+    """Rows of normal numbers times a factor."""
     return lambda dice, count, width: (dice.random.normal(size=(count, width)) * factor).astype(dtype)
 
 
 def larger(dice: Dice, count: int, width: int) -> Array:
-    """Random rows times a power of two, of which all types hold the squares; scores, which lie closer, times more."""
+    """Random rows times a power of two whose squares fit into all types; scores, which differ less, times more."""
     return dice.plain(count, width) * np.float32(1024 if dice.kind == "scores" else 16)
 
 
 def some(value: float) -> Rows:
-    """Random rows, a tenth of them replaced by a value."""
+    """Random rows, of which a tenth are filled with a value."""
 
     def rows(dice: Dice, count: int, width: int) -> Array:
         replaced = dice.random.permutation(count) < count // 10
@@ -89,12 +89,12 @@ def some(value: float) -> Rows:
 
 
 def dealt(distinct: int) -> Rows:
-    """A few random rows, dealt out at random."""
+    """A few distinct random rows, assigned to items at random."""
     return lambda dice, count, width: dice.plain(distinct, width)[dice.random.integers(distinct, size=count)]
 
 
 def in_groups(size: int) -> Rows:
-    """Random rows, each of them for so many items, anywhere."""
+    """Random rows, each shared by `size` items at random."""
 
     def rows(dice: Dice, count: int, width: int) -> Array:
         different = dice.plain(-(-count // size), width)
@@ -104,9 +104,9 @@ def in_groups(size: int) -> Rows:
 
 
 def isolated_pairs(dice: Dice, count: int, width: int) -> Array:
-    """Items two by two in one place, anywhere; all places are equally far from each other.
+    """Random pairs of items with equal vectors; different vectors are all equally far from each other.
 
-    Of scores, each query has one item in front, and all others are tied behind it.
+    Among scores, each query has one best item, and all other items are tied after it.
     """
     if dice.kind == "scores":
         rows = np.full((count, width), 0.75 if dice.ascending else 0.25)
@@ -116,29 +116,29 @@ def isolated_pairs(dice: Dice, count: int, width: int) -> Array:
 
 
 def one_ulp(dice: Dice, count: int, width: int) -> Array:
-    """A constant, or the next larger number."""
+    """A constant or the next larger float32, at random."""
     return np.where(dice.random.random((count, width)) < 0.5, CONSTANT, np.nextafter(CONSTANT, np.float32(1)))
 
 
 def either_infinity(dice: Dice, count: int, width: int) -> Array:
-    """Infinity of either sign."""
+    """Infinities of random sign."""
     return np.where(dice.random.random((count, width)) < 0.5, np.inf, -np.inf).astype(np.float32)
 
 
 def subnormal(dice: Dice, count: int, width: int) -> Array:
-    """Small multiples of the smallest number of float32."""
+    """Small multiples of the smallest positive float32."""
     return (dice.random.integers(1, 4, size=(count, width)) * float(FLOAT32.smallest_subnormal)).astype(np.float32)
 
 
 def nothing(dice: Dice, count: int, width: int) -> Array:
-    """Rows without any number."""
+    """Rows without any numbers."""
     return np.zeros((count, 0), dtype=np.float32)
 
 
-TIED = "All items are equally near, so nothing but the breaking of ties decides."
-FEW = "Vectors are dealt out at random; what lies in one place is tied."
-RANDOM = "The vectors are random; numbers that are too large or too small for a type add no knowledge."
-UNORDERED = "NaN is neither larger nor smaller than anything; no ranking follows from it."
+TIED = "All items are equally near, so that only the breaking of ties decides."
+FEW = "Vectors are assigned at random; items with equal vectors are tied."
+RANDOM = "The vectors are random; numbers too large or too small for a type add no knowledge."
+UNORDERED = "NaN is neither larger nor smaller than any number, so that no ranking follows from it."
 
 blind("zeros", filled(0.0), "all zeros", TIED, f"{PAPER}, section 5.2", fixed=True)
 blind(
@@ -160,7 +160,9 @@ blind(
     fixed=True,
 )
 blind("either infinity", either_infinity, "infinity of random sign", "Differences of infinities are NaN.")
-blind("some infinity", some(np.inf), "random vectors, a tenth of them infinite", "No direction follows from them.")
+blind(
+    "some infinity", some(np.inf), "random vectors, a tenth of them infinite", "Infinite vectors have no direction."
+)
 blind("overflow", scaled(1e300), "random float64 numbers about 1e300, infinite in float32", RANDOM, beside=larger)
 blind("underflow", scaled(1e-200), "random float64 numbers about 1e-200, zero in float32", RANDOM)
 blind(
@@ -171,14 +173,14 @@ blind(
     beside=larger,
 )
 blind("denormals", subnormal, "1 to 3 times the smallest float32, whose squares are zero", RANDOM)
-blind("one ulp", one_ulp, "0.3 or the next larger float32, at random", "Rounding alone makes or breaks its ties.")
-blind("two vectors", dealt(2), "two random vectors, dealt out at random", FEW)
-blind("ten vectors", dealt(10), "ten random vectors, dealt out at random", FEW)
+blind("one ulp", one_ulp, "0.3 or the next larger float32, at random", "Only rounding makes or breaks its ties.")
+blind("two vectors", dealt(2), "two random vectors, assigned at random", FEW)
+blind("ten vectors", dealt(10), "ten random vectors, assigned at random", FEW)
 blind(
     "duplicates",
     in_groups(2),
     "random vectors, each for two random items",
-    "A pair is tied for all others.",
+    "The two items of a pair are tied for all other items.",
     "TorchDR issue 295",
 )
 blind("groups of four", in_groups(4), "random vectors, each for four random items", FEW)
@@ -186,21 +188,21 @@ blind("groups of eight", in_groups(8), "random vectors, each for eight random it
 blind(
     "isolated pairs",
     isolated_pairs,
-    "random pairs of items in one place, and all places equally far from each other",
-    "Nothing but the breaking of ties decides on all items but one.",
+    "random pairs of items with equal vectors, where different vectors are equally far from each other",
+    "Only the breaking of ties decides on all items but one.",
 )
 blind(
     "empty",
     nothing,
     "vectors without any dimension; an empty matrix or run",
-    "There is nothing in it.",
+    "An empty input ranks nothing.",
     fixed=True,
 )
 blind(
     "zeros of much data",
     filled(0.0),
     f"all zeros, with {MANY} times as many items and queries as usual",
-    "What holds for little data may not hold for much, as where other code sorts it.",
+    "An evaluator may treat much data differently, for example by another sorting algorithm.",
     fixed=True,
     times=MANY,
 )

@@ -1,8 +1,8 @@
-"""What an evaluator is given: items with their labels, queries with theirs, and how they are written down.
+"""The input of an evaluator: items and queries with their labels, and how they are written to files.
 
-In a case for an evaluator of embeddings the rows of `items` and `queries` are vectors. In a case for an evaluator of
-scores there are no query vectors, and the row of an item holds its scores for all queries. So the items are rows in
-both, and whoever permutes, duplicates or rescales them need not know which it is.
+In a case for an evaluator of embeddings, the rows of `items` and `queries` are vectors. In a case for an evaluator of
+scores there are no query vectors, and the row of an item holds its scores for all queries. The items are rows in
+both, so that functions which permute, duplicate or rescale items need not distinguish the two.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
 
 
 class Writing(NamedTuple):
-    """How a run is written down: none of it may matter.
+    """How a run is written; none of these choices may matter.
 
-    names : seed by which documents get other names; 0 numbers them as they come
-    lines : seed by which the lines of each file are shuffled; 0 leaves them, query by query
+    names : seed of random document names; with 0, documents are numbered in the order of the items
+    lines : seed by which the lines of each file are shuffled; with 0, they are in order, query by query
     ranks : whether the rank column counts down instead of up
-    empty : whether a query of which nothing is listed is there, with an empty list
+    empty : whether a query without listed documents is included, with an empty list
     """
 
     names: int = 0
@@ -53,7 +53,7 @@ class Case:
     writing: Writing = AS_IT_COMES
 
     def pack(self) -> bytes:
-        """The case as bytes that hold arrays and nothing that could be executed."""
+        """The case as bytes, which contain only arrays and nothing that could be executed."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "writing"}
         arrays = {name: array for name, array in arrays.items() if array is not None}
         arrays["writing"] = np.array(self.writing, dtype=np.int64)
@@ -63,7 +63,7 @@ class Case:
 
     @classmethod
     def unpack(cls, packed: bytes) -> "Case":
-        """The case that `pack` gave as bytes.
+        """The case from the bytes that `pack` returned.
 
         >>> Case.unpack(Case(np.eye(2), np.array([7, 7])).pack()).labels
         array([7, 7])
@@ -92,7 +92,9 @@ def by_class(count: int) -> IntArray:
 
 
 def of_unequal_size(count: int) -> IntArray:
-    """Two items of each class, and of all others class c has 2c + 1 of every CLASSES²; the largest comes first.
+    """Labels of classes of unequal size, the largest class first.
+
+    Each class has two items, and class c has 2c + 1 of every CLASSES² of the remaining items.
 
     >>> np.bincount(of_unequal_size(220))
     array([ 4,  8, 12, 16, 20, 24, 28, 32, 36, 40])
@@ -102,7 +104,7 @@ def of_unequal_size(count: int) -> IntArray:
 
 
 def groups_of(labels: IntArray, random: np.random.Generator) -> IntArray:
-    """Groups, such as cameras, that tell nothing of the class: each class has its share of every one.
+    """Groups, such as cameras, that tell nothing about the class: each class has the same share of every group.
 
     >>> groups_of(np.array([7, 7, 7, 8, 8, 8]), np.random.default_rng(0)).reshape(2, 3).sum(axis=1)
     array([3, 3])
@@ -125,4 +127,4 @@ LAYOUTS = {
         Layout("smallest first", lambda count, _: of_unequal_size(count)[::-1].copy()),
     )
 }
-"""The orders of the classes that every blind attack is tried on: of equal size, but for the last two."""
+"""The orders of the classes that every blind attack is tried on. In all but the last two, classes have equal size."""

@@ -1,4 +1,4 @@
-"""Changes of a case that leave every ranking as it is, each a function of the case and a generator."""
+"""Changes of a case that keep every ranking, each a function of the case and a random generator."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,13 +14,13 @@ Change = Callable[[Case, Random], Case]
 
 
 def permute_items(case: Case, random: Random) -> Case:
-    """The gallery in another order; without a gallery, everything."""
+    """The items in another order: the gallery or, in leave-one-out, all items."""
     order = random.permutation(len(case.labels))
     return replace(case, **taken(case, ("items", "labels", "groups", "listed"), order))
 
 
 def take_queries(case: Case, chosen: IntArray) -> Case:
-    """Some of the queries, in this order."""
+    """The case with only the chosen queries, in this order."""
     found = taken(case, ("queries", "query_labels", "query_groups"), chosen)
     if case.queries is None:
         listed = None if case.listed is None else case.listed[:, chosen]
@@ -29,7 +29,7 @@ def take_queries(case: Case, chosen: IntArray) -> Case:
 
 
 def taken(case: Case, names: Sequence[str], chosen: IntArray) -> dict[str, Any]:
-    """Some rows of some arrays of a case, in this order, as far as it has these arrays."""
+    """The chosen rows, in this order, of the named arrays of a case; None for arrays that it does not have."""
     arrays = {name: getattr(case, name) for name in names}
     return {name: None if array is None else array[chosen] for name, array in arrays.items()}
 
@@ -48,7 +48,7 @@ def rescale(case: Case, random: Random) -> Case:
 
 
 def add_zero_columns(case: Case, random: Random) -> Case:
-    """Dimensions in which every vector is zero, anywhere."""
+    """Three more dimensions, at random positions, in which every vector is zero."""
     width = case.items.shape[1]
     places = np.sort(random.integers(width + 1, size=3))
     queries = None if case.queries is None else np.insert(case.queries, places, 0, axis=1)
@@ -65,7 +65,7 @@ def relabel(case: Case, names: IntArray) -> Case:
 
 
 def rewrite(**writing: Any) -> Change:
-    """Written in another way; a seed stands for a random one."""
+    """A change of how the case is written; None is replaced by a random seed."""
 
     def change(case: Case, random: Random) -> Case:
         drawn: dict[str, Any] = {

@@ -1,6 +1,6 @@
-"""How evaluators are called: a record for each way, and what turns a case into arguments.
+"""The conventions by which evaluators are called, and the functions that turn a case into arguments.
 
-case ──► Convention.call ──► the evaluator's arguments, fresh arrays every time ──► whatever it returns
+case ──► Convention.call ──► the evaluator's arguments, new arrays for each call ──► whatever it returns
 """
 
 import inspect
@@ -27,14 +27,14 @@ class Convention:
     """A way to call an evaluator.
 
     takes : the arguments, in words
-    kind : whether it evaluates vectors, each against all others or queries against a gallery, or given scores
-    arguments : from a case to the arguments
-    parameters : how many a function of this convention has, if that tells it from others
-    first : what the first of them is called, where their number is that of others, too
-    ascending : whether smaller is nearer, for given scores
-    grouped : whether items have groups, such as cameras, whose items of the query's class are no candidates
-    written : whether documents have names, and lines an order
-    files : whether these lines are in files, whose paths are the arguments
+    kind : what the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores
+    arguments : makes the arguments from a case
+    parameters : the number of parameters of such a function, if it identifies the convention
+    first : the name of the first parameter, if the number of parameters does not suffice
+    ascending : whether a smaller score means nearer, for given scores
+    grouped : whether items have groups, such as cameras; items of the query's class and group are not candidates
+    written : whether documents have names, and lines have an order
+    files : whether the lines are written to files, whose paths are the arguments
     """
 
     name: str
@@ -49,7 +49,7 @@ class Convention:
     files: bool = False
 
     def call(self, evaluator: Evaluator, case: Case, settings: Mapping[str, Any]) -> Any:
-        """What the evaluator returns for a case; `settings` are further keyword arguments."""
+        """Call the evaluator with a case and return its answer; `settings` are further keyword arguments."""
         if not self.files:
             return evaluator(*self.arguments(case), **settings)
         with tempfile.TemporaryDirectory(prefix="tieproof-audit-") as folder:
@@ -65,55 +65,55 @@ def vectors(case: Case) -> tuple[Array, Array]:
 
 
 def grouped_vectors(case: Case) -> tuple[Array | None, ...]:
-    """The embeddings, labels and groups of a case."""
+    """The embeddings, labels and groups of a case, as copies."""
     return (*vectors(case), copied(case.groups))
 
 
 def copied(array: Array | None) -> Array | None:
-    """A copy, so that no evaluator changes what others are given."""
+    """A copy of an array, so that no evaluator can change the input of others."""
     return None if array is None else array.copy()
 
 
 def sides(case: Case) -> tuple[Array | None, ...]:
-    """Queries and gallery, each with labels."""
+    """The queries and the gallery of a case, each with labels, as copies."""
     return tuple(map(copied, (case.queries, case.query_labels, case.items, case.labels)))
 
 
 def grouped_sides(case: Case) -> tuple[Array | None, ...]:
-    """Queries and gallery, each with labels and groups."""
+    """The queries and the gallery of a case, each with labels and groups, as copies."""
     queries, gallery = (case.queries, case.query_labels, case.query_groups), (case.items, case.labels, case.groups)
     return tuple(map(copied, (*queries, *gallery)))
 
 
 def matrix(case: Case) -> Array:
-    """The scores (q, n) of a case: larger is nearer."""
+    """The matrix (q, n) of scores, or of distances, of a case."""
     return np.ascontiguousarray(case.items.T)
 
 
 def matrix_and_labels(case: Case) -> tuple[Array, ...]:
-    """A matrix (q, n) and the labels of its rows and columns."""
+    """The matrix (q, n) of a case and the labels of its rows and columns."""
     return matrix(case), query_labels(case).copy(), case.labels.copy()
 
 
 def query_labels(case: Case) -> Array:
-    """Labels of the rows of a matrix."""
+    """The labels of the rows of the matrix."""
     assert case.query_labels is not None
     return case.query_labels
 
 
 def relevance(case: Case) -> Array:
-    """1 where an item has the query's label, (q, n)."""
+    """The relevance (q, n): 1 where an item has the query's label, otherwise 0."""
     same: Array = query_labels(case)[:, None] == case.labels
     return same.astype(np.int64)
 
 
 def matrix_and_relevance(case: Case) -> tuple[Array, Array]:
-    """Scores and relevance, (q, n) each."""
+    """Scores and relevance, both of shape (q, n)."""
     return matrix(case), relevance(case)
 
 
 def document_names(case: Case) -> list[str]:
-    """Names of the items, by number; or the same names, dealt out anew."""
+    """Document names of the items: numbered in order, or in random order if the case has a seed for names."""
     places = np.arange(len(case.labels))
     if case.writing.names:
         places = np.random.default_rng(case.writing.names).permutation(places)
@@ -121,12 +121,12 @@ def document_names(case: Case) -> list[str]:
 
 
 def query_names(count: int) -> list[str]:
-    """Names of the queries, by number."""
+    """The names of the queries, numbered in order."""
     return [f"q{query:05}" for query in range(count)]
 
 
 def by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
-    """The values (q, n) of the documents of each query, in the order of the lines; of all, or of those listed."""
+    """The values (q, n) as {query: {document: value}}, in the order of the lines: all documents, or those listed."""
     found: Dicts = {}
     if case.writing.lines:
         for query, document, value in entries(values, case, listed):
@@ -144,7 +144,7 @@ def by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
 
 
 def entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
-    """Query, document and value of every line; `listed` (q, n) says how often each is there."""
+    """The query, document and value of every line; `listed` (q, n) holds how often each line is repeated."""
     names, queries = document_names(case), query_names(len(values))
     seed = case.writing.lines
     order = np.random.default_rng(seed).permutation(values.size) if seed else np.arange(values.size)
@@ -156,13 +156,13 @@ def entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[
 
 
 def as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
-    """Judgments and run, {query: {document: value}}."""
+    """The judgments and the run of a case, each as {query: {document: value}}."""
     empty: Dicts = {query: {} for query in query_names(len(query_labels(case)))} if case.writing.empty else {}
     return by_query(relevance(case), case), empty | by_query(matrix(case), case, listing(case))
 
 
 def listing(case: Case) -> Array | None:
-    """How often a run lists each item of each query, (q, n)."""
+    """How often the run lists each item for each query, (q, n); None if it lists every item once."""
     return None if case.listed is None else np.ascontiguousarray(case.listed.T)
 
 
@@ -218,7 +218,7 @@ CONVENTIONS = {
 
 
 def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
-    """The convention of that name, or the one that the parameters without a default tell.
+    """The convention with a name or, without a name, the one that the evaluator's required parameters imply.
 
     >>> convention_of(lambda embeddings, labels: 1.0, None).name
     'embeddings'
@@ -234,13 +234,13 @@ def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
             return convention
     ways = "; ".join(f"{convention.name}: {convention.takes}" for convention in CONVENTIONS.values())
     raise InputError(
-        "How the evaluator is called cannot be told from its parameters. Pass takes= (--takes on the command line), "
+        "The parameters of the evaluator do not tell how to call it. Pass takes= (--takes on the command line), "
         f"one of {ways}."
     )
 
 
 def required(evaluator: Evaluator) -> list[str]:
-    """The names of the parameters without a default, as far as they can be told."""
+    """The names of the required parameters; empty if the signature is unknown."""
     try:
         parameters = inspect.signature(evaluator).parameters.values()
     except (TypeError, ValueError):

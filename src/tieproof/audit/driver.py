@@ -1,4 +1,4 @@
-"""What `audit` does: check the options, attack, and keep the worst finding of each attack.
+"""The steps of `audit`: check the options, run the attacks, and keep the worst finding of each attack.
 
 evaluator ──► targets.py: found by name ──► conventions.py: how it is called ──► outcomes.py, or isolation.py
 attacks.py: blind.py, lists.py, histories.py, order_search.py, invariances.py, truth.py ──► findings ──► report.py
@@ -33,23 +33,23 @@ from tieproof.inputs.options import check_choice, check_whole
 from tieproof.measures import parse
 
 LONGEST_LIMIT = 10**6
-"""Seconds: clocks of the system end somewhere, and NaN is never over."""
+"""The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
 
 FEWEST = 4 * CLASSES
-"""Items and queries: each class has two or more in all that is drawn."""
+"""The fewest items and queries, so that each class has at least two in every draw."""
 
 FIRST = LAYOUTS["shuffled"]
-"""The labels on which the evaluator must score random embeddings."""
+"""The layout on which the evaluator must give random embeddings a number."""
 
 UNSEEN = 1000
-"""The number of a board that no attack draws."""
+"""The number of a board that no attack uses."""
 
 MUCH = 5.0
-"""Standard deviations of random embeddings on other labels: what a system that knows the labels is above them."""
+"""How many standard deviations above random embeddings on other labels a system that knows the labels must score."""
 
 
 def examined(evaluator: Evaluator | str, options: Options, progress: bool) -> AuditReport:
-    """The report of an audit: what the function `tieproof.audit` returns."""
+    """Audit an evaluator; `tieproof.audit` returns this report."""
     check(options)
     with calling(evaluator, options) as calls:
         wanted = chosen(options, calls.convention)
@@ -72,7 +72,7 @@ def examined(evaluator: Evaluator | str, options: Options, progress: bool) -> Au
 
 
 def check(options: Options) -> None:
-    """Refuse what cannot be meant, before anything runs."""
+    """Raise InputError for options out of range, before the evaluator is called."""
     our_name(options.distance)
     named = options.measure
     for measure in named.values() if isinstance(named, Mapping) else [] if named is None else [named]:
@@ -83,7 +83,7 @@ def check(options: Options) -> None:
             f"not {options.time_limit!r}."
         )
     if options.limits is not None and not options.limits[0] < options.limits[1]:
-        raise InputError(f"limits must be (least, largest), not {options.limits!r}.")
+        raise InputError(f"limits must be (least, largest) with least < largest, not {options.limits!r}.")
     if options.average is not None:
         check_choice("average", options.average, AVERAGES)
     check_whole("seed", options.seed, least=0)
@@ -92,7 +92,7 @@ def check(options: Options) -> None:
 
 
 class Calls(NamedTuple):
-    """How the evaluator is called, what calls it, and what does so in a new process, if anything can."""
+    """The convention of an evaluator, a function that calls it, and one that calls it in a new process (or None)."""
 
     convention: Convention
     call: Call
@@ -101,7 +101,7 @@ class Calls(NamedTuple):
 
 @contextmanager
 def calling(evaluator: Evaluator | str, options: Options) -> Iterator[Calls]:
-    """What calls the evaluator: here, or in a process of its own."""
+    """The functions that call the evaluator, in this process or in a separate one."""
     seconds = options.time_limit
     with ending_in_order() if options.isolate or isinstance(evaluator, Command) else nullcontext():
         if options.isolate:
@@ -125,18 +125,18 @@ def calling(evaluator: Evaluator | str, options: Options) -> Iterator[Calls]:
 
 
 def importable(evaluator: Evaluator | str) -> str:
-    """The name by which another process finds the evaluator."""
+    """The name by which another process imports the evaluator."""
     name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
     if name is None:
         raise InputError(
-            "A process of its own finds the evaluator by its name, and this one has none that can be imported. Put "
-            "it into a module, at the top level; a Command has a process of its own anyway."
+            "The evaluator has no name that a separate process could import it by. Define it at the top level of a "
+            "module, or leave out isolate; a Command runs in a separate process anyway."
         )
     return name
 
 
 def run(examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None]) -> Iterator[Finding]:
-    """The worst finding of each attack on each measure, after those on random embeddings themselves."""
+    """The findings on random embeddings themselves, then the worst finding of each attack on each measure."""
     first = examination.baseline(FIRST)
     if isinstance(first, Outcome):
         check_answer(examination, first)
@@ -158,33 +158,33 @@ def run(examination: Examination, attacks: Sequence[Attack], advance: Callable[[
 
 
 def check_answer(examination: Examination, first: Outcome) -> None:
-    """Refuse an evaluator that refuses random embeddings, or returns no number for them."""
+    """Raise InputError if the evaluator refuses random embeddings or returns no number for them."""
     if first.problem == "refused":
         raise InputError(
             f"The evaluator refuses random embeddings ({first.message}). It was called with "
-            f"{examination.convention.takes}; takes says otherwise."
+            f"{examination.convention.takes}; pass takes if it expects other arguments."
         )
     if first.message.startswith(RETURNED):
         raise InputError(
-            f"The evaluator cannot be audited: for random embeddings {first.message}. Hand in a function that takes "
-            "the number out of that, such as lambda *given: evaluator(*given)[0]."
+            f"The evaluator cannot be audited: for random embeddings {first.message}. Pass a function that extracts "
+            "the number, such as lambda *given: evaluator(*given)[0]."
         )
 
 
 def check_limits(first: Mapping[str, Luck], limits: tuple[float, float] | None) -> None:
-    """Refuse limits that even random embeddings leave."""
+    """Raise InputError if even random embeddings score outside the limits."""
     for name, luck in first.items():
         if limits and not math.isnan(luck.mean) and not limits[0] - 1e-6 <= luck.mean <= limits[1] + 1e-6:
             raise InputError(
                 f"The evaluator gives {luck.mean:.6g} ({name}) for random embeddings, outside the limits "
-                f"{limits[0]:g} and {limits[1]:g}. Say what its numbers cannot leave, such as limits=(0, 100) "
-                "(--limits 0,100) for percent, or None (none) where there is nothing.",
+                f"{limits[0]:g} and {limits[1]:g}. Pass the range of its numbers, such as limits=(0, 100) "
+                "(--limits 0,100) for percent, or limits=None (--limits none) if they have no range.",
                 "limits",
             )
 
 
 def of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
-    """What is wrong with the scores of random embeddings."""
+    """Findings on the scores of random embeddings: they are NaN, or all the same."""
     for name, luck in first.items():
         seen = f"{luck.size} random embeddings"
         if math.isnan(luck.mean):
@@ -195,7 +195,7 @@ def of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
 
 
 def is_steady(examination: Examination) -> bool:
-    """Whether random and tied data that were scored before score the same again, and nothing is remembered."""
+    """Whether random and tied data score the same when called again, and the evaluator remembers nothing."""
     board = examination.board(FIRST, 1)
     before, again = examination.at_random(board), examination.score(examination.random_case(board))
     tied_case = data_case(examination, "tied")
@@ -204,9 +204,11 @@ def is_steady(examination: Examination) -> bool:
 
 
 def remembers(examination: Examination) -> bool:
-    """Whether random embeddings score, on labels that are new, what a system did before that knows these labels.
+    """Whether the evaluator remembers scores by their labels.
 
-    One that only looks at the labels gives both the same, too; but then not much more than on other labels.
+    A system that knows the labels is scored on new labels, then random embeddings on the same labels. An evaluator
+    that remembers gives both the same number. So does one that looks only at the labels, but its number is then not
+    much larger than on other labels.
     """
     case = examination.random_case(examination.board(FIRST, UNSEEN))
     known = examination.score(perfect_case(examination, case))
@@ -226,7 +228,7 @@ def same(one: Outcome, other: Outcome) -> bool:
 
 
 def powers(examination: Examination) -> dict[str, float]:
-    """For each measure, the gain that would hardly have been missed on any layout."""
+    """For each measure, the gain that would hardly have been missed, on whatever layout."""
     found: dict[str, float] = {}
     for (_, times), lucks in examination.baselines.items():
         for name, luck in lucks.items() if times == 1 and isinstance(lucks, dict) else ():
@@ -236,7 +238,7 @@ def powers(examination: Examination) -> dict[str, float]:
 
 
 def title(evaluator: Evaluator | str) -> str:
-    """What to call the evaluator in a report."""
+    """The name of the evaluator in the report."""
     if isinstance(evaluator, str):
         return evaluator
     if isinstance(evaluator, Command):

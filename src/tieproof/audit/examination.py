@@ -1,4 +1,4 @@
-"""What every attack works with: calls of the evaluator, labels and cases to call it with, and the options."""
+"""What every attack uses: the options, calls of the evaluator, and the labels and cases to call it with."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -17,15 +17,15 @@ from tieproof.ties import Array, IntArray
 
 Call = Callable[[Case, Mapping[str, Any]], Outcome]
 Average = Literal["mean", "macro", "other"]
-"""What a number is of the values of single queries: their mean, the mean of the classes' means, or none of these."""
+"""How a number is computed from the values of single queries: as their mean, the mean of class means, or neither."""
 AVERAGES: tuple[Average, ...] = get_args(Average)
 
 
 class Dice(NamedTuple):
-    """Where the numbers of a blind system come from.
+    """The source of a blind system's numbers.
 
-    random : a generator
-    kind : of the evaluator's convention
+    random : a generator of random numbers
+    kind : the kind of the evaluator's convention
     ascending : whether smaller scores are nearer
     """
 
@@ -34,20 +34,20 @@ class Dice(NamedTuple):
     ascending: bool = False
 
     def plain(self, count: int, width: int) -> Array:
-        """What blind systems are compared with: normal vectors, or scores between 0 and 1, (count, width)."""
+        """The numbers that blind systems are compared with: normal vectors, or scores in [0, 1), (count, width)."""
         if self.kind == "scores":
             return self.random.random((count, width))
         return self.random.normal(size=(count, width)).astype(np.float32)
 
 
 Rows = Callable[[Dice, int, int], Array]
-"""(count, width) numbers that no input has gone into: the vectors of items, or their scores for all queries."""
+"""A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries."""
 
 
 class Board(NamedTuple):
-    """What blind systems are tried on: labels in some order, of items and of queries, where these are others.
+    """The labels that blind systems are tried on: those of the items and, if queries are separate, of the queries.
 
-    key : what tells it from all other boards of the audit
+    key : identifies the board among all boards of the audit
     """
 
     key: tuple[str | int, ...]
@@ -64,7 +64,7 @@ class Board(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """What is known of the evaluator, and what the audit is made of; the function `tieproof.audit` explains each."""
+    """The parameters of `tieproof.audit`, whose docstring explains each of them."""
 
     takes: str | None = None
     larger_is_better: bool = True
@@ -86,15 +86,15 @@ class Options:
 
 @dataclass
 class Examination:
-    """An audit on its way.
+    """The state of a running audit.
 
-    call : what calls the evaluator
-    anew : the same in a process that has not called it before, where there can be one
-    takes_other_sizes : whether the evaluator takes other numbers of items than the usual one
-    trials : how many scores may be called an exploit: those of each attack on each layout
-    baselines : the scores of random embeddings by layout, times as many items, and measure; a layout that failed has
-        its outcome
-    beside : the outcome of random embeddings on a board, by its key
+    call : calls the evaluator
+    anew : calls the evaluator in a process that has not called it before; None if there can be no such process
+    takes_other_sizes : whether the evaluator accepts other numbers of items than the usual one
+    trials : how many scores are tested for being an exploit: one for each attack on each layout
+    baselines : the scores of random embeddings for each measure, by layout and factor of the number of items; the
+        outcome instead, if a call on that layout failed
+    beside : the outcomes of random embeddings, by the key of their board
     """
 
     convention: Convention
@@ -108,29 +108,29 @@ class Examination:
 
     @property
     def sign(self) -> int:
-        """1 where larger is better, else -1."""
+        """1 if larger is better, otherwise -1."""
         return 1 if self.options.larger_is_better else -1
 
     @property
     def measures(self) -> list[str]:
-        """The names of the evaluator's numbers, as far as it has given any."""
+        """The names of the numbers that the evaluator has given so far."""
         names = [name for lucks in self.baselines.values() if isinstance(lucks, dict) for name in lucks]
         return list(dict.fromkeys(names)) or [SINGLE]
 
     def score(self, case: Case, **settings: Any) -> Outcome:
-        """One call of the evaluator."""
+        """Call the evaluator once."""
         return self.call(case, settings)
 
     def random(self, *key: str | int) -> np.random.Generator:
-        """A generator for this key; the same in every audit with the same seed."""
+        """The random generator of a key; it is the same in every audit with the same seed."""
         words = [zlib.crc32(part.encode()) if isinstance(part, str) else part for part in key]
         return np.random.default_rng([self.options.seed, *words])
 
     def board(self, layout: Layout, number: int = 0, times: float = 1, one_more: bool = False) -> Board:
-        """Labels that are laid out like that; each number but 0 has other numbers of items and of queries.
+        """The labels of a layout; every `number` other than 0 has other numbers of items and of queries.
 
-        times : how many times as many items and queries as usual
-        one_more : one item and query more, which makes a board that is otherwise the same
+        times : the factor of the usual number of items and queries
+        one_more : whether the board has one item and one query more than it would have otherwise
         """
         key = (layout.name, str(times), number, one_more)
         random = self.random("labels", *key)
@@ -151,7 +151,7 @@ class Examination:
         )
 
     def blind_case(self, board: Board, rows: Rows, random: np.random.Generator) -> Case:
-        """Rows for the items (and queries) of a board."""
+        """The case of a blind system: its rows for the items (and queries) of a board."""
         dice = Dice(random, self.convention.kind, self.convention.ascending)
         count, asked = len(board.labels), board.asked
         if self.convention.kind == "leave-one-out":
@@ -166,14 +166,14 @@ class Examination:
         return self.blind_case(board, Dice.plain, self.random("random", *board.key, draw))
 
     def baseline(self, layout: Layout, times: float = 1, draws: int = DRAWS) -> dict[str, Luck] | Outcome:
-        """The scores of random rows on a layout, by measure; or the outcome of the call that failed."""
+        """The scores of random rows on a layout, by measure, or the outcome of the call that failed."""
         key = layout.name, times
         if key not in self.baselines:
             self.baselines[key] = self.measure_luck(self.board(layout, 0, times), draws)
         return self.baselines[key]
 
     def measure_luck(self, board: Board, draws: int) -> dict[str, Luck] | Outcome:
-        """Many draws of random rows."""
+        """The scores of many draws of random rows, by measure, or the outcome of the call that failed."""
         values: dict[str, list[float]] = {}
         for draw in range(draws):
             outcome = self.score(self.random_case(board, draw))
@@ -190,7 +190,7 @@ class Examination:
         return self.beside[board.key]
 
     def failed(self, attack: str, outcome: Outcome, where: str) -> list[Finding]:
-        """Findings of a call that gave no number, one for each measure."""
+        """The findings on a call that gave no number, one for each measure."""
         verdict = Verdict(outcome.problem or Verdict.CRASHED)
         return [
             Finding(attack, measure, verdict, detail=f"{where}: {outcome.message.rstrip('.')}.")
@@ -199,7 +199,7 @@ class Examination:
 
 
 def resized(count: int, number: int, least: float = 0.5, most: float = 1.5) -> int:
-    """From `least` to `most` times as many; other numbers give other sizes, spread evenly.
+    """A size from `least` to `most` times the count; different numbers give different sizes, spread evenly.
 
     >>> [resized(240, number) for number in range(1, 6)]
     [268, 176, 324, 233, 141]

@@ -1,4 +1,4 @@
-"""Evaluators to try `tieproof audit` on: one that holds, and one that does not."""
+"""Two evaluators to try `tieproof audit` on: one that holds, and one that can be exploited."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from tieproof.ties import Array, IntArray
 
 
 def lower_bound(embeddings: Array, labels: IntArray) -> float:
-    """Average precision by cosine, leave-one-out, as `tieproof.evaluate` computes its lower bound."""
+    """The lower bound of mean average precision by cosine, leave-one-out, from `tieproof.evaluate`."""
     from tieproof.calls.embeddings import evaluate
 
     return evaluate(embeddings, labels, measures=["AP"])["AP"].lower
 
 
 def argsort(embeddings: Array, labels: IntArray) -> float:
-    """Average precision as most scripts compute it: the order of the data breaks ties."""
+    """Mean average precision as most scripts compute it: the order of the data breaks ties."""
     vectors = np.asarray(embeddings, dtype=np.float64)
     if not np.isfinite(vectors).all() or not vectors.size:
-        raise InputError("The embeddings must be finite numbers, and some.")
+        raise InputError("The embeddings must be finite numbers, at least one for each item.")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     similarity = vectors @ vectors.T

@@ -1,4 +1,4 @@
-"""Attacks by what was called before: a score must not depend on it."""
+"""Attacks by earlier calls, on which a score must not depend."""
 
 from collections.abc import Iterator
 
@@ -17,12 +17,12 @@ ZEROS = filled(0.0)
 
 
 def zeros(examination: Examination, name: str, board: Board) -> Case:
-    """All zeros on a board."""
+    """The case of all zeros on a board."""
     return examination.blind_case(board, ZEROS, examination.random(name, *board.key))
 
 
 def after_a_good_system(examination: Examination) -> Iterator[Finding]:
-    """The score of zeros right after that of a system that knows the labels, on labels not seen before."""
+    """Findings on zeros scored right after a system that knows the labels, on labels not seen before."""
 
     def score(case: Case) -> Outcome:
         examination.score(perfect_case(examination, case))
@@ -33,7 +33,7 @@ def after_a_good_system(examination: Examination) -> Iterator[Finding]:
 
 
 def in_a_new_process(examination: Examination) -> Iterator[Finding]:
-    """The score of zeros in processes that have scored nothing before."""
+    """Findings on zeros scored in processes that have scored nothing before."""
     assert examination.anew is not None
     anew = examination.anew
     trial = Trial(
@@ -46,8 +46,8 @@ register(
     Attack(
         ANEW,
         "blind",
-        "all zeros, the first thing that a process is asked for",
-        "A score does not depend on what was scored before.",
+        "all zeros, in the first call of a process",
+        "A score must not depend on earlier calls.",
         "",
         in_a_new_process,
         lambda convention, options: options.isolate,
@@ -58,7 +58,7 @@ register(
         AFTER,
         "blind",
         "all zeros, right after a system that knows the labels",
-        "A score does not depend on what was scored before.",
+        "A score must not depend on earlier calls.",
         "",
         after_a_good_system,
     )

@@ -1,7 +1,7 @@
-"""What must not matter: changes of the data, of its order or of how it is written that leave every ranking as it is.
+"""Attacks by what must not matter: changes of the data, of its order or of its format that keep every ranking.
 
-A change makes a case from a case. What an evaluator gives before and after is compared, on random, tied and real
-data; the largest difference is what the finding reports.
+A change makes a new case from a case. The evaluator's numbers before and after the change are compared, on tied,
+random and real data; the finding reports the largest difference.
 """
 
 import math
@@ -32,16 +32,16 @@ from tieproof.audit.truth import claimed
 from tieproof.audit.verdicts import Finding, Verdict
 
 Variants = Callable[[Examination, Case, Random], Iterator[tuple[str, Outcome]]]
-"""Outcomes that must be that of the case itself, each with what was changed."""
+"""A function that yields what was changed, in words, and the outcome, which must equal that of the unchanged case."""
 
 REPEATS = 2
-"""Random changes of each kind that are tried on each data."""
+"""The number of random changes of each kind that are tried on each data set."""
 
 
 class Invariance(NamedTuple):
-    """What is changed, and what to call it where that matters.
+    """A change that must not matter, and the verdict if it does.
 
-    start : what makes of each data the case that is changed
+    start : prepares the case of each data set before it is changed
     """
 
     name: str
@@ -51,7 +51,7 @@ class Invariance(NamedTuple):
 
 
 def examine(invariance: Invariance, examination: Examination) -> Iterator[Finding]:
-    """The worst finding on each measure: among equal verdicts, that of the largest change."""
+    """The worst finding on each measure; among equal verdicts, the one with the largest change."""
     found: dict[str, list[Seen]] = {}
     for data in DATA:
         for seen in on_data(invariance, examination, data):
@@ -62,14 +62,14 @@ def examine(invariance: Invariance, examination: Examination) -> Iterator[Findin
 
 
 class Seen(NamedTuple):
-    """A finding, and by how much the number changed."""
+    """A finding, and how much the number changed."""
 
     finding: Finding
     change: float
 
 
 def on_data(invariance: Invariance, examination: Examination, data: str) -> Iterator[Seen]:
-    """What each variant changes in each measure."""
+    """The findings of each variant on each measure, for one data set."""
     name, where = invariance.name, f"{data} data"
     case = invariance.start(data_case(examination, data))
     before = examination.score(case)
@@ -101,18 +101,18 @@ def invariance(
     source: str = "",
     start: Callable[[Case], Case] = lambda case: case,
 ) -> Attack:
-    """Register something that must not matter."""
+    """Register an attack by a change that must not matter."""
     run = partial(examine, Invariance(name, variants, verdict, start))
     return register(Attack(name, "must not matter", does, why, source, run, applies))
 
 
 def is_declared_a_mean(examination: Examination, measure: str) -> bool:
-    """Whether a number was said to be a mean over queries, as all measures of tieproof are."""
+    """Whether a number was declared to be a mean over queries, as all measures of tieproof are."""
     return examination.options.average == "mean" or claimed(examination, measure) is not None
 
 
 def by(change: Change, what: str) -> Variants:
-    """A change of the case, tried a few times."""
+    """Variants that try a random change a few times."""
 
     def variants(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
         for _ in range(REPEATS):
@@ -122,7 +122,7 @@ def by(change: Change, what: str) -> Variants:
 
 
 def relabelled(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
-    """Other numbers for the classes; the same numbers, dealt out anew, where no others are taken."""
+    """Outcomes with other class numbers, or with permuted class numbers if the evaluator accepts no others."""
     for _ in range(REPEATS):
         outcome = examination.score(relabel(case, random.permutation(CLASSES) + 1))
         if outcome.problem:
@@ -131,7 +131,7 @@ def relabelled(examination: Examination, case: Case, random: Random) -> Iterator
 
 
 def halves(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
-    """The number of both halves of the queries together, where it should be the mean of the two."""
+    """The mean of the numbers on two halves of the queries, which should equal the number on all queries."""
     outcomes = [examination.score(part) for part in two_halves(case)]
     what = "the mean of two halves of the queries"
     for outcome in outcomes:
@@ -144,29 +144,29 @@ def halves(examination: Examination, case: Case, random: Random) -> Iterator[tup
 
 
 def again(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
-    """The score of the same case, called again."""
+    """The outcome of the same case in a second call."""
     yield "called again", examination.score(case)
 
 
 def other_settings(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
-    """The scores of the same case with other keyword arguments, one of them at a time."""
+    """Outcomes of the same case with other keyword arguments, changed one at a time."""
     for name, values in (examination.options.vary or {}).items():
         for value in values:
             yield f"{name}={value!r}", examination.score(case, **{name: value})
 
 
 def has_queries(convention: Convention, options: Options) -> bool:
-    """Whether queries and gallery are two things."""
+    """Whether queries are separate from the gallery."""
     return convention.kind != "leave-one-out"
 
 
 def has_vectors(convention: Convention, options: Options) -> bool:
-    """Whether there are vectors."""
+    """Whether the evaluator takes vectors."""
     return convention.kind != "scores"
 
 
 def is_written(convention: Convention, options: Options) -> bool:
-    """Whether documents have names and lines an order."""
+    """Whether documents have names, and lines have an order."""
     return convention.written
 
 
@@ -201,40 +201,40 @@ invariance(
     "scaling",
     by(rescale, "times a power of two"),
     "every number, by the same power of two",
-    "It is exact, and changes no ranking by scores, by angles, by distances or by products.",
+    "Scaling by a power of two is exact and changes no ranking by scores, angles, distances or products.",
     lambda convention, options: not options.thresholds,
 )
 invariance(
     "zero columns",
     by(add_zero_columns, "with three zero columns"),
     "dimensions in which every vector is zero",
-    "They add nothing to any distance.",
+    "Zero columns add nothing to any distance.",
     has_vectors,
 )
 invariance(
     "splitting queries",
     halves,
-    "the queries, into two halves with the same number of each class",
-    "Every query counts the same.",
+    "the set of queries, by splitting it into two halves with the same number of each class",
+    "Every query has the same weight.",
     lambda convention, options: (
         has_queries(convention, options) and not options.pooled and options.average in (None, "mean")
     ),
     Verdict.NOT_A_MEAN,
     start=lambda case: take_queries(case, in_pairs(case)),
 )
-invariance("relabelling", relabelled, "the numbers of the classes", "They are only names.")
+invariance("relabelling", relabelled, "the numbers of the classes", "Class numbers are only names.")
 invariance(
     "settings",
     other_settings,
-    "batch size, number of threads and the like, as given by `vary`",
-    "They say how, not what.",
+    "batch size, number of threads and other settings, as given by `vary`",
+    "These settings say how to compute the number, not which number.",
     lambda convention, options: bool(options.vary),
 )
 invariance(
     "renaming documents",
     by(rewrite(names=None), "renamed"),
     "the names of the documents",
-    "They are only names.",
+    "Document names carry no information.",
     is_written,
     source="trec_eval issue 22; pytrec_eval issue 51",
 )
@@ -250,6 +250,6 @@ invariance(
     "rank column",
     by(rewrite(ranks=True), "ranks reversed"),
     "the rank column of the run, counted down",
-    "The score decides; a rank that says otherwise is an error of the file.",
+    "Scores decide the order; a rank that contradicts them is an error in the file.",
     lambda convention, options: convention.files,
 )

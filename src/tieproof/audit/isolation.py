@@ -1,16 +1,16 @@
-"""A process of its own for an evaluator: whatever it does there, the audit goes on.
+"""A separate process for an evaluator: whatever the evaluator does there, the audit goes on.
 
     audit ──► a number, and at first nothing else ──► worker.py in another process
           ◄── the number, one line of JSON: how the evaluator is called, or why there is none ◄──
           ──► a number, lengths, case as packed arrays, settings ──►
           ◄── the number, one line of JSON: numbers by name, or the problem ◄──
 
-All go through one socket; nothing is pickled on the way. The number is drawn anew for each request, and what comes
-without it is no answer: nothing that an evaluator writes by accident, or too late, is taken for a score. It is no
-sandbox: an evaluator that looks for the number in the memory of its process finds it.
+All messages go through one socket; nothing is pickled. The number is drawn anew for each request, and data without
+the number is ignored: nothing that an evaluator writes by accident, or too late, is read as a score. This is not a
+sandbox: an evaluator that searches the memory of its process for the number finds it.
 
-The process lives until it ends, hangs or prints too much; the next call starts another one, which first repeats the
-first call of all, since that may compile what the next ones need.
+The process is used until it ends, hangs or prints too much. The next call then starts another process, which first
+repeats the very first call, because that call may compile code that later calls need.
 """
 
 import json
@@ -32,10 +32,10 @@ from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
 
 START_SECONDS = 300.0
-"""What importing the evaluator's module may take."""
+"""How long importing the evaluator's module may take."""
 
 MOST_BYTES = 16 * MOST_LETTERS
-"""What may come through the socket in one call."""
+"""The most bytes that the socket may deliver in one call."""
 
 PAUSE = 0.05
 """Seconds between two looks at a process."""
@@ -43,27 +43,27 @@ PAUSE = 0.05
 CODE = "from tieproof.audit.worker import main; main()"
 NUMBER_BYTES = 32
 HEADER = struct.Struct("<QQ")
-"""The lengths of the two parts of a request."""
+"""The lengths of the two parts of a request: packed arrays and settings."""
 
 TAKES, REFUSED = "takes", "refused"
-"""What the first answer says: the name of the convention, or why the evaluator cannot be called."""
+"""The keys of the first answer: the name of the convention, and why the evaluator cannot be called."""
 
 
 class Isolated:
-    """Calls the evaluator `package.module:function` in a process of its own, which alone imports it.
+    """Calls the evaluator `package.module:function` in a separate process; only that process imports it.
 
-    takes : the name of its convention, if it is known
+    takes : the name of the evaluator's convention, if it is known
     """
 
     def __init__(self, name: str, takes: str | None) -> None:
         if not hasattr(os, "fork"):
-            raise InputError("A process of its own needs Linux, macOS or the like. Leave out isolate here.")
+            raise InputError("isolate needs a system that can fork, such as Linux or macOS. Leave out isolate here.")
         self.name, self.takes = name, takes
         self.server: Server | None = None
         self.first: bytes | None = None
 
     def __call__(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
-        """The outcome of one call; a process that had to be ended is a problem of the call."""
+        """The outcome of one call; if the process had to be ended, the outcome has that problem."""
         request = packed(case, settings)
         try:
             server = self.server or self.warm()
@@ -76,7 +76,7 @@ class Isolated:
         return outcome
 
     def anew(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
-        """The outcome of a call that is the first of its process."""
+        """The outcome of a call that is the first call in its process."""
         self.close()
         try:
             server = self.start()
@@ -86,7 +86,7 @@ class Isolated:
         return self.ask(server, packed(case, settings), seconds)
 
     def ask(self, server: "Server", request: bytes, seconds: float) -> Outcome:
-        """The answer of a process; one that fails to give it is ended."""
+        """The answer of a process; a process that fails to answer is ended."""
         try:
             return Outcome(**server.answer(request, seconds))
         except Stop as stop:
@@ -94,14 +94,17 @@ class Isolated:
             return Outcome({}, stop.problem, str(stop))
 
     def warm(self) -> "Server":
-        """A process that has repeated the first call."""
+        """Start a process that has repeated the very first call."""
         server = self.start()
         if self.first is not None and self.ask(server, self.first, START_SECONDS).problem:
             server = self.start()
         return server
 
     def convention(self) -> str:
-        """The name of its convention; InputError where it cannot be imported, or nothing tells how to call it."""
+        """The name of the evaluator's convention.
+
+        InputError if the evaluator cannot be imported, or its convention cannot be inferred.
+        """
         try:
             self.start()
         except Stop as stop:
@@ -110,7 +113,7 @@ class Isolated:
         return self.takes
 
     def start(self) -> "Server":
-        """The process, which has imported the evaluator."""
+        """Start the process and let it import the evaluator."""
         with undisturbed():
             self.server = Server(self.name, self.takes)
         found = self.server.answer(b"", START_SECONDS)
@@ -120,14 +123,14 @@ class Isolated:
         return self.server
 
     def close(self) -> None:
-        """End the process, with all that it has started."""
+        """End the process and all processes that it started."""
         if self.server is not None:
             self.server.close()
             self.server = None
 
 
 def packed(case: Case, settings: Mapping[str, Any]) -> bytes:
-    """A case and settings, as a request to the process."""
+    """A case and settings as the bytes of a request."""
     arrays, options = case.pack(), json.dumps(dict(settings)).encode()
     return HEADER.pack(len(arrays), len(options)) + arrays + options
 
@@ -150,7 +153,7 @@ class Server:
         self.is_open = True
 
     def answer(self, request: bytes, seconds: float) -> Any:
-        """The answer to a request, within so many seconds."""
+        """The answer to a request, within a number of seconds."""
         deadline = Deadline(seconds)
         number = secrets.token_hex(NUMBER_BYTES // 2).encode()
         self.forget_what_was_printed()
@@ -173,7 +176,7 @@ class Server:
             deadline.check()
 
     def send(self, message: bytes, seconds: float) -> None:
-        """Send a message; where nobody can receive it any more, how the process ends will tell."""
+        """Send a message; if it cannot be received any more, the exit status of the process will tell why."""
         self.connection.settimeout(seconds)
         try:
             self.connection.sendall(message)
@@ -183,7 +186,7 @@ class Server:
             self.is_open = False
 
     def received(self, seconds: float) -> bytes:
-        """What has come, or comes within so many seconds."""
+        """The bytes that have arrived or arrive within a number of seconds."""
         if not self.is_open:
             time.sleep(seconds)
             return b""
@@ -206,12 +209,12 @@ class Server:
             raise Stop("crashed", "it wrote into the answer of its process") from None
 
     def forget_what_was_printed(self) -> None:
-        """Begin to count anew; the process writes on where the file begins, since both share one position."""
+        """Empty the file of printed text; the process then writes at its start, because both share one position."""
         self.printed.seek(0)
         self.printed.truncate()
 
     def close(self) -> None:
-        """End the process, with all that it has started."""
+        """End the process and all processes that it started."""
         self.tree.end()
         with suppress(OSError):
             self.connection.close()

@@ -1,7 +1,7 @@
-"""The verdict on one blind system: its scores against those of random embeddings on the same labels.
+"""The verdict on one blind system, from its scores and those of random embeddings on the same labels.
 
-Trial, on each layout ──► Contest: a first score against many random embeddings; if that is suspicious, more scores,
-each beside a random embedding ──► luck.py: whether it gains ──► averages.py: whether it may ──► Finding
+Trial, on each layout ──► Contest: a first score against many random embeddings; if that score is suspicious, more
+scores, each paired with a random embedding ──► luck.py: does it gain? ──► averages.py: may it gain? ──► Finding
 """
 
 import math
@@ -18,24 +18,24 @@ from tieproof.audit.report import BASELINE
 from tieproof.audit.verdicts import Finding, Verdict
 
 SHARE = 0.5
-"""The part of a gain that must be left where the size of numbers is not what gains."""
+"""The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
 
 ENDLESS = (Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
 
 
 class Trial(NamedTuple):
-    """A blind system, and what it is compared with.
+    """A blind system, and how it is compared with random embeddings.
 
-    attack : its name
-    case : what it hands in
-    score : the outcome of that
-    fixed : whether no random number goes into it; it differs from itself only if the evaluator does
-    times : how many times as many items and queries as usual
-    draws : the random embeddings that the first score is compared with
-    looks : after how many further draws they are looked at
-    own : whether its boards are its own, none of which the evaluator has seen, each beside a random embedding on a
-        board with one item fewer, drawn before
-    beside : random rows of another size, where it is random rows of a still more different one
+    attack : the name of the attack
+    case : makes the case that the system hands in on a board
+    score : calls the evaluator with a case
+    fixed : whether the case contains no random numbers; its score then differs only if the evaluator's answers do
+    times : the factor of the usual number of items and queries
+    draws : the number of random embeddings that the first score is compared with
+    looks : the numbers of further draws after which the differences are tested
+    own : whether the trial uses boards of its own that the evaluator has never seen; each draw is then paired with
+        random embeddings on a board with one item fewer, which are scored first
+    beside : makes random rows of a larger size than usual, for a system that is random rows of a still larger size
     """
 
     attack: str
@@ -50,7 +50,7 @@ class Trial(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A blind system's outcome, that of random embeddings on the same labels, and the number of items."""
+    """The outcomes of a blind system and of random embeddings on the same labels, and the number of items."""
 
     blind: Outcome
     random: Outcome
@@ -58,7 +58,7 @@ class Drawn(NamedTuple):
 
 
 class Contest:
-    """A trial on one layout: what was drawn, and what more is asked for."""
+    """A trial on one layout, with its first score and all further draws."""
 
     def __init__(self, examination: Examination, trial: Trial, layout: Layout) -> None:
         self.examination, self.trial, self.layout = examination, trial, layout
@@ -71,12 +71,12 @@ class Contest:
         self.drawn: list[Drawn] = []
 
     def board(self, number: int, own: bool = True) -> Board:
-        """The labels of a draw; `own` where a trial has its own boards."""
+        """The labels of a draw; `own` to use the trial's own boards, if it has some."""
         own = own and self.trial.own
         return self.examination.board(self.layout, number, self.trial.times, one_more=own)
 
     def draw(self, count: int) -> list[Drawn]:
-        """So many draws, on other numbers of items and queries."""
+        """The first `count` draws, each with other numbers of items and queries."""
         while len(self.drawn) < count:
             number = len(self.drawn) + 1
             board = self.board(number)
@@ -87,7 +87,7 @@ class Contest:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the same numbers come again, so that the first ones are as good as any."""
+        """Whether scoring the same case again gives the same numbers, so that the first ones can be reported."""
         if not self.trial.fixed or self.layout.redrawn:
             return False
         again = self.trial.score(self.case).values
@@ -95,9 +95,10 @@ class Contest:
 
 
 def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -> Iterator[Finding]:
-    """Findings on a trial on every layout, for each measure; what hangs or floods once is not asked again.
+    """The findings of a trial on every layout, for each measure.
 
-    Where a layout has shown a gain, another one is looked at again only if it begins with a larger one.
+    A trial that once takes too long or prints too much ends there. After an exploit on one layout, a measure is
+    examined on another layout only if its first score deviates more.
     """
     gains: dict[str, float] = {}
     contests: list[Contest] = []
@@ -129,7 +130,7 @@ def on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
     """The finding on one measure of a contest."""
     attack, score, sign = contest.trial.attack, contest.first.values[measure], contest.examination.sign
     if luck is None or math.isnan(luck.mean):
-        detail = f"{contest.where}: {score:.4f}; random embeddings have no such score, or NaN."
+        detail = f"{contest.where}: {score:.4f}; random embeddings have no such score, or score NaN."
         return Finding(attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
     found = compared(contest, measure, score, luck)
     if math.isnan(score) or not luck.is_suspicious(score, sign):
@@ -138,7 +139,7 @@ def on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
 
 
 def compared(contest: Contest, measure: str, score: float, luck: Luck, detail: str = "") -> Finding:
-    """What a score alone says, without a doubt that it may be an exploit."""
+    """The finding on a score by itself, before any test of whether it is an exploit."""
     examination, limits = contest.examination, contest.examination.options.limits
     verdict, said = Verdict.HELD, f"{score:.4f}"
     if math.isnan(score):
@@ -151,7 +152,7 @@ def compared(contest: Contest, measure: str, score: float, luck: Luck, detail: s
 
 
 def drawn_again(contest: Contest, measure: str, luck: Luck, found: Finding) -> Finding:
-    """The finding on a suspicious score: whether draws on other numbers of items gain, too."""
+    """The finding on a suspicious score, from further draws with other numbers of items."""
     examination, trial = contest.examination, contest.trial
     level = LEVEL / (examination.trials * len(examination.measures) * len(LOOKS))
     gains = Luck(0.0, 0.0, 0)
@@ -184,7 +185,7 @@ def drawn_again(contest: Contest, measure: str, luck: Luck, found: Finding) -> F
 
 
 def under_other_names(contest: Contest, measure: str, luck: Luck, found: Finding) -> Finding:
-    """The finding on an exploit, and a second verdict where the names of documents are in the order of the items."""
+    """The finding on an exploit, with a second verdict if documents were named in the order of the items."""
     trial = contest.trial
     if not contest.examination.convention.written or contest.layout.redrawn or contest.case.writing.names:
         return found
@@ -198,18 +199,19 @@ def under_other_names(contest: Contest, measure: str, luck: Luck, found: Finding
     again = drawn_again(Contest(contest.examination, trial, contest.layout), measure, luck, found)
     if again.verdict is Verdict.EXPLOITABLE:
         return replace(found, renamed=again.verdict)
-    words = "Documents are named in the order of the items; under random names it is"
-    return replace(found, renamed=again.verdict, detail=f"{found.detail} {words} {again.verdict}, {again.score:.4f}.")
+    words = "Documents are named in the order of the items; with random names, the verdict is"
+    detail = f"{found.detail} {words} {again.verdict}, and the score {again.score:.4f}."
+    return replace(found, renamed=again.verdict, detail=detail)
 
 
 def difference(drawn: Drawn, measure: str, sign: int) -> float:
-    """How much better the blind system is."""
+    """By how much the blind system is better than random embeddings."""
     blind, random = (outcome.values.get(measure, math.nan) for outcome in (drawn.blind, drawn.random))
     return sign * (blind - random)
 
 
 def judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
-    """What a gain is: an exploit, or a small one, or one that comes from size, thresholds or the kind of average."""
+    """The verdict on a gain: an exploit, a small gain, or one that size, thresholds or the average explain."""
     examination, score = contest.examination, contest.first.values[measure]
     if contest.trial.beside is not None and not gains_more_than_size(contest, measure, contest.trial.beside):
         return Verdict.HELD
@@ -222,9 +224,9 @@ def judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
 
 
 def gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board], Case]) -> bool:
-    """Whether a system also gains over random rows of another size, with which an evaluator may see fewer ties.
+    """Whether a system also gains over random rows of a larger size, among which an evaluator may see fewer ties.
 
-    One that rounds, and scores the lower bound, gives large random embeddings more than usual ones.
+    An evaluator that rounds distances and reports the lower bound gives large random embeddings more than usual ones.
     """
     looks = contest.trial.looks
     count = max(look for look in looks if look <= max(len(contest.drawn), looks[0]))
@@ -240,16 +242,16 @@ def gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board
 
 
 def gain_in_words(draws: Sequence[Drawn], gains: Luck) -> str:
-    """How much is gained, with its standard error."""
+    """The mean gain and its standard error, in a sentence."""
     sizes = [each.items for each in draws]
     return (
-        f"Drawn {len(draws)} times with {min(sizes)} to {max(sizes)} items, beside random embeddings, it gains "
-        f"{abs(gains.mean):.4f}, standard error {gains.error:.4f}."
+        f"In {len(draws)} draws of {min(sizes)} to {max(sizes)} items, it gains {abs(gains.mean):.4f} over random "
+        f"embeddings on average, with a standard error of {gains.error:.4f}."
     )
 
 
 def over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterator[Finding]:
-    """A finding on each measure that gains a little on all layouts together, though on none alone."""
+    """A finding on each measure with consistent gains over all layouts, though not an exploit on any of them."""
     for measure in measures:
         lucks: list[tuple[Contest, Luck]] = []
         for contest in contests:
@@ -262,7 +264,7 @@ def over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterat
 
 
 def little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Finding | None:
-    """The finding on a consistent gain, if there is one."""
+    """The finding on a consistent gain over all layouts; None if there is no such gain."""
     examination, trial = lucks[0][0].examination, lucks[0][0].trial
     sign = examination.sign
     first = [luck.deviations(contest.first.values[measure], sign) for contest, luck in lucks]
@@ -283,7 +285,7 @@ def little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Findin
     contest, luck = max(lucks, key=lambda pair: pair[1].deviations(pair[0].first.values[measure], sign))
     if judged(contest, measure, luck, found) is Verdict.HELD:
         return None
-    gain = f"it gains {found.mean:.2f} ± {found.error:.2f} standard deviations of a random embedding"
+    gain = f"it gains {found.mean:.2f} standard deviations of a random embedding on average"
     seen = compared(contest, measure, contest.first.values[measure], luck)
-    detail = f"{seen.detail} On {len(lucks)} layouts together {gain}, of which the second is its standard error."
+    detail = f"{seen.detail} On {len(lucks)} layouts together, {gain}, with a standard error of {found.error:.2f}."
     return replace(seen, verdict=Verdict.GAINS_A_LITTLE, detail=detail)

@@ -1,4 +1,4 @@
-"""Attacks by what a run lists: systems that never look at their input, and name few documents, or one many times."""
+"""Attacks by the documents that a run lists: blind systems that list few documents, or one document many times."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,11 +15,11 @@ from tieproof.audit.verdicts import Finding
 from tieproof.ties import IntArray
 
 Listing = Callable[[np.random.Generator, int, int], IntArray]
-"""How often each of so many items is listed for each of so many queries, (count, asked)."""
+"""A function that returns how often each item is listed for each query, (count, asked)."""
 
 REPEATS = 200
 FEW = 10
-"""One of so many queries is answered."""
+"""One in this many queries is answered."""
 
 
 def listing(
@@ -30,13 +30,13 @@ def listing(
     applies: Callable[[Convention], bool] = lambda convention: convention.written,
     empty: bool = False,
 ) -> Attack:
-    """Register an attack by what a run lists; `empty` where queries without documents have an empty list."""
+    """Register an attack by what a run lists; `empty` if queries without documents have an empty list."""
     run = partial(attempt, name, listed, empty)
     return register(Attack(name, "blind", does, why, "", run, lambda convention, options: applies(convention)))
 
 
 def attempt(name: str, listed: Listing, empty: bool, examination: Examination) -> Iterator[Finding]:
-    """Hand in random scores of what is listed, on every layout."""
+    """Hand in random scores for the listed documents, on every layout."""
 
     def case(board: Board) -> Case:
         random = examination.random(name, *board.key)
@@ -48,7 +48,7 @@ def attempt(name: str, listed: Listing, empty: bool, examination: Examination) -
 
 
 def documents(length: int) -> Listing:
-    """So many random documents for each query."""
+    """A listing of `length` random documents for each query."""
 
     def listed(random: np.random.Generator, count: int, asked: int) -> IntArray:
         places = np.argsort(random.random((count, asked)), axis=0)
@@ -69,8 +69,8 @@ def last_queries(random: np.random.Generator, count: int, asked: int) -> IntArra
     return first_queries(random, count, asked)[:, ::-1].copy()
 
 
-NOT_LISTED = "What is not listed was not found; a short list must not gain."
-MISSING = "A query without an answer scores nothing; whoever leaves hard ones out must not gain."
+NOT_LISTED = "A document that is not listed was not found; a short list must not gain."
+MISSING = "A query without an answer scores zero; leaving out hard queries must not gain."
 
 listing(
     "one document",
@@ -80,12 +80,15 @@ listing(
 )
 listing("ten documents", documents(10), "ten random documents for each query", NOT_LISTED)
 listing(
-    "first queries", first_queries, "random scores for the first tenth of the queries, no line for others", MISSING
+    "first queries",
+    first_queries,
+    "random scores for the first tenth of the queries, no lines for the others",
+    MISSING,
 )
 listing(
     "empty lists",
     last_queries,
-    "random scores for the last tenth of the queries, empty lists for others",
+    "random scores for the last tenth of the queries, empty lists for the others",
     MISSING,
     empty=True,
 )
@@ -93,6 +96,6 @@ listing(
     "repeated documents",
     lambda random, count, asked: REPEATS * documents(1)(random, count, asked),
     f"one random document for each query, on {REPEATS} lines",
-    "A document is found once.",
+    "A document can be found only once.",
     lambda convention: convention.files,
 )

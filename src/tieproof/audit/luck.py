@@ -1,19 +1,19 @@
-"""When a blind system scores more than luck explains.
+"""Tests of whether a blind system scores more than luck explains.
 
-The scores of an evaluator for many random embeddings have a mean and a standard deviation. An honest evaluator gives
-a blind system, in the mean over the ways in which classes may fall on its vectors, at most the mean of random
-embeddings: to each query every arrangement of relevant items is as likely for the one as for the other. So means are
+The scores that an evaluator gives many random embeddings have a mean and a standard deviation. Averaged over all
+assignments of classes to its vectors, an honest evaluator gives a blind system at most that mean, because for each
+query every arrangement of relevant items is as likely for a blind system as for random embeddings. So means are
 compared, in two steps:
 
-1. One score passes where it is no more than `SUSPICIOUS` standard deviations above the mean.
-2. Otherwise the attack is drawn again, on other numbers of items and queries, each time beside random embeddings on
-   the same labels. Whatever breaks ties by chance, also by a seed that is always the same, then draws anew. Student's
-   t of the differences says how likely luck alone is. It is asked after 5, 9 and 17 draws, and the blind system gains
-   where luck has less than its part of `LEVEL`, which all attacks, layouts and numbers of the evaluator share
-   (Bonferroni).
+1. A single score passes if it is at most `SUSPICIOUS` standard deviations above the mean.
+2. Otherwise the attack is drawn again with other numbers of items and queries, and each draw is paired with random
+   embeddings on the same labels. An evaluator that breaks ties by chance, even with a constant seed, then breaks them
+   differently in each draw. Student's t of the differences tells how likely luck alone is to explain them. It is
+   computed after 5, 9 and 17 draws. The blind system gains if this probability is below its share of `LEVEL`, which
+   is divided among all attacks, layouts and numbers of the evaluator (Bonferroni).
 
-The first score, which was chosen for being large, has no part in the second step. A gain is an exploit where it is
-larger than `EXPLOIT` standard deviations of a random embedding, otherwise it is a small one.
+The first score was selected for being large, so it is not used in the second step. A gain larger than `EXPLOIT`
+standard deviations of a random embedding is an exploit; otherwise it is a small gain.
 """
 
 import math
@@ -21,27 +21,28 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 DRAWS = 30
-"""Random embeddings for each layout, as many as Nicolaou et al. 2018 (section 5.2) drew."""
+"""The number of random embeddings for each layout, as in Nicolaou et al. 2018 (section 5.2)."""
 
 LOOKS = (5, 9, 17)
-"""After how many draws the differences are looked at; one less is even, as `tail` wants."""
+"""The numbers of draws after which the differences are tested; each minus one is even, as `tail` requires."""
 
 SUSPICIOUS = 2.0
 EXPLOIT = 3.0
-"""Standard deviations of one random embedding: what is looked at again, and what a gain must be to be an exploit."""
+"""Thresholds in standard deviations of one random embedding: above the first a score is drawn again, and above the
+second a gain is an exploit."""
 
 LEVEL = 0.002
-"""How likely an honest evaluator is called exploitable, at most, by all attacks together."""
+"""The largest probability that all attacks together call an honest evaluator exploitable."""
 
 NINE_OF_TEN = 1.2816
-"""Standard deviations above which a normal number is in one of ten cases."""
+"""The number of standard deviations that a normal number exceeds in one of ten cases."""
 
 ROUNDING = 1e-6
-"""Differences that float32 explains; none of them is a finding."""
+"""The largest difference that float32 rounding explains; such a difference is not a finding."""
 
 
 class Luck(NamedTuple):
-    """Mean and standard deviation of a number of scores."""
+    """The mean and standard deviation of scores, and how many there are."""
 
     mean: float
     std: float
@@ -49,7 +50,7 @@ class Luck(NamedTuple):
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> "Luck":
-        """Mean, deviation and number of these scores; the deviation is that of a sample.
+        """The mean, sample standard deviation and number of scores.
 
         >>> Luck.of([1.0, 2.0, 3.0])
         Luck(mean=2.0, std=1.0, size=3)
@@ -67,7 +68,7 @@ class Luck(NamedTuple):
         return self.std / math.sqrt(self.size)
 
     def is_suspicious(self, score: float, sign: int) -> bool:
-        """Whether a single score is so much better than these that it must be looked at again.
+        """Whether a single score is so much better than these scores that it must be drawn again.
 
         >>> Luck(0.5, 0.01, 30).is_suspicious(0.51, 1), Luck(0.5, 0.01, 30).is_suspicious(0.54, 1)
         (False, True)
@@ -75,13 +76,13 @@ class Luck(NamedTuple):
         return sign * (score - self.mean) > SUSPICIOUS * self.std + rounding(self.mean)
 
     def deviations(self, score: float, sign: int) -> float:
-        """How many standard deviations a score is better than the mean."""
+        """By how many standard deviations a score is better than the mean."""
         difference = sign * (score - self.mean)
         return difference / self.std if self.std else math.copysign(math.inf, difference) if difference else 0.0
 
 
 def is_gain(gains: Luck, level: float) -> bool:
-    """Whether differences have a mean above zero that luck explains with a probability of less than `level`.
+    """Whether the differences have a mean above zero that luck alone gives with a probability below `level`.
 
     >>> is_gain(Luck(0.1, 0.001, 5), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-3)
     (True, False, True)
@@ -92,7 +93,7 @@ def is_gain(gains: Luck, level: float) -> bool:
 
 
 def power(luck: Luck) -> float:
-    """The gain that is hardly missed: one score with it is suspicious in nine of ten cases, and then confirmed.
+    """The gain that is hardly missed: a score with this gain is suspicious in nine of ten cases.
 
     >>> round(power(Luck(0.1, 0.01, 30)), 4)
     0.033
@@ -101,7 +102,9 @@ def power(luck: Luck) -> float:
 
 
 def tail(t: float, freedom: int) -> float:
-    """How likely Student's t of so many degrees of freedom, an even number, is larger (Abramowitz and Stegun 26.7.4).
+    """The probability that Student's t exceeds `t`, for an even number of degrees of freedom.
+
+    Source: Abramowitz and Stegun 26.7.4.
 
     >>> tail(0.0, 4), round(tail(2.132, 4), 4), round(tail(2.921, 16), 4)
     (0.5, 0.05, 0.005)
@@ -115,12 +118,12 @@ def tail(t: float, freedom: int) -> float:
 
 
 def rounding(value: float) -> float:
-    """What rounding may change in a number of this size, and in any of less than 1."""
+    """The largest change that rounding explains in a number of this size; below 1, the same as for 1."""
     return ROUNDING * max(1.0, abs(value))
 
 
 def differ(one: float, other: float) -> bool:
-    """Whether two numbers differ by more than rounding; NaN is like NaN.
+    """Whether two numbers differ by more than rounding; NaN does not differ from NaN.
 
     >>> differ(0.5, 0.5 + 1e-9), differ(0.5, 0.51), differ(math.nan, math.nan)
     (False, True, False)

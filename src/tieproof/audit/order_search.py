@@ -1,8 +1,9 @@
-"""The search for the order of the data that makes an evaluator print the most, while all embeddings are the same.
+"""The search for the order of the data for which an evaluator prints the best number, while all embeddings are equal.
 
-Every ordering of the data is the same data. The search tries the layouts, then climbs: it moves a stretch of items to
-another place and keeps what prints no less. It reads scores, as no blind system does, and the best of many orders is
-better than most by luck alone: so it shows that a number depends on the order, and never that a blind system gains.
+In any order, the data is the same data. The search tries the layouts, then climbs: it moves a run of consecutive
+items to another position and keeps the new order if its number is no worse. The search reads scores, which no blind
+system does, and the best of many orders is better than most by luck alone. So it shows that a number depends on the
+order, and never that a blind system gains.
 """
 
 from collections.abc import Iterator
@@ -21,13 +22,13 @@ from tieproof.ties import IntArray
 NAME = "order search"
 SHUFFLES = 4
 STEPS = 60
-"""Moves that are tried, for all measures together."""
+"""The number of moves that are tried, for all measures together."""
 
 FEWEST_STEPS = 20
 
 
 def search(examination: Examination) -> Iterator[Finding]:
-    """Findings on the order of tied items, one for each measure."""
+    """The findings on the order of tied items, one for each measure."""
     random = examination.random(NAME)
     outcomes = [(labels, examination.score(case_of(examination, labels))) for labels in starts(examination, random)]
     failed = [outcome for _, outcome in outcomes if outcome.problem]
@@ -37,35 +38,35 @@ def search(examination: Examination) -> Iterator[Finding]:
     moving = [name for name, value in outcomes[0][1].values.items() if varies(name, value, outcomes)]
     for name, value in outcomes[0][1].values.items():
         if name not in moving:
-            detail = f"{len(outcomes)} orders of {same(examination)}: {value:.4f} in all of them."
+            detail = f"{len(outcomes)} orders of {same(examination)} all give {value:.4f}."
             yield Finding(NAME, name, Verdict.HELD, value, detail=detail)
     for name in moving:
         yield climb(examination, name, outcomes, max(STEPS // len(moving), FEWEST_STEPS), random)
 
 
 def varies(name: str, value: float, outcomes: list[tuple[IntArray, Outcome]]) -> bool:
-    """Whether a number is not the same for all orders."""
+    """Whether a number differs between orders."""
     return any(differ(value, outcome.values.get(name, np.nan)) for _, outcome in outcomes)
 
 
 def starts(examination: Examination, random: np.random.Generator) -> list[IntArray]:
-    """Sorted, reversed, interleaved and shuffled classes."""
+    """The orders that the search starts from: sorted, reversed, interleaved and shuffled classes."""
     labels = by_class(examination.options.items)
     shuffled = [random.permutation(labels) for _ in range(SHUFFLES)]
     return [labels, labels[::-1].copy(), np.arange(len(labels)) % CLASSES, *shuffled]
 
 
 def same(examination: Examination) -> str:
-    """What all items are, in words."""
+    """What the items have in common, in words."""
     return "equal scores" if examination.convention.kind == "scores" else "zeros"
 
 
 def case_of(examination: Examination, labels: IntArray) -> Case:
-    """Items that are all the same, in this order; the order of queries stays."""
+    """A case of equal items in this order of labels; the order of queries does not change."""
     kind, items, queries = examination.convention.kind, len(labels), examination.options.queries
     if kind == "leave-one-out":
         case = Case(np.zeros((items, DIMENSIONS), dtype=np.float32), labels)
-    elif kind == "scores":  # of which some evaluators take zero for no score
+    elif kind == "scores":  # not zero, which some evaluators read as "no score"
         case = Case(np.full((items, queries), 0.5, dtype=np.float32), labels, query_labels=by_class(queries))
     else:
         zeros = np.zeros((items + queries, DIMENSIONS), dtype=np.float32)
@@ -74,7 +75,7 @@ def case_of(examination: Examination, labels: IntArray) -> Case:
 
 
 def moved(labels: IntArray, random: np.random.Generator) -> IntArray:
-    """The labels with a stretch of them put elsewhere."""
+    """The labels after a run of consecutive ones has been moved to another position."""
     start, end = np.sort(random.integers(len(labels) + 1, size=2))
     rest = np.delete(labels, slice(start, end))
     return np.insert(rest, random.integers(len(rest) + 1), labels[start:end])
@@ -87,7 +88,7 @@ def climb(
     steps: int,
     random: np.random.Generator,
 ) -> Finding:
-    """The best order found for one measure, and what it gains."""
+    """The finding on the best order for one measure."""
     sign = examination.sign
     tried = [(sign * outcome.values.get(measure, -np.inf), labels) for labels, outcome in outcomes]
     best, order = max(tried, key=lambda pair: pair[0])
@@ -98,16 +99,16 @@ def climb(
         least = min(least, value)
         if value >= best:
             best, order = value, candidate
-    seen = f"{len(tried) + steps} orders of {same(examination)} print {min(least * sign, best * sign):.4f} to "
+    seen = f"{len(tried) + steps} orders of {same(examination)} give {min(least * sign, best * sign):.4f} to "
     seen += f"{max(least * sign, best * sign):.4f}."
     return judged(examination, measure, order, best * sign, seen)
 
 
 def judged(examination: Examination, measure: str, order: IntArray, score: float, seen: str) -> Finding:
-    """What the best order gives when it is tried again, beside random embeddings."""
+    """The finding after the best order has been scored again and compared with random embeddings."""
     again = examination.score(case_of(examination, order)).values.get(measure, np.nan)
     if differ(score, again):
-        detail = f"The same {same(examination)} in the same order print {score:.4f}, then {again:.4f}."
+        detail = f"The same {same(examination)} in the same order give {score:.4f}, then {again:.4f}."
         return Finding(NAME, measure, Verdict.CHANGES, again, detail=detail)
     baseline = examination.baseline(LAYOUTS["shuffled"])
     luck = baseline.get(measure) if isinstance(baseline, dict) else None
@@ -122,7 +123,7 @@ register(
     Attack(
         NAME,
         "order",
-        "zeros (scores of 0.5), in the order of the data that makes the evaluator print the most",
+        "zeros (scores of 0.5), in the order of the data for which the evaluator prints the best number",
         "Data in another order is the same data.",
         f"{PAPER}, section 5.2 and figure 5",
         search,

@@ -1,4 +1,4 @@
-"""One call of an evaluator: what it returns, or how it fails. An evaluator may do anything; a call always ends."""
+"""One call of an evaluator: the numbers it returns, or how it fails. Whatever the evaluator does, the call ends."""
 
 import contextlib
 import io
@@ -16,27 +16,28 @@ from tieproof.audit.cases import Case
 from tieproof.audit.conventions import Convention, Evaluator
 
 Problem = Literal["refused", "crashed", "timed out", "too much output"]
-"""Why there is no number."""
+"""Why a call gave no number."""
 
 SINGLE = "score"
-"""The name of the number of an evaluator that returns only one."""
+"""The name of the number if the evaluator returns only one."""
 
 MOST_VALUES = 1000
 MOST_LETTERS = 1_000_000
-"""What an evaluator may return and print."""
+"""The most numbers that an evaluator may return, and the most characters that it may print."""
 
 LONGEST_MESSAGE = 300
 
 RETURNED = "it returned "
-"""How messages on a returned value begin that is no number."""
+"""The beginning of messages about a returned value that is not a number."""
 
 PAUSES = (0.1, 1e-3, 1e-6)
-"""Seconds between two rings of an alarm: after the first; then ever less, from the second to the third and anew. A
-loop that catches everything is left where one rings outside its `try`, which may be a microsecond after another."""
+"""Seconds between two rings of an alarm. The first pause follows the first ring; later pauses are halved from the
+first to the third value, then start again at the second. An evaluator may catch every exception in a loop: it is left
+when an alarm rings outside its `try`, which may take a ring within a microsecond of another."""
 
 
 class Outcome(NamedTuple):
-    """The numbers of a call by their names; or the problem, and what was said about it."""
+    """The numbers of a call by their names; or the problem, and the message about it."""
 
     values: dict[str, float]
     problem: Problem | None = None
@@ -44,7 +45,7 @@ class Outcome(NamedTuple):
 
 
 class Stop(BaseException):
-    """Ends a call; no `except Exception` of the evaluator holds it up."""
+    """Ends a call; an `except Exception` in the evaluator does not catch it."""
 
     def __init__(self, problem: Problem, message: str) -> None:
         super().__init__(message)
@@ -52,23 +53,26 @@ class Stop(BaseException):
 
 
 class Deadline:
-    """The end of so many seconds from now on."""
+    """The moment that is a number of seconds from now."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.moment = seconds, time.monotonic() + seconds
 
     def check(self) -> None:
-        """End the call if they are over."""
+        """Raise `Stop` if that moment has passed."""
         if time.monotonic() >= self.moment:
             raise timed_out(self.seconds)
 
 
 DEADLINE: ContextVar[Deadline | None] = ContextVar("DEADLINE", default=None)
-"""That of the call that runs, for evaluators that wait for other processes."""
+"""The deadline of the running call, for evaluators that wait for other processes."""
 
 
 class Sink(io.TextIOBase):
-    """Takes what an evaluator prints, up to a limit; what keeps the sink of an earlier call writes to this one."""
+    """Counts the characters that an evaluator prints, up to a limit.
+
+    The count belongs to the class, so that an evaluator that kept the sink of an earlier call is counted, too.
+    """
 
     letters = 0
 
@@ -77,7 +81,7 @@ class Sink(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        """Count the letters, and forget them."""
+        """Count the characters and discard them."""
         Sink.letters += len(text)
         if Sink.letters > MOST_LETTERS:
             raise too_much_printed()
@@ -85,17 +89,17 @@ class Sink(io.TextIOBase):
 
 
 def too_much_printed() -> Stop:
-    """What ends an evaluator that prints without end."""
-    return Stop("too much output", f"it printed more than {MOST_LETTERS:,} letters")
+    """The exception that ends an evaluator that prints too much."""
+    return Stop("too much output", f"it printed more than {MOST_LETTERS:,} characters")
 
 
 def attempt(
     evaluator: Evaluator, convention: Convention, case: Case, settings: Mapping[str, Any], seconds: float | None
 ) -> Outcome:
-    """Call the evaluator; everything it raises or prints ends here, except an interrupt from the keyboard.
+    """Call the evaluator; nothing that it raises or prints leaves this function, except a keyboard interrupt.
 
-    seconds : after which Python code is interrupted, in the main thread and where the system has alarms; native code
-        is interrupted when it returns. `isolation.py` ends everything.
+    seconds : the time after which Python code is interrupted, in the main thread and on systems that have alarms.
+        Native code is interrupted only when it returns; `isolation.py` can end native code, too.
     """
     sink, process = Sink(), os.getpid()
     Sink.letters = 0
@@ -110,7 +114,7 @@ def attempt(
             try:
                 outcome = as_outcome(convention.call(evaluator, case, settings))
             finally:
-                alarm.is_on = False  # nothing is called before: from here on no ring can come in between
+                alarm.is_on = False  # the first statement, so that no alarm can ring after the call
             return outcome if alarm.rung is None else Outcome({}, alarm.rung.problem, str(alarm.rung))
     except Stop as stop:
         return Outcome({}, stop.problem, str(stop))
@@ -122,17 +126,17 @@ def attempt(
         return Outcome({}, problem_of(error), described(error))
     finally:
         if os.getpid() != process:
-            os._exit(0)  # the evaluator forked, and its copy of the audit came back from the call, too
+            os._exit(0)  # the evaluator forked, and this is the child process, which must not go on with the audit
 
 
 def described(error: BaseException) -> str:
-    """The class and the message of an exception, in a line."""
+    """The class and the message of an exception, in one line."""
     message = words_of(error)
     return shortened(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 
 def words_of(what: object, spelled: Callable[[object], str] = str) -> str:
-    """What an object says of itself, in a line; nothing where it fails to."""
+    """The text of an object, in one line; empty if the object fails to give one."""
     try:
         return " ".join(spelled(what).split())
     except Exception:
@@ -145,14 +149,15 @@ def shortened(text: str) -> str:
 
 
 REFUSALS = (ValueError, TypeError, AssertionError, NotImplementedError)
-"""What refuses an input, if it says why. RuntimeError, too, but none of its subclasses: torch refuses by it."""
+"""Exceptions that count as refusals if they have a message. So does RuntimeError itself, which torch raises to refuse
+input, but not its subclasses."""
 
 
 def problem_of(error: BaseException) -> Problem:
-    """Whether an exception refuses the input in words, or is an accident.
+    """Whether an exception refuses the input with a message, or is a crash.
 
-    Exceptions of a library's own refuse; those that Python raises for what went wrong inside (IndexError, KeyError,
-    ZeroDivisionError, …) or that say nothing are accidents.
+    Exceptions that a library defines count as refusals. Exceptions that Python raises for an error inside the code
+    (IndexError, KeyError, ZeroDivisionError, …), and exceptions without a message, count as crashes.
 
     >>> problem_of(ValueError("Input contains NaN.")), problem_of(IndexError("index 3 is out of bounds"))
     ('refused', 'crashed')
@@ -164,12 +169,12 @@ def problem_of(error: BaseException) -> Problem:
 
 
 def as_outcome(returned: Any) -> Outcome:
-    """A number, or numbers by their names.
+    """The outcome of a call that returned this value: a number, or a mapping from names to numbers.
 
     >>> as_outcome(0.5).values, as_outcome({"AP": 1}).values
     ({'score': 0.5}, {'AP': 1.0})
     >>> as_outcome("0.5").message
-    'it returned a str, expected was a number, or numbers by their names'
+    'it returned a str; a number or a dict of numbers was expected'
     """
     named = returned if isinstance(returned, Mapping) else {SINGLE: returned}
     if len(named) > MOST_VALUES:
@@ -179,17 +184,17 @@ def as_outcome(returned: Any) -> Outcome:
         number = as_number(value)
         if number is None:
             what = f"a {type(returned).__name__}" + (f" with a {type(value).__name__}" if named is returned else "")
-            return Outcome({}, "crashed", f"{RETURNED}{what}, expected was a number, or numbers by their names")
+            return Outcome({}, "crashed", f"{RETURNED}{what}; a number or a dict of numbers was expected")
         values[str(name)] = number
     if not values:
         return Outcome({}, "crashed", f"{RETURNED}no number at all")
     if sum(map(len, values)) > MOST_LETTERS:
-        return Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} letters")
+        return Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} characters")
     return Outcome(values)
 
 
 def as_number(value: Any) -> float | None:
-    """Any real number, of Python or of an array library; None for all else."""
+    """A real number of Python or of an array library as a float; None for anything else."""
     if isinstance(value, str | bytes) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         return None
     try:
@@ -197,14 +202,14 @@ def as_number(value: Any) -> float | None:
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError, RuntimeError):
-        return None  # an array of several
+        return None  # an array with several elements
 
 
 class Alarm:
-    """Interrupts Python code in the main thread: once, and where that is caught again and again, ever faster.
+    """Interrupts Python code in the main thread, again and again at shorter intervals if the code catches that.
 
-    rung : what it has raised last
-    is_on : False where there is nothing to be interrupted any more
+    rung : the exception that was raised last
+    is_on : False once there is nothing left to interrupt
     """
 
     def __init__(self, seconds: float) -> None:
@@ -213,7 +218,7 @@ class Alarm:
         self.is_on = True
 
     def ring(self, *_: object) -> None:
-        """Interrupt whatever runs."""
+        """Interrupt the running code."""
         if self.is_on:
             pause, self.pause = self.pause, self.pause / 2 if self.pause > PAUSES[2] else PAUSES[1]
             self.rung = timed_out(self.seconds)
@@ -223,7 +228,7 @@ class Alarm:
 
 @contextlib.contextmanager
 def limited(seconds: float | None) -> Iterator[Alarm]:
-    """Interrupt the block after so many seconds, where that is possible."""
+    """Interrupt the block after a number of seconds, if the thread and the system allow that."""
     if seconds is None:
         yield Alarm(0.0)
         return
@@ -243,5 +248,5 @@ def limited(seconds: float | None) -> Iterator[Alarm]:
 
 
 def timed_out(seconds: float) -> Stop:
-    """What ends an evaluator that takes too long."""
+    """The exception that ends an evaluator that takes too long."""
     return Stop("timed out", f"it took longer than {seconds:g} seconds")

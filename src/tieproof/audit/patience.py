@@ -1,4 +1,4 @@
-"""How long a call may take: the first one longer, and one that takes too long is asked a second time."""
+"""Time limits of calls: the first call may take longer, and a call that takes too long is repeated once."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,17 +8,17 @@ from tieproof.audit.examination import Call
 from tieproof.audit.outcomes import Outcome
 
 WARM_UP = 10
-"""How many times the limit the first call of a process may take: it may compile, or load a model."""
+"""The factor of the limit for the first call, which may compile code or load a model."""
 
 AGAIN = 3
-"""How many times the limit a call may take that took too long."""
+"""The factor of the limit for repeating a call that took too long."""
 
 IN_VAIN = 2
-"""After so many calls that took too long twice, one that takes too long is not asked again."""
+"""After this many calls that took too long even when repeated, calls are no longer repeated."""
 
 
 def patient(call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> Call:
-    """Calls with a limit of so many seconds, and again with a longer one where that is over.
+    """A function that calls with a limit in seconds, and once more with a longer limit if the call takes too long.
 
     >>> limits = []
     >>> def slow(case, settings, limit):

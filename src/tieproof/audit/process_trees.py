@@ -1,8 +1,9 @@
-"""A program with all that it starts: it runs in a session of its own, and ends as a whole.
+"""A program and all processes that it starts: it runs in its own session, and all its processes are ended together.
 
-On Linux that is every process that was started below it, also one that went to another session: each is known by its
-parents, or by a mark in the environment that it inherits. Elsewhere it is the process group. A process escapes that
-has neither parents left, nor session, nor environment of the program; nothing but a sandbox can hold it.
+On Linux these are all descendants of the program, even those that moved to another session: they are recognised by
+their parents, or by an environment variable that they inherit. On other systems they are the process group. A process
+escapes if its parents have ended and it has left both the session and the environment of the program. Only a sandbox
+could hold such a process.
 """
 
 import os
@@ -17,20 +18,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MARK = "TIEPROOF_AUDIT_"
-"""How the names of environment variables begin that mark what belongs to a program; each program has its own, so that
-one may start another."""
+"""The prefix of the environment variable that marks the processes of a program. Each program has a variable of its
+own, so that one program may start another."""
 
 PROCESSES = Path("/proc")
 END_SECONDS = 5.0
-"""What killed processes may take to be gone; the system may hold one longer, where it waits for a disk."""
+"""How long to wait for killed processes to disappear; a process that waits for a disk may take longer."""
 
 KEPT_BACK = ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM")
 ENDING = ("SIGHUP", "SIGTERM")
-"""What ends a Python program without anything being cleaned up."""
+"""Signals that end a Python program without any cleanup."""
 
 
 class ProcessTree:
-    """A program that was just started, as `subprocess.Popen` starts it, in a session of its own."""
+    """A program started by `subprocess.Popen` in its own session."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any) -> None:
         self.mark = MARK + secrets.token_hex(16)
@@ -40,9 +41,10 @@ class ProcessTree:
         self.is_whole = True
 
     def has_ended(self) -> bool:
-        """Whether the program itself, whatever it has started, came to its end.
+        """Whether the program itself has ended, regardless of the processes that it started.
 
-        Its number is kept until `end`, so that the group of that number is still its own.
+        Its process number stays reserved until `end`, so that the process group of that number is still the
+        program's.
         """
         if not hasattr(os, "waitid"):
             return self.process.poll() is not None
@@ -52,7 +54,7 @@ class ProcessTree:
             return True
 
     def end(self) -> int | None:
-        """Kill all of it; return the program's exit status, None where the system does not let go of it."""
+        """Kill all its processes and return the program's exit status; None if the system does not release it."""
         if self.is_whole:
             with undisturbed():
                 self.kill()
@@ -62,9 +64,9 @@ class ProcessTree:
         return self.process.returncode
 
     def kill(self) -> None:
-        """Kill processes until none is left, or the system keeps one.
+        """Kill processes until none is left or the time is over.
 
-        One that was killed shows neither its environment nor its session any more, while it still ends.
+        A killed process that has not quite ended no longer shows its environment or session, so its number is kept.
         """
         deadline = time.monotonic() + END_SECONDS
         killed: set[int] = set()
@@ -82,11 +84,11 @@ class ProcessTree:
 
     @staticmethod
     def numbers() -> set[int]:
-        """The numbers of all processes of this user that run, where the system tells."""
+        """The numbers of all running processes of this user; none on systems without /proc."""
         return {each.number for each in running_processes(b"")}
 
     def alive(self) -> set[int]:
-        """The numbers of all processes that belong to the program and run, where the system tells."""
+        """The numbers of all running processes that belong to the program; none on systems without /proc."""
         running = list(running_processes(f"{self.mark}=1".encode()))
         first = self.process.pid
         found = {each.number for each in running if each.marked or first in (each.number, each.session)}
@@ -98,7 +100,7 @@ class ProcessTree:
 
 
 class Running(NamedTuple):
-    """A process of this user that has not ended; `marked` where it inherited the environment of a program."""
+    """A process of this user that has not ended; `marked` if it inherited the program's environment variable."""
 
     number: int
     parent: int
@@ -107,7 +109,7 @@ class Running(NamedTuple):
 
 
 def running_processes(variable: bytes) -> Iterator[Running]:
-    """All processes of this user, marked where they inherited a variable; none on systems without /proc."""
+    """All processes of this user, marked if they inherited a variable; none on systems without /proc."""
     if not PROCESSES.is_dir():
         return
     for number in filter(str.isdecimal, os.listdir(PROCESSES)):
@@ -133,7 +135,7 @@ def content(path: str) -> bytes:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Keep signals back until the end of the block: what starts or ends processes is not left half done."""
+    """Hold signals back until the end of the block, so that starting or ending a process is never interrupted."""
     numbers = [] if threading.current_thread() is not threading.main_thread() else known(KEPT_BACK)
     came: list[int] = []
     before = {number: signal.getsignal(number) for number in numbers}
@@ -150,14 +152,14 @@ def undisturbed() -> Iterator[None]:
 
 
 class Ended(KeyboardInterrupt):
-    """A signal asked this process to end; like an interrupt from the keyboard it is nobody's error."""
+    """A signal asked this process to end; like a keyboard interrupt, this is not an error."""
 
 
 @contextmanager
 def ending_in_order() -> Iterator[None]:
-    """Where a signal would end this process at once, leave the block first, so that programs end that it started.
+    """If a signal would end this process at once, leave the block first, so that the programs it started are ended.
 
-    A signal that is ignored, or that has a handler already, is left alone; so are all outside the main thread.
+    A signal that is ignored or already has a handler is left alone, and so are all signals outside the main thread.
     """
     here = threading.current_thread() is threading.main_thread()
     handled = [number for number in known(ENDING) if here and signal.getsignal(number) is signal.SIG_DFL]
@@ -165,7 +167,7 @@ def ending_in_order() -> Iterator[None]:
 
     def end(number: int, _: object) -> None:
         came.append(number)
-        if len(came) == 1:  # what follows finds the block being left
+        if len(came) == 1:  # later signals arrive while the block is being left
             raise Ended
 
     try:
@@ -180,12 +182,12 @@ def ending_in_order() -> Iterator[None]:
 
 
 def known(names: Sequence[str]) -> list[int]:
-    """The numbers of signals, as far as the system has them."""
+    """The numbers of the signals that the system has."""
     return [int(getattr(signal, name)) for name in names if hasattr(signal, name)]
 
 
 def how(status: int | None) -> str:
-    """A process's end, in words.
+    """How a process ended, in words.
 
     >>> how(7), how(-9)
     ('with status 7', 'by signal 9')

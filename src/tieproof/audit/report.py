@@ -1,4 +1,4 @@
-"""What an audit comes to."""
+"""The report of an audit: its findings, and whether the evaluator is exploitable or held."""
 
 import json
 import os
@@ -10,18 +10,18 @@ from tieproof.audit.verdicts import Finding, Verdict, worst
 from tieproof.errors import InputError
 
 BASELINE = "random embeddings"
-"""What findings on the comparison itself are called, which is no attack."""
+"""The name of findings on the scores of random embeddings themselves, which are not an attack."""
 
 
 @dataclass(frozen=True)
 class AuditReport:
-    """A finding for every attack and measure, in the order of the registry.
+    """The findings of an audit, one for each attack and measure, in the order of the registry.
 
-    evaluator : its name
-    takes : how it was called
-    seed : that of all random numbers
-    items, queries : how many there were of each, usually
-    power : for each measure, the gain of a blind system that would hardly have been missed
+    evaluator : the evaluator's name
+    takes : the arguments that it was called with
+    seed : the seed of all random numbers
+    items, queries : the usual number of each
+    power : for each measure, the gain of a blind system that the audit would hardly have missed
     """
 
     evaluator: str
@@ -39,11 +39,11 @@ class AuditReport:
 
     @property
     def held(self) -> bool:
-        """Whether nothing at all was found."""
+        """Whether every finding is harmless."""
         return all(finding.verdict.harmless for finding in self.findings)
 
     def finding(self, attack: str, measure: str | None = None) -> Finding:
-        """The worst finding on an attack, on one measure or on all."""
+        """The worst finding on an attack, for one measure or for all of them."""
         found = [
             finding for finding in self.findings if finding.attack == attack and measure in (None, finding.measure)
         ]
@@ -56,7 +56,7 @@ class AuditReport:
         return worst(found)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain numbers, strings and dictionaries."""
+        """The whole report as plain numbers, strings, lists and dictionaries."""
         return {
             "evaluator": self.evaluator,
             "takes": self.takes,
@@ -74,13 +74,13 @@ class AuditReport:
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """A text to paste into an issue."""
+        """The report as Markdown, to paste into an issue."""
         from tieproof.views.text.audit import markdown
 
         return markdown(self)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a page to look at and to send (extra `report`): one file, ending in .html, that needs no network."""
+        """Write the report as a self-contained HTML page (extra `report`): one .html file that needs no network."""
         from tieproof.views.pages.audit import report
 
         return report(self, path)
@@ -98,6 +98,6 @@ class AuditReport:
         return render(self)
 
     def __repr__(self) -> str:
-        """How many findings of the audit are bad, in short."""
+        """The evaluator's name and the number of bad findings."""
         bad = sum(not finding.verdict.harmless for finding in self.findings)
         return f"<AuditReport of {self.evaluator}: {bad} of {len(self.findings)} findings are bad>"

@@ -1,4 +1,4 @@
-"""Lines of Python that show a finding again, in another process."""
+"""Lines of Python that reproduce a finding in another process."""
 
 import ast
 import os
@@ -21,11 +21,11 @@ from tieproof.measures import Measure
 DEFAULTS = Options()
 CHOSEN = ("attacks", "skip")
 ON_ALL_LAYOUTS = "zeros"
-"""An attack that asks for random embeddings on every layout."""
+"""An attack that scores random embeddings on every layout."""
 
 
 def reproducing(evaluator: Evaluator | str, options: Options) -> Callable[[Finding], str]:
-    """What makes a line of Python for a finding; an empty one where none would show it in another process."""
+    """A function that makes the line of Python for a finding; the line is empty if none would reproduce it."""
     spelled, imports = called(evaluator)
     said = {name: value for name, value in in_words(options).items() if value != in_words(DEFAULTS)[name]}
     if spelled is None or not all(map(can_be_written, said.values())):
@@ -44,7 +44,7 @@ def reproducing(evaluator: Evaluator | str, options: Options) -> Callable[[Findi
 
 
 def called(evaluator: Evaluator | str) -> tuple[str | None, str]:
-    """What stands for the evaluator in a call of the audit, None where nothing does; and what goes before."""
+    """The expression for the evaluator in a call of the audit, None if there is none, and the imports before it."""
     if isinstance(evaluator, Command):
         return f"Command({evaluator.template!r})", "from tieproof.audit import Command; "
     name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
@@ -55,7 +55,7 @@ def called(evaluator: Evaluator | str) -> tuple[str | None, str]:
 
 
 def folder_to_add(package: str) -> str | None:
-    """The folder of a package, where another process that starts here would not find it by itself."""
+    """The folder of a package that another process, started in the same folder, would not find; None if it would."""
     with suppress(ImportError, ValueError):
         spec = find_spec(package)
         places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
@@ -66,14 +66,14 @@ def folder_to_add(package: str) -> str | None:
 
 
 def is_searched(folder: Path) -> bool:
-    """Whether any process that starts here imports from a folder."""
+    """Whether any process that is started in the current folder searches a folder for imports."""
     own = [Path.cwd(), *map(Path, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))]
     installed = [Path(path).resolve() for path in (*sysconfig.get_paths().values(), site.getusersitepackages())]
     return folder in [path.resolve() for path in own] or folder in installed
 
 
 def in_words(options: Options) -> dict[str, Any]:
-    """The options but for the choice of attacks; measures by their names."""
+    """The options without the choice of attacks, and with measures by their names."""
     found = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in CHOSEN}
     if isinstance(found["measure"], Mapping):
         found["measure"] = {name: str(measure) for name, measure in found["measure"].items()}
@@ -83,7 +83,7 @@ def in_words(options: Options) -> dict[str, Any]:
 
 
 def can_be_written(value: Any) -> bool:
-    """Whether a value is the same when it is read from its spelling.
+    """Whether reading the `repr` of a value gives an equal value.
 
     >>> can_be_written({"batch_size": [1, 64]}), can_be_written({"sort": [sorted]})
     (True, False)

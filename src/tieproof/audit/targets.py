@@ -1,4 +1,4 @@
-"""What is audited: a function, the name of one, or a command that reads TREC files."""
+"""The evaluators that can be audited: a function, the name of one, or a command that reads TREC files."""
 
 import importlib
 import os
@@ -16,23 +16,23 @@ from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
 
 MEAN = "all"
-"""What trec_eval calls the mean over all queries."""
+"""The name that trec_eval prints for the mean over all queries."""
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.05
 """Seconds between two looks at a program."""
 
 
 def load(name: str) -> Evaluator:
-    """The function called `package.module:function`; its module is imported, which runs it.
+    """Import the function named `package.module:function`; importing runs the code of its module.
 
-    Modules in the current folder are found, then and later.
+    The current folder is added to the search path, so that modules in it are found now and later.
 
     >>> load("math:hypot")(3, 4)
     5.0
     """
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
-        raise InputError(f"'{name}' is no evaluator; write package.module:function.")
+        raise InputError(f"'{name}' does not name an evaluator: write package.module:function.")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -43,15 +43,15 @@ def load(name: str) -> Evaluator:
         raise InputError(f"{module_name} cannot be imported: {described(error)}.") from error
     for part in path.split("."):
         if not hasattr(found, part):
-            raise InputError(f"{module_name} has no '{path}'; write package.module:function.")
+            raise InputError(f"{module_name} has no '{path}': write package.module:function.")
         found = getattr(found, part)
     if not callable(found):
-        raise InputError(f"'{name}' is a {type(found).__name__}, not a function.")
+        raise InputError(f"'{name}' is of type {type(found).__name__}, but must be a function.")
     return found  # type: ignore[no-any-return]
 
 
 def name_of(evaluator: Evaluator) -> str | None:
-    """The name by which another process finds the same function, if there is one.
+    """The name by which another process can import the same function; None if it has no such name.
 
     >>> import math
     >>> name_of(math.hypot), name_of(lambda x: x)
@@ -67,18 +67,19 @@ def name_of(evaluator: Evaluator) -> str | None:
 
 
 class Command:
-    """An evaluator that is a program: it reads a file of judgments and a run, and prints numbers.
+    """An evaluator that is a program: it reads a qrels file and a run file, and prints numbers.
 
-    template : such as `trec_eval -m map {qrels} {run}`; no shell reads it, and paths are put in as they are. Where a
-        shell is wanted, they are its arguments, "$1" and "$2" of its script: `sh -c '…' sh {qrels} {run}`
+    template : such as `trec_eval -m map {qrels} {run}`. No shell interprets it, and paths are inserted unquoted. If
+        you need a shell, pass the paths as the arguments "$1" and "$2" of its script: `sh -c '…' sh {qrels} {run}`
 
-    Its numbers are those of lines `measure all number`, as trec_eval prints them, or the last number it prints.
+    The program's numbers are read from lines `measure all number`, as trec_eval prints them; without such lines, its
+    number is the last one that it prints.
     """
 
     def __init__(self, template: str) -> None:
         for field in ("{qrels}", "{run}"):
             if field not in template:
-                raise InputError(f"The command lacks {field}, where the path of that file goes: {template}")
+                raise InputError(f"The command has no {field}; put it where the path of that file goes: {template}")
         try:
             self.words = shlex.split(template)
         except ValueError as error:
@@ -86,9 +87,9 @@ class Command:
         self.template = template
 
     def __call__(self, qrels: str, run: str) -> float | dict[str, float]:
-        """Run it on two files; ValueError with its last words where it fails.
+        """Run the program on two files; ValueError with the end of its output if it fails.
 
-        Whatever it has started ends with it. In an audit it has the time limit of a call.
+        All processes that the program started are ended with it. In an audit the time limit of a call applies.
         """
         paths = {"qrels": qrels, "run": run}
         words = [re.sub(r"\{(qrels|run)\}", lambda found: paths[found[1]], word) for word in self.words]
@@ -147,7 +148,7 @@ def numbers_of(text: str) -> float | dict[str, float]:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a number, or nan."""
+    """Whether a word can be read as a number (or nan)."""
     try:
         float(word)
     except ValueError:

@@ -1,6 +1,7 @@
-"""Against the truth: whether what an evaluator prints lies in the interval, where its measure is one of ours.
+"""The attack by the truth, which tests whether a number is inside the interval that tieproof computes.
 
-The interval goes from the lowest to the highest value over all orderings of tied items; without ties it is a number.
+The interval reaches from the lowest to the highest value over all orderings of tied items. Without ties both are
+equal.
 """
 
 import math
@@ -21,18 +22,18 @@ from tieproof.ties import Estimate
 
 NAME = "interval"
 TOLERANCE = 1e-4
-"""What may be outside: in float32, items that are nearly tied may change places."""
+"""How far outside a number may be, because float32 rounding may swap items that are nearly tied."""
 
 
 def claimed(examination: Examination, measure: str) -> Measure | None:
-    """Our measure that the evaluator's number of this name is said to be."""
+    """The measure of tieproof that the evaluator's number of this name is declared to be; None if there is none."""
     said = examination.options.measure
     name = said.get(measure) if isinstance(said, Mapping) else said
     return None if name is None else parse(name)
 
 
 def inside_of_truth(examination: Examination) -> Iterator[Finding]:
-    """A finding on each data and measure that is one of ours."""
+    """A finding on each data set and each number that is declared to be a measure of tieproof."""
     for data in DATA:
         case = data_case(examination, data)
         outcome = examination.score(case)
@@ -46,12 +47,12 @@ def inside_of_truth(examination: Examination) -> Iterator[Finding]:
 
 
 def truth(examination: Examination, case: Case, measure: Measure) -> Estimate[float]:
-    """The interval that tieproof gives for a measure of a case."""
+    """The estimate by tieproof of a measure on a case."""
     return result_of(examination, case, measure)[measure]
 
 
 def result_of(examination: Examination, case: Case, measure: Measure) -> Result:
-    """Our evaluation of the case."""
+    """The evaluation of a case by tieproof."""
     options: dict[str, Any] = {"measures": [measure]}
     kind, distance = examination.convention.kind, examination.options.distance
     if kind == "leave-one-out":
@@ -65,7 +66,7 @@ def result_of(examination: Examination, case: Case, measure: Measure) -> Result:
 
 
 def placed(name: str, value: float, estimate: Estimate[float], where: str) -> Finding:
-    """The finding on where a value lies: inside the interval or outside."""
+    """The finding on whether a value is inside the interval of an estimate."""
     lower, expected, upper = estimate.lower, estimate.expected, estimate.upper
     place = place_of(value, estimate)
     verdict = {"outside": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}.get(place, Verdict.HELD)
@@ -74,7 +75,7 @@ def placed(name: str, value: float, estimate: Estimate[float], where: str) -> Fi
 
 
 def place_of(value: float, estimate: Estimate[float]) -> str:
-    """In words, where a value lies in an interval.
+    """The position of a value relative to the interval of an estimate, in words.
 
     >>> place_of(0.5, Estimate(0.25, 0.5, 1.0, 0.1)), place_of(0.2, Estimate(0.25, 0.5, 1.0, 0.1))
     ('the expected value', 'outside')
@@ -97,8 +98,8 @@ register(
     Attack(
         NAME,
         "truth",
-        "tied and other data, as `measure` of tieproof is computed from it",
-        "What a measure scores is what some ordering of the tied items scores.",
+        "tied and other data, on which tieproof computes `measure`, too",
+        "Some ordering of the tied items must give the measure that value.",
         f"{PAPER}, section 4.1",
         inside_of_truth,
         lambda convention, options: options.measure is not None,

@@ -1,4 +1,4 @@
-"""What can be said of an attack, from the least to the worst, and a finding, which says it with numbers."""
+"""The verdicts on an attack, from the best to the worst, and the finding, which adds the numbers to a verdict."""
 
 import math
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Verdict(StrEnum):
-    """Sorted from the least to the worst; each has its meaning."""
+    """A verdict on an attack. They are sorted from the best to the worst, and each has a `meaning`."""
 
     HELD = "held"
     REFUSED = "refused"
@@ -27,30 +27,30 @@ class Verdict(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """The verdict in a sentence."""
+        """What the verdict means, in a sentence."""
         return MEANINGS[self]
 
     @property
     def harmless(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether the verdict means that nothing is wrong."""
         return self in (Verdict.HELD, Verdict.REFUSED, Verdict.NOT_A_MEAN)
 
 
 MEANINGS = {
-    Verdict.HELD: "The attack gains nothing, or the change changes nothing but rounding.",
-    Verdict.REFUSED: "The evaluator refuses the input with an error that says something.",
-    Verdict.NOT_A_MEAN: "The number is not the mean of the values of single queries; nor was it declared to be one.",
+    Verdict.HELD: "The attack gains nothing, or the change of the data changes the number by no more than rounding.",
+    Verdict.REFUSED: "The evaluator refuses the input with an error that has a message.",
+    Verdict.NOT_A_MEAN: "The number is not the mean of the values of single queries, nor declared to be one.",
     Verdict.DEPENDS_ON_ORDER: "The same data in another order gives another number.",
-    Verdict.CHANGES: "What must not matter changes the number.",
-    Verdict.ALWAYS_THE_SAME: "All random embeddings score the same, so that nothing can be compared.",
-    Verdict.OUTSIDE: "The number is one that no ordering of the tied items scores.",
-    Verdict.NOT_A_NUMBER: "It returns NaN.",
-    Verdict.CRASHED: "It fails without refusing, returns no number, or takes its process with it.",
-    Verdict.TIMED_OUT: "It takes longer than the time limit.",
-    Verdict.TOO_MUCH_OUTPUT: "It prints or returns without measure.",
-    Verdict.OUT_OF_RANGE: "The number leaves the limits of the measure.",
-    Verdict.GAINS_A_LITTLE: "A blind system gains more than luck explains, but no more than one random embedding "
-    "may, or than another kind of average explains.",
+    Verdict.CHANGES: "A change of the data that must not matter changes the number.",
+    Verdict.ALWAYS_THE_SAME: "All random embeddings have the same score, so that nothing can be compared with them.",
+    Verdict.OUTSIDE: "No ordering of the tied items gives this number.",
+    Verdict.NOT_A_NUMBER: "The evaluator returns NaN.",
+    Verdict.CRASHED: "The evaluator fails without refusing the input, returns no number, or ends its process.",
+    Verdict.TIMED_OUT: "The evaluator takes longer than the time limit.",
+    Verdict.TOO_MUCH_OUTPUT: "The evaluator prints or returns more than the audit accepts.",
+    Verdict.OUT_OF_RANGE: "The number is outside the limits of the measure.",
+    Verdict.GAINS_A_LITTLE: "A blind system gains more than luck explains, but no more than a single random "
+    "embedding may gain, or no more than the kind of average explains.",
     Verdict.EXPLOITABLE: "A system that never looks at its input scores more than random embeddings do.",
 }
 
@@ -59,16 +59,16 @@ MEANINGS = {
 class Finding:
     """The verdict on one attack, and the worst input seen.
 
-    attack, measure : their names; an evaluator that returns a single number calls it "score"
-    verdict : what it comes to
-    score : what the evaluator gave for that input; None where it gave no number
-    random_mean, random_std : the mean of random embeddings on the same labels, and the standard deviation of one;
-        None where they are not compared
-    deviations : how many of these standard deviations the score is better than the mean
+    attack, measure : the names of both; the measure is "score" if the evaluator returns a single number
+    verdict : the verdict on the attack
+    score : the number that the evaluator gave for that input; None if it gave no number
+    random_mean, random_std : the mean score of random embeddings on the same labels, and the standard deviation of
+        the score of a single one; None if the score is not compared with them
+    deviations : by how many of these standard deviations the score is better than the mean
     detail : the input and the numbers, in words
-    reproduce : one line of Python that prints the score, or the detail where there is no score; empty where no line
-        shows it in another process
-    renamed : the verdict where documents have random names, for an exploit that was seen under names in order
+    reproduce : one line of Python that prints the score, or the detail if there is no score; empty if no line can
+        reproduce the finding in another process
+    renamed : the verdict when documents have random names, for an exploit found while documents were named in order
     """
 
     attack: str
@@ -83,7 +83,7 @@ class Finding:
     renamed: Verdict | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; what is not finite is None, as JSON has no word for it."""
+        """The finding as plain values; numbers that are not finite are None, because JSON cannot represent them."""
         found = asdict(self) | {"verdict": str(self.verdict), "renamed": self.renamed and str(self.renamed)}
         return {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -92,7 +92,7 @@ class Finding:
 
 
 def worst(findings: Iterable[Finding]) -> Finding:
-    """The finding with the worst verdict; among equals the one that is best against random embeddings."""
+    """The finding with the worst verdict; among equal verdicts, the one with the most deviations above random."""
     order = list(Verdict)
 
     def badness(finding: Finding) -> tuple[int, float]:

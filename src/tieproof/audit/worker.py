@@ -1,4 +1,4 @@
-"""The other end of `isolation.py`: reads cases from a socket, and answers each with a line of JSON."""
+"""The process that `isolation.py` starts: it reads cases from a socket and answers each with a line of JSON."""
 
 import json
 import socket
@@ -13,7 +13,7 @@ from tieproof.errors import InputError
 
 
 def main() -> None:
-    """Serve until there is nothing more to read."""
+    """Answer requests until the socket is closed."""
     descriptor, name, *takes = sys.argv[1:]
     connection = socket.socket(fileno=int(descriptor))
     connection.set_inheritable(False)  # not for programs that the evaluator starts
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def read(connection: socket.socket, length: int) -> bytes:
-    """So many bytes; fewer where the other process has ended."""
+    """Read a number of bytes; fewer if the other process has ended."""
     found = bytearray()
     while len(found) < length and (more := connection.recv(length - len(found))):
         found += more
@@ -40,5 +40,5 @@ def read(connection: socket.socket, length: int) -> bytes:
 
 
 def say(number: bytes, answer: object, connection: socket.socket) -> None:
-    """A line for the other process."""
+    """Send the other process one line, after the number of its request."""
     connection.sendall(number + json.dumps(answer).encode("ascii") + b"\n")

@@ -1,13 +1,13 @@
-"""Evaluations in parts: data that is not in memory, on one machine or on many.
+"""Evaluations in parts, of data that does not fit into memory, on one machine or on many.
 
-    layout.py    which parts there are, for a budget
-    seen.py      one look at all rows first
-    tasks.py     what is done for a part: pure functions, which the engine counts for
-    ledger.py    where counts are kept, so that a killed evaluation goes on where it was
+    layout.py    how data is divided into parts, for a budget
+    seen.py      a first pass over all rows
+    tasks.py     the work on a part: pure functions that call the engine
+    ledger.py    the storage of counts, so that a killed evaluation can be continued
     local.py     tasks in this process
     on_ray.py    tasks on a Ray cluster
 
-Counts are integers that add up: neither the parts nor their order nor where they are counted can matter.
+Counts are integers that are added up, so that neither the parts nor their order nor their machine can matter.
 """
 
 from tieproof.cluster.evaluation import count_all, survey

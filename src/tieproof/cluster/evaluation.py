@@ -1,4 +1,4 @@
-"""The whole evaluation: a survey of all rows, counts of all parts, and from these the ties of each query."""
+"""The whole evaluation: a survey of all rows, the counts of all parts, and the ties of each query from the counts."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -22,34 +22,34 @@ from tieproof.problem import Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import IntArray, Ties
 
 SURVEYED = 2**26
-"""Bytes of rows that are looked at as one."""
+"""The most bytes of rows that are surveyed by one task."""
 
 RESUMED = 8
-"""Blocks that a checkpoint has at least, where there are enough queries: more than one, to go on with the others."""
+"""The fewest blocks of a checkpoint, if there are enough queries, so that finished blocks are not counted again."""
 
 
 BYTES_PER_COUNT = 16
-"""What is kept of a tie: two numbers."""
+"""The bytes that are kept for each tie: two numbers."""
 
 
 PARTS_EACH = 4
-"""Parts for each worker, about, so that all have work to the end."""
+"""The approximate number of parts for each worker, so that all workers have work until the end."""
 
 
 class Runner(Protocol):
-    """Where tasks are done; each answer comes when its task is done.
+    """Runs tasks; each answer is returned when its task has ended.
 
-    workers : how many tasks are done at a time
+    workers : the number of tasks that run at the same time
     """
 
     workers: int
 
     def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
-        """What is known of the rows of each span, in order."""
+        """Survey the rows of each span; yields in order."""
         ...
 
     def count(self, job: Job, units: Sequence[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
-        """What each unit counts, in any order."""
+        """The counts of each unit, in any order."""
         ...
 
     def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
@@ -58,14 +58,14 @@ class Runner(Protocol):
 
 
 class Surveyed(NamedTuple):
-    """What is known of the queries and of the gallery, which is the same in leave-one-out."""
+    """The survey of the queries and of the gallery, which are the same in leave-one-out."""
 
     queries: Seen
     items: Seen
 
 
 def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) -> Surveyed:
-    """Look at all rows; `words` belong to the queries and to the items."""
+    """Survey all rows; `words` belong to the queries and to the items."""
     queries = look_at(problem, problem.queries, words[0], runner)
     return Surveyed(
         queries, queries if problem.gallery is None else look_at(problem, problem.gallery, words[1], runner)
@@ -73,7 +73,7 @@ def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) 
 
 
 def look_at(problem: ShardedProblem, rows: RankedRows, words: Words, runner: Runner) -> Seen:
-    """Look at the rows of one side, some megabytes at a time, and never at two shards as one."""
+    """Survey the rows of queries or gallery, some megabytes at a time, and never across two shards."""
     size = max(1, SURVEYED // rows.row_bytes)
     bounds = rows.source.bounds.tolist()
     spans = [
@@ -97,8 +97,8 @@ def count_all(
 ) -> TiesByPart:
     """The ties of all queries, counted in parts.
 
-    relevant : a word for each query, of what is relevant to it and what it leaves out
-    checkpoint : where counts are written down, and found again
+    relevant : a word for each query, computed from its relevant and excluded items
+    checkpoint : the folder where counts are stored and found again; None for no checkpoint
     """
     # Pairs of blocks are half the square of their number.
     at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))
@@ -110,7 +110,7 @@ def count_all(
 
 
 def title_of(job: Job, seen: Surveyed, relevant: Words) -> dict[str, str]:
-    """What a checkpoint is known by; the order of the items counts."""
+    """The properties by which a checkpoint is recognised; the order of the items is one of them."""
     whole, layout = job.problem.whole, job.layout
     data = digest(*(words.tobytes() for words in (seen.queries.digests, seen.items.digests, relevant)))
     parts = digest(*(block.tobytes() for block in layout.blocks), repr(layout.groups).encode())
@@ -119,7 +119,7 @@ def title_of(job: Job, seen: Surveyed, relevant: Words) -> dict[str, str]:
 
 
 def counted(job: Job, watch: Watch, runner: Runner, kept: FolderLedger | None) -> Iterator[tuple[IntArray, Ties]]:
-    """The ties of all queries, part after part, once all is counted."""
+    """The ties of all queries, part by part, after everything has been counted."""
     problem, layout = job.problem, job.layout
     units = layout.units()
     budget = share_of_engine(problem.whole.budget)
@@ -139,12 +139,12 @@ def counted(job: Job, watch: Watch, runner: Runner, kept: FolderLedger | None) -
 
 
 def few(queries: IntArray) -> list[IntArray]:
-    """Some queries at a time, whose excluded items are listed."""
+    """The queries in small parts, whose excluded items are listed at the same time."""
     return np.array_split(queries, -(-len(queries) // 256))
 
 
 def room_for_counts(job: Job, stack: ExitStack) -> Ledger:
-    """Memory for the counts of all blocks, or a folder that is gone when the stack is."""
+    """A ledger in memory if the counts of all blocks fit, otherwise in a folder that is removed with the stack."""
     whole = job.problem.whole
     if BYTES_PER_COUNT * int(whole.relevance.at_most().sum()) <= share_of_engine(whole.budget).memory // 4:
         return MemoryLedger()

@@ -1,6 +1,6 @@
-"""How an evaluation is cut: blocks of queries, and groups of items that these are counted against.
+"""How an evaluation is divided: into blocks of queries, and groups of items that blocks are counted against.
 
-In leave-one-out the queries are the items: blocks are counted against blocks, each pair of them once for both.
+In leave-one-out the queries are the items: blocks are counted against blocks, each pair of blocks once for both.
 """
 
 import math
@@ -16,23 +16,23 @@ from tieproof.problem import Budget, ShardedProblem
 from tieproof.ties import IntArray
 
 BYTES_BESIDE = 160
-"""What a row takes beside its numbers: what is known of it, its label, its place (measured)."""
+"""The bytes of a row in addition to its numbers, for its computed properties, label and index (measured)."""
 
 BYTES_PER_PAIR = 60
-"""What a pair of a query and a relevant item takes while it is counted, with its rank and its counts, handed on."""
+"""The bytes of a pair of a query and a relevant item during counting, with its rank and its counts."""
 
 SMALLEST_BUDGET = 16 * 2**20
-"""Smaller budgets are treated as this."""
+"""The smallest budget in bytes; smaller ones are raised to it."""
 
 SMALLEST_BLOCK = 2**11
-"""Queries of a block, at least, where a number of blocks is asked for: fewer are counted at a higher price each."""
+"""The fewest queries of a block if a number of blocks is requested; smaller blocks cost more per query."""
 
 
 class Sizes(NamedTuple):
-    """How much fits into memory together.
+    """How much fits into memory at the same time.
 
-    rows : of a block, with the further items that are relevant to it, or of a group
-    pairs : of queries of a block and items that are relevant to them
+    rows : the most rows of a block together with its relevant items, or of a group
+    pairs : the most pairs of a query of a block and a relevant item
     """
 
     rows: int
@@ -40,19 +40,19 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, problem: ShardedProblem, memory: int) -> "Sizes":
-        """Half of the memory is for rows: those of two blocks, or of a block and a group, and again joined."""
+        """The sizes for a memory, half of which is for rows: of two blocks, or a block and a group, and joined."""
         whole = max(memory, SMALLEST_BUDGET)
         rows = whole // 8 // (problem.row_bytes + BYTES_BESIDE)
         return cls(max(1, rows), max(1, whole // 4 // BYTES_PER_PAIR))
 
 
 def share_of_engine(budget: Budget) -> Budget:
-    """The budget of the engine where rows take their half of it."""
+    """The budget of the engine if rows take half of the memory."""
     return Budget(max(budget.memory, SMALLEST_BUDGET) // 2, budget.threads)
 
 
 def beside_rows(problem: ShardedProblem, rows: int) -> Budget:
-    """The budget of the engine where so many rows are in memory, some of them twice."""
+    """The budget of the engine if a number of rows is in memory (rows that are there twice count twice)."""
     memory, threads = max(problem.whole.budget.memory, SMALLEST_BUDGET), problem.whole.budget.threads
     return Budget(memory - rows * (problem.row_bytes + BYTES_BESIDE), threads)
 
@@ -63,41 +63,41 @@ def fits(problem: ShardedProblem) -> bool:
 
 
 def beside_all_rows(problem: ShardedProblem) -> Budget:
-    """The budget of the engine where all rows are in memory."""
+    """The budget of the engine if all rows are in memory."""
     return beside_rows(problem, len(problem.queries) + (0 if problem.gallery is None else len(problem.gallery)))
 
 
 class Unit(NamedTuple):
-    """What is counted, and written down, as one: a block against all groups, or in leave-one-out two blocks."""
+    """What is counted and stored together: a block against all groups or, in leave-one-out, two blocks."""
 
     block: int
     other: int | None = None
 
     @property
     def blocks(self) -> list[int]:
-        """The blocks whose queries are counted for; a block with itself is one."""
+        """The blocks whose queries get counts; one block if it is counted against itself."""
         return [self.block] if self.other in (None, self.block) else [self.block, int(self.other or 0)]
 
     def __str__(self) -> str:
-        """A name for files."""
+        """The name of the unit's file."""
         return f"{self.block:06d}" if self.other is None else f"{self.block:06d}-{self.other:06d}"
 
 
 class Layout(NamedTuple):
-    """Blocks of queries (their numbers), and groups of items, the rows start … stop-1 each; none in leave-one-out."""
+    """Blocks of query indices, and groups of items as (start, stop) of their rows; no groups in leave-one-out."""
 
     blocks: list[IntArray]
     groups: list[tuple[int, int]]
 
     def units(self) -> list[Unit]:
-        """All that is to be counted."""
+        """All units that must be counted."""
         count = len(self.blocks)
         if self.groups:
             return [Unit(block) for block in range(count)]
         return [Unit(block, other) for block in range(count) for other in range(block, count)]
 
     def pairs_of(self, unit: Unit) -> int:
-        """How many pairs of a query and an item a unit counts."""
+        """The number of pairs of a query and an item that a unit counts."""
         own = len(self.blocks[unit.block])
         if unit.other is None:
             return own * self.groups[-1][1]
@@ -105,9 +105,9 @@ class Layout(NamedTuple):
 
 
 def make_layout(problem: ShardedProblem, at_least: int = 1) -> Layout:
-    """Blocks and groups that fit into the memory; at least so many of either, as far as that pays.
+    """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small.
 
-    Groups end where shards end, where these are small enough.
+    Groups end at the ends of shards, if the shards are small enough.
     """
     sizes = Sizes.of(problem, problem.whole.budget.memory)
     few = max(SMALLEST_BLOCK, -(-len(problem.queries) // at_least))
@@ -119,7 +119,7 @@ def make_layout(problem: ShardedProblem, at_least: int = 1) -> Layout:
 
 
 def groups_of(bounds: list[int], most: int) -> Iterator[tuple[int, int]]:
-    """Consecutive rows, at most so many: whole shards where several fit, else parts of one."""
+    """Groups of at most `most` consecutive rows: whole shards if they fit, otherwise parts of one shard."""
     start = 0
     for first, last in pairwise(bounds):
         if last - start <= most:
@@ -135,7 +135,7 @@ def groups_of(bounds: list[int], most: int) -> Iterator[tuple[int, int]]:
 
 
 def blocks_of(problem: ShardedProblem, wanted: Sizes, most: Sizes) -> Iterator[IntArray]:
-    """Queries whose relevant items are common ones, as far as there are such, in blocks of the wanted size."""
+    """Blocks of the wanted size; queries with common relevant items are in the same block as far as possible."""
     relevance = problem.whole.relevance
     order, pairs = relevance.order()[0], np.cumsum(relevance.at_most()[relevance.order()[0]])
     number = -(-len(order) // wanted.rows)
@@ -145,7 +145,7 @@ def blocks_of(problem: ShardedProblem, wanted: Sizes, most: Sizes) -> Iterator[I
 
 
 def halved(relevance: Relevance, queries: IntArray, most: Sizes) -> Iterator[IntArray]:
-    """The queries, or halves of them until each fits, with all that is relevant to it."""
+    """The queries, halved until each part fits into memory with all its relevant items."""
     related = relevance.related(queries)
     own = np.setdiff1d(queries, related) if relevance.leave_one_out else queries
     rows, pairs = len(own) + len(related), int(relevance.at_most()[queries].sum())
@@ -157,8 +157,8 @@ def halved(relevance: Relevance, queries: IntArray, most: Sizes) -> Iterator[Int
     else:
         factor = math.ceil(10 * max(rows / most.rows, pairs / most.pairs)) / 10
         raise InputError(
-            f"The memory holds {most.rows:,} rows and {most.pairs:,} relevant items beside what they are counted "
-            f"against, and query {queries[0]} has {len(related):,} relevant items, which are ranked together. "
+            f"The memory has room for {most.rows:,} rows and {most.pairs:,} relevant items of a block, but query "
+            f"{queries[0]} has {len(related):,} relevant items, which must be ranked together. "
             f"Let memory be {factor:.1f} times as large.",
             "memory",
         )

@@ -1,4 +1,4 @@
-"""Where counts are kept until all of them are there: in memory, or written down in a folder."""
+"""The storage of counts until all of them are complete: in memory or in a folder."""
 
 import hashlib
 import json
@@ -15,18 +15,18 @@ from tieproof.errors import InputError
 from tieproof.whole_files import UNFINISHED, atomic_write
 
 TITLE = "tieproof.json"
-"""The file of a checkpoint that says what it is of."""
+"""The file of a checkpoint that identifies its evaluation."""
 
 
 class Ledger(Protocol):
-    """Counts of units, each of which is kept once."""
+    """The counts of units, each of which is stored once."""
 
     def __contains__(self, unit: Unit) -> bool:
-        """Whether the counts of a unit are here already."""
+        """Whether the counts of a unit are stored already."""
         ...
 
     def keep(self, unit: Unit, counts: list[Others]) -> None:
-        """Keep what a unit counted, for each of its blocks."""
+        """Store the counts of a unit, for each of its blocks."""
         ...
 
     def of_block(self, block: int) -> Others:
@@ -35,27 +35,27 @@ class Ledger(Protocol):
 
 
 class MemoryLedger:
-    """Sums in memory."""
+    """A ledger in memory, which keeps the sums of blocks."""
 
     def __init__(self) -> None:
         self.sums: dict[int, Others] = {}
 
     def __contains__(self, unit: Unit) -> bool:
-        """Nothing is here that was not counted just now."""
+        """Always False: nothing is stored from an earlier evaluation."""
         return False
 
     def keep(self, unit: Unit, counts: list[Others]) -> None:
-        """Add up what a unit counted."""
+        """Add the counts of a unit to the sums of its blocks."""
         for block, found in zip(unit.blocks, counts, strict=True):
             self.sums[block] = self.sums[block] + found if block in self.sums else found
 
     def of_block(self, block: int) -> Others:
-        """The sum of all counts of a block, which is forgotten."""
+        """The sum of all counts of a block, which is then removed."""
         return self.sums.pop(block)
 
 
 class FolderLedger:
-    """A file for each unit, which is there whole or not at all."""
+    """A ledger in a folder, with a file for each unit, which is written whole or not at all."""
 
     def __init__(self, folder: Path, units: Iterable[Unit]) -> None:
         self.folder = folder
@@ -63,20 +63,20 @@ class FolderLedger:
         self.of = {block: [unit for unit in self.files if block in unit.blocks] for block in self.blocks()}
 
     def blocks(self) -> set[int]:
-        """All blocks that are counted for."""
+        """All blocks that get counts."""
         return {block for unit in self.files for block in unit.blocks}
 
     def __contains__(self, unit: Unit) -> bool:
-        """Whether the file of a unit is there."""
+        """Whether the file of a unit exists."""
         return self.files[unit].exists()
 
     def keep(self, unit: Unit, counts: list[Others]) -> None:
-        """Write what a unit counted."""
+        """Write the counts of a unit."""
         with atomic_write(self.files[unit]) as unfinished:
             np.savez(unfinished, *counts)
 
     def of_block(self, block: int) -> Others:
-        """The sum of what the files have of a block."""
+        """The sum of the counts of a block in all files."""
         total: Others | None = None
         for unit in self.of[block]:
             found = self.read(unit, f"arr_{unit.blocks.index(block)}")
@@ -92,26 +92,26 @@ class FolderLedger:
                 found = file[name]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
-                f"{path} of the checkpoint cannot be read ({error}). Remove this file, and run the same again: what "
-                "it held is counted anew.",
+                f"{path} of the checkpoint cannot be read ({error}). Remove this file and run the same again; its "
+                "counts will be computed again.",
                 "checkpoint",
             ) from None
         return np.asarray(found, dtype=np.int64)
 
 
 def open_checkpoint(folder: Path, title: Mapping[str, str], units: Iterable[Unit]) -> FolderLedger:
-    """The checkpoint in a folder, which is new, or of just this evaluation; refused where it is of another one.
+    """Open a new checkpoint, or an existing one of the same evaluation; InputError if it belongs to another one.
 
-    title : what the evaluation is known by; each entry must be what it was
+    title : the properties that identify the evaluation; each of them must be equal
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"The checkpoint must be a folder, and {folder} is a file. Name another one.", "checkpoint")
+        raise InputError(f"The checkpoint must be a folder, but {folder} is a file. Name a folder.", "checkpoint")
     path = folder / TITLE
     if path.exists():
         check_title(path, title)
     elif folder.exists() and not all(found.name.startswith(UNFINISHED) for found in folder.iterdir()):
         raise InputError(
-            f"The folder {folder} holds other files and no checkpoint. Name an empty folder or a new one.",
+            f"The folder {folder} contains other files but no checkpoint. Name an empty folder or a new one.",
             "checkpoint",
         )
     else:
@@ -128,24 +128,24 @@ def open_checkpoint(folder: Path, title: Mapping[str, str], units: Iterable[Unit
 
 
 def check_title(path: Path, title: Mapping[str, str]) -> None:
-    """Refuse the checkpoint of another evaluation by what differs first."""
+    """Raise InputError for the checkpoint of another evaluation; the error names the first difference."""
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         found = None
     if not isinstance(found, dict):
-        raise InputError(f"{path} is not readable as that of a checkpoint. Name an empty folder.", "checkpoint")
+        raise InputError(f"{path} is not a readable file of a checkpoint. Name an empty folder.", "checkpoint")
     differing = [name for name, value in title.items() if found.get(name) != value]
     if differing:
         raise InputError(
-            f"The checkpoint in {path.parent} is of another evaluation: it differs in the {differing[0]}. "
-            "Go on with just what it was begun with (measures may change), or name an empty folder.",
+            f"The checkpoint in {path.parent} belongs to another evaluation: it differs in the {differing[0]}. "
+            "Continue with the same data and options (measures may change), or name an empty folder.",
             "checkpoint",
         )
 
 
 def digest(*parts: bytes) -> str:
-    """SHA-256 of several parts, in 64 digits."""
+    """The SHA-256 digest of several parts, as 64 hexadecimal digits."""
     found = hashlib.sha256()
     for part in parts:
         found.update(len(part).to_bytes(8, "little"))

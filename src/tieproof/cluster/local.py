@@ -1,4 +1,4 @@
-"""All tasks in this process, one after the other; threads are within each."""
+"""All tasks in this process, one after the other; each task uses threads."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -12,11 +12,11 @@ from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Progress
 
 KEPT = 16
-"""Share of the memory for what was ranked: a sixteenth; blocks beyond it are ranked again when they are needed."""
+"""One part in this many of the memory is for thresholds; further blocks are ranked again when they are needed."""
 
 
 class Local:
-    """Does tasks where it is asked to."""
+    """Runs tasks in this process."""
 
     workers = 1
 
@@ -25,15 +25,15 @@ class Local:
         self.kept = 0
 
     def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
-        """What is known of the rows of each span."""
+        """Survey the rows of each span; yields in order."""
         yield from in_order(lambda span: look(whole, rows, words[slice(*span)], *span), spans, whole.budget.threads)
 
     def count(self, job: Job, units: Iterable[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
-        """What each unit counts; a block is kept as long as the units that follow have it, too."""
+        """The counts of each unit; a block stays in memory while the following units have it, too."""
         kept: tuple[int, Block, RankedQueries] | None = None
         for unit in units:
             if kept is None or kept[0] != unit.block:
-                kept = None  # or two would be in memory
+                kept = None  # otherwise two would be in memory
                 kept = unit.block, *self.gathered(job, unit.block)
             _, block, ranked = kept
             step = Step(job.layout.pairs_of(unit), progress)
@@ -52,7 +52,7 @@ class Local:
             yield number, self.ranked.pop(number) if number in self.ranked else self.gathered(job, number)[1]
 
     def gathered(self, job: Job, number: int) -> tuple[Block, RankedQueries]:
-        """The rows of a block, and its thresholds, which are kept where there is room."""
+        """The rows of a block, and its thresholds, which are kept if there is room."""
         block = gather(job, number)
         ranked = self.ranked.get(number)
         if ranked is None:
@@ -65,7 +65,7 @@ class Local:
 
 
 def sum_of(counts: Iterable[Others]) -> list[Others]:
-    """The sum of what groups count."""
+    """The sum of the counts of groups."""
     found = iter(counts)
     total = next(found)
     for more in found:
@@ -74,16 +74,19 @@ def sum_of(counts: Iterable[Others]) -> list[Others]:
 
 
 class Step:
-    """The progress of a unit, which counts a pair of equal rows once, and at its end all pairs of items."""
+    """The progress of a unit, in pairs of items.
+
+    Pairs of equal rows are reported once; the end of the unit reports the remaining pairs.
+    """
 
     def __init__(self, pairs: int, progress: Callable[[int], None]) -> None:
         self.left, self.progress = pairs, progress
 
     def __call__(self, pairs: int) -> None:
-        """So many pairs of different rows are done; threads may call it."""
+        """Report a number of finished pairs of different rows; threads may call it."""
         self.left -= pairs
         self.progress(pairs)
 
     def end(self) -> None:
-        """The unit is done."""
+        """Report the remaining pairs."""
         self.progress(self.left)

@@ -1,12 +1,12 @@
-"""Tasks on a Ray cluster. Ray schedules them, does those again that are lost, and moves and spills what they return.
+"""Tasks on a Ray cluster. Ray schedules them, repeats those that are lost, and moves and spills their answers.
 
     driver ── put ──► Job ─────────────┐ once
-              gather(block) ──► Block ─┤ once for each block: rows of its queries and of what is relevant to them
+              gather(block) ──► Block ─┤ once for each block: the rows of its queries and their relevant items
               rank(block) ─► its order ┤ once for each block: the thresholds
                                        ├──► count_group(block, group) ──► add, eight at a time ──► counts of a block
                                        └──► count_blocks(block, block) ──► counts of both
 
-A task is a function of its arguments, so one that was lost is done again and comes to the same integers.
+A task is a pure function of its arguments, so a lost task can be repeated and gives the same integers.
 """
 
 import os
@@ -27,26 +27,26 @@ from tieproof.installed import __version__
 from tieproof.problem import Budget, Problem, Progress
 
 RETRIES = 5
-"""How often Ray does a task again whose process or machine was lost."""
+"""How often Ray repeats a task whose process or machine was lost."""
 
 AHEAD = 4
-"""Tasks for each worker that are submitted before others have ended."""
+"""The number of tasks per worker that are submitted ahead of time."""
 
 ADDED = 8
-"""Counts that are added up by one task."""
+"""The most counts that one task adds up."""
 
 PATIENCE = 10.0
-"""Seconds that the machine of a cluster may take to answer at first."""
+"""The seconds that a cluster may take to accept a connection."""
 
 LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-"""How a cluster of this machine alone is started: it is reached from nowhere else."""
+"""The options of a cluster on this machine only, which other machines cannot reach."""
 
 
 @contextmanager
 def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
-    """Workers of the cluster at an address; "auto": of the one that runs here, or of one that is started meanwhile.
+    """Connect to the cluster at an address; "auto" uses the cluster that runs here, or starts one.
 
-    What was started is stopped at the end, and a connection that was there before stays.
+    A cluster that was started is stopped at the end of the block; an earlier connection is kept.
     """
     try:
         import ray
@@ -54,8 +54,8 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
         raise MissingExtraError("cluster=", "ray") from None
     if not isinstance(address, str) or not address or "://" in address:
         raise InputError(
-            f"The cluster must be 'auto', 'local' or the address host:port of a Ray cluster, not {address!r}. A "
-            "driver runs on a machine of the cluster, not behind ray://.",
+            f"The cluster must be 'auto', 'local' or the address host:port of a Ray cluster, not {address!r}. Run "
+            "the driver on a machine of the cluster; ray:// addresses are not supported.",
             "cluster",
         )
     was_there = ray.is_initialized()
@@ -63,8 +63,8 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
         connect(ray, address)
     elif address not in ("auto", here := ray.get_runtime_context().gcs_address):
         raise InputError(
-            f"This process is connected to the Ray cluster at {here}, and cluster={address!r} names another one. "
-            "Pass 'auto' for this one, or call ray.shutdown() first.",
+            f"This process is connected to the Ray cluster at {here}, but cluster={address!r} names another one. "
+            "Pass 'auto' to use the connected one, or call ray.shutdown() first.",
             "cluster",
         )
     try:
@@ -75,11 +75,11 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
 
 
 def connect(ray: Any, address: str) -> None:
-    """Connect to a cluster, or start one of this machine."""
+    """Connect to a cluster, or start one on this machine."""
     if ":" in address:
         check_answers(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns of without
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # without it, Ray warns
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address != "local":
@@ -92,7 +92,7 @@ def connect(ray: Any, address: str) -> None:
 
 
 def check_answers(address: str) -> None:
-    """Refuse an address that nobody listens at, which Ray would wait for and then end the process."""
+    """Raise InputError if nothing listens at an address; Ray would wait for it and then end the process."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), PATIENCE).close()
@@ -101,7 +101,7 @@ def check_answers(address: str) -> None:
 
 
 def silent(address: str, error: Exception) -> InputError:
-    """What to say of an address where no cluster is."""
+    """The error for an address without a cluster."""
     return InputError(
         f"No Ray cluster answers at {address} ({in_one_line(error)}). Start one there, or pass cluster='auto'.",
         "cluster",
@@ -109,7 +109,7 @@ def silent(address: str, error: Exception) -> InputError:
 
 
 class OnRay:
-    """Does tasks on the workers of a cluster, each with as many processors as the budget has threads."""
+    """Runs tasks on the workers of a cluster, each with as many processors as the budget has threads."""
 
     def __init__(self, ray: Any, budget: Budget) -> None:
         self.ray = ray
@@ -118,7 +118,7 @@ class OnRay:
         if not self.workers:
             raise InputError(
                 f"No machine of the cluster has {budget.threads} processors and {budget.memory:,} bytes of memory "
-                "for a worker. Let threads and memory, which are those of each worker, be less.",
+                "for a worker. Let threads and memory, which apply to each worker, be less.",
                 ("cluster", "threads", "memory"),
             )
         options = {"num_cpus": budget.threads, "memory": budget.memory, "max_retries": RETRIES}
@@ -129,23 +129,23 @@ class OnRay:
         self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
 
     def submit(self, task: Callable[..., Any], *given: Any) -> Any:
-        """What stands for the answer of a task until it is there."""
+        """Submit a task; returns a reference to its answer."""
         return self.tasks[task].remote(__version__, *given)
 
     def fitting(self, node: dict[str, Any]) -> int:
-        """How many workers a machine has room for."""
+        """The number of workers that a machine has room for."""
         if not node["Alive"]:
             return 0
         return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
 
     def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
-        """What is known of the rows of each span."""
+        """Survey the rows of each span; yields in order."""
         given = self.ray.put(whole), self.ray.put(rows)
         asked = (self.submit(look, *given, words[slice(*span)], *span) for span in spans)
         yield from self.in_order(asked)
 
     def count(self, job: Job, units: Sequence[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
-        """What each unit counts, as they end; a block's rows are dropped when no unit needs them any more."""
+        """The counts of each unit, as units end; a block's rows are dropped after the last unit that needs them."""
         given, blocks = self.ray.put(job), dict[int, Any]()
         uses = Counter(block for unit in units for block in unit.blocks)
         todo, waiting = deque(units), dict[Any, tuple[Unit, list[Any]]]()
@@ -168,7 +168,7 @@ class OnRay:
             self.cancel([ref for _, refs in waiting.values() for ref in refs])
 
     def begin(self, given: Any, job: Job, unit: Unit, blocks: dict[int, Any]) -> list[Any]:
-        """Submit the tasks of a unit; the last one returns what it counts."""
+        """Submit the tasks of a unit; the last one returns its counts."""
         for block in unit.blocks:
             if block not in blocks:
                 blocks[block] = self.submit(gather, given, block)
@@ -185,14 +185,14 @@ class OnRay:
                 return refs
 
     def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
-        """Each block with its thresholds, which counting left there, but for blocks that a checkpoint has."""
+        """Each block with its thresholds, which exist from counting, except for blocks from a checkpoint."""
         given, numbers = self.ray.put(job), range(len(job.layout.blocks))
         known = (self.ranked.pop(number, None) for number in numbers)
         asked = (ref or self.submit(rank, given, self.submit(gather, given, i)) for i, ref in enumerate(known))
         yield from zip(numbers, self.in_order(asked), strict=True)
 
     def in_order(self, asked: Iterator[Any]) -> Iterator[Any]:
-        """What tasks return, in order; a few are submitted ahead."""
+        """The answers of tasks, in order; a few tasks are submitted ahead of time."""
         waiting = deque[Any]()
         try:
             for ref in asked:
@@ -205,7 +205,7 @@ class OnRay:
             self.cancel(list(waiting))
 
     def get(self, ref: Any) -> Any:
-        """What a task returned; its error where it raised one."""
+        """The answer of a task; raises the task's error if it failed."""
         from ray import exceptions
 
         try:
@@ -216,33 +216,33 @@ class OnRay:
                 cause = cause.cause
             if isinstance(cause, TieproofError):
                 raise cause from None
-            what = "lost a task for good" if isinstance(cause, exceptions.RayError) else "failed to do a task"
+            what = "lost a task repeatedly" if isinstance(cause, exceptions.RayError) else "failed to run a task"
             raise ClusterError(
-                f"The cluster {what} ({in_one_line(cause)}). Look for the cause, and run the same again; with "
-                "checkpoint= it goes on where it was."
+                f"The cluster {what} ({in_one_line(cause)}). Remove the cause and run the same again; with "
+                "checkpoint= the evaluation continues where it stopped."
             ) from error
 
     def cancel(self, refs: list[Any]) -> None:
-        """Take back what was submitted and nobody waits for."""
+        """Cancel submitted tasks whose answers are not needed any more."""
         for ref in refs:
             self.ray.cancel(ref, force=False)
 
 
 def in_one_line(error: BaseException) -> str:
-    """The kind of an error, and the first sentence of what it says."""
+    """The class of an error, and the first sentence of its message."""
     said = " ".join(str(error).split()).partition(". ")[0].removesuffix(".")
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def checked(task: Callable[..., Any]) -> Callable[..., Any]:
-    """A task that is told the version of whoever asks for it, and refuses another one."""
+    """A task that is given the driver's version, and raises InputError if its own version differs."""
 
     def run(version: str, *given: Any) -> Any:
         from tieproof.installed import __version__ as here
 
         if version != here:
             raise InputError(
-                f"The driver has tieproof {version}, and a worker {here}. Install the same version on all machines.",
+                f"The driver has tieproof {version}, but a worker {here}. Install the same version on all machines.",
                 "cluster",
             )
         return task(*given)
@@ -252,6 +252,6 @@ def checked(task: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add(*counts: Any) -> list[Others]:
-    """The sum of counts of a block, each an array, or the list of one that this returns."""
+    """The sum of counts of a block, as a list of one array; each count is an array or such a list."""
     arrays = [each[0] if isinstance(each, list) else each for each in counts]
     return [sum(arrays[1:], start=arrays[0])]

@@ -1,4 +1,4 @@
-"""One look at all rows before anything is counted: whether they can be ranked, how many are zero, their digests."""
+"""A first pass over all rows: it checks that they can be ranked, counts zero rows, and computes digests."""
 
 from typing import NamedTuple
 
@@ -11,17 +11,17 @@ from tieproof.problem import Problem
 
 
 class Seen(NamedTuple):
-    """What is known of some rows: their digests (n, 2), and how many are all zero."""
+    """The survey of some rows: their digests (n, 2), and how many rows are all zero."""
 
     digests: Words
     zero_vectors: int
 
 
 def look(whole: Problem, rows: RankedRows, words: Words, start: int, stop: int) -> Seen:
-    """Read the rows start … stop-1; `words` belong to these."""
+    """Survey the rows start … stop-1, to which `words` belong."""
     digests = np.empty((stop - start, 2), dtype=np.uint64)
     zero = 0
-    # A code of zeros is a code like any other, and what zeros are to a function nobody knows.
+    # Zeros are not special as a binary code, and their meaning to a distance function is unknown.
     has_zeros = isinstance(whole.distance, Distance) and not whole.distance.bits
     for first, piece in rows.pieces(start, stop):
         span = slice(first - start, first - start + len(piece))

@@ -1,11 +1,11 @@
-"""What a process does for an evaluation, on whatever machine: functions of what they are given, and of nothing else.
+"""The tasks of an evaluation, for any process on any machine: pure functions of their arguments.
 
-    gather ──► a block's rows, and those of all that is relevant to it
-      │ rank ─► its relevant items in exact order: the thresholds, which all that follow take over
-      └──┴───► count_group: a block against a group of items, which is read here
+    gather ──► the rows of a block, and of all its relevant items
+      │ rank ─► its relevant items in exact order: the thresholds for all later counts
+      └──┴───► count_group: a block against a group of items, which this task reads
                count_blocks: in leave-one-out, a block against itself or against another one, for both
 
-Each can be done again anywhere, and comes to the same integers.
+Each task can be repeated anywhere and gives the same integers.
 """
 
 from typing import NamedTuple
@@ -21,21 +21,21 @@ from tieproof.ties import IntArray
 
 
 class Job(NamedTuple):
-    """The whole evaluation as every task knows it."""
+    """The whole evaluation, as it is passed to every task."""
 
     problem: ShardedProblem
     layout: Layout
 
     @property
     def relevance(self) -> Relevance:
-        """Of all queries and items."""
+        """The relevance of all items to all queries."""
         return self.problem.whole.relevance
 
 
 class Block(NamedTuple):
-    """A block of queries with their rows, and the items that are relevant to them, with theirs.
+    """A block of queries with their rows, and their relevant items with theirs.
 
-    In leave-one-out, where queries are items, `related` has none of the block itself.
+    In leave-one-out, where queries are items, `related` does not include items of the block itself.
     """
 
     queries: IntArray
@@ -45,7 +45,7 @@ class Block(NamedTuple):
 
 
 def gather(job: Job, number: int) -> Block:
-    """Look up the rows of a block, and of what is relevant to it, across all shards."""
+    """Read the rows of a block and of its relevant items from all shards."""
     queries = job.layout.blocks[number]
     related = job.relevance.related(queries)
     if job.problem.gallery is None:
@@ -54,7 +54,7 @@ def gather(job: Job, number: int) -> Block:
 
 
 def taken(job: Job, rows: IntArray, of_queries: bool = False) -> Embeddings:
-    """Rows in any order, read in ascending order."""
+    """Rows in the given order; they are read in ascending order."""
     order = np.argsort(rows)
     found = (job.problem.queries if of_queries else job.problem.items).take(rows[order])
     place = np.empty_like(order)
@@ -67,7 +67,7 @@ def rank(job: Job, block: Block) -> RankedQueries:
     in_leave_one_out = job.problem.gallery is None
     items = np.concatenate([block.queries, block.related]) if in_leave_one_out else block.related
     rows = np.concatenate([block.rows, block.related_rows]) if in_leave_one_out else block.related_rows
-    if not len(items):  # nothing is relevant to anybody: any item will do
+    if not len(items):  # no query has relevant items: any item will do
         items, rows = np.zeros(1, dtype=np.int64), job.problem.items.read(0, 1)
     problem = among(job, block.queries, block.rows, items, rows)
     return ranked_of(Portion(problem, (len(block.queries),) if in_leave_one_out else (len(items),)))
@@ -76,7 +76,7 @@ def rank(job: Job, block: Block) -> RankedQueries:
 def count_group(
     job: Job, block: Block, ranked: RankedQueries, group: tuple[int, int], progress: Progress = lambda _: None
 ) -> Others:
-    """Count a group of items for a block of queries."""
+    """The counts of a group of items for a block of queries."""
     start, stop = group
     own = (block.related >= start) & (block.related < stop)
     items = np.concatenate([np.arange(start, stop), block.related[~own]])
@@ -96,7 +96,7 @@ def count_blocks(
     other_ranked: RankedQueries | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Others]:
-    """Count, in leave-one-out, a block for itself, or two blocks for each other."""
+    """The counts, in leave-one-out, of a block for itself, or of two blocks for each other."""
     blocks = [block] if other is None else [block, other]
     known = [ranked] if other_ranked is None else [ranked, other_ranked]
     queries = np.concatenate([each.queries for each in blocks])
@@ -115,9 +115,9 @@ def count_blocks(
 
 
 def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, item_rows: Embeddings) -> Problem:
-    """The problem of some queries and some items; in leave-one-out they are the same items.
+    """The problem of some queries and some items, which are the same in leave-one-out.
 
-    Their rows are in memory twice: in blocks, and joined.
+    Their rows are in memory twice: in their blocks, and joined.
     """
     if job.problem.gallery is None:
         budget = beside_rows(job.problem, 2 * len(items))

@@ -1,8 +1,8 @@
-"""Competitions that cannot be hacked: bundles for the platforms, and attacks on a bundle before it opens.
+"""Competitions that cannot be hacked: bundles for platforms, and attacks on a bundle before the competition opens.
 
 competition.toml ──► settings.py: the one file of a competition, which the judge reads, too
-settings ──► hosting.py ──► bundles/: a file for each platform ──► a folder or .zip to upload
-                            scoring.py, programs.py: what the scoring program in it calls
+settings ──► hosting.py ──► bundles/: a module for each platform ──► a folder or .zip to upload
+                            scoring.py, programs.py: the functions that the bundle's scoring program calls
 a bundle ──► inspection/: runs it as its platform does, and attacks it ──► CheckReport
 
 >>> from tieproof.competition import Scoring

@@ -1,4 +1,4 @@
-"""A competition as platforms read it: with times, and for each phase a truth and what is handed out."""
+"""A competition for a platform: each phase has times, a truth, and the files that participants get."""
 
 from datetime import datetime
 from pathlib import Path
@@ -11,17 +11,17 @@ from tieproof.distances import DISTANCES as KNOWN
 from tieproof.errors import InputError
 
 LONGEST_TITLE = 100
-"""Letters that EvalAI has room for; the others have more."""
+"""The most characters of a title on EvalAI; the other platforms allow more."""
 
 
 class HostedPhase(NamedTuple):
-    """A time during which submissions are taken, and the data that they are scored on.
+    """A time during which submissions are accepted, and the data that they are scored on.
 
-    codename : the name as part of a path
-    start, end : in UTC
-    truth : what the scoring program reads, in the order of the ids; of a run `qrels`, in its place
-    public : files and folders that participants get
-    baseline : a submission of the organiser; None: random numbers
+    codename : the name as it is used in paths
+    start, end : times in UTC
+    truth : the table that the scoring program reads, sorted by id; None for runs, which have `qrels` instead
+    public : the files and folders that participants get
+    baseline : a submission of the organiser; None for random numbers
     """
 
     name: str
@@ -35,7 +35,7 @@ class HostedPhase(NamedTuple):
 
     @property
     def content(self) -> bytes:
-        """The file of the truth."""
+        """The content of the truth's file."""
         return self.truth.to_csv().encode() if self.truth else self.judged.read_bytes()
 
     @property
@@ -51,7 +51,7 @@ class HostedPhase(NamedTuple):
 
 
 class Hosted(NamedTuple):
-    """A competition for a platform; every file of it is there."""
+    """A competition for a platform, all of whose files exist."""
 
     title: str
     platform: Platform
@@ -60,31 +60,31 @@ class Hosted(NamedTuple):
 
 
 def hosted(found: Competition) -> Hosted:
-    """The competition for a platform; InputError where only a judge could hold it, or something lacks."""
+    """The competition for a platform; InputError if only a judge can run it, or something is missing."""
     if found.task == DISTANCES:
         raise InputError(
-            f"{found.path} has the task {DISTANCES}, for which systems are run. That is done by tieproof judge.",
+            f"{found.path} has the task {DISTANCES}, for which systems must be run. Use tieproof judge for it.",
             "task",
         )
     if len(found.title) > LONGEST_TITLE:
         raise InputError(
-            f"{found.path} has a title of {len(found.title)} letters. Give at most {LONGEST_TITLE}.", "title"
+            f"{found.path} has a title of {len(found.title)} characters. Give at most {LONGEST_TITLE}.", "title"
         )
     if found.distance is not None and KNOWN[found.distance].bits:
         raise InputError(
-            f"{found.path} has the distance {found.distance}, of packed bits. Let participants hand in 0 and 1 as "
-            "numbers, under cityblock, which counts the same.",
+            f"{found.path} has the distance {found.distance}, which needs packed bits. Let participants hand in 0 "
+            "and 1 as numbers and use cityblock, which gives the same distances.",
             "distance",
         )
     if len({(phase.gallery_labels is None) for phase in found.phases}) > 1:
         raise InputError(
-            f"{found.path} has a gallery in some phases only. Let all be scored alike.", "gallery_labels"
+            f"{found.path} has a gallery only in some phases. Give all phases one, or none.", "gallery_labels"
         )
     for place in (found.platform.logo, found.platform.terms):
         check_there(place, found.path)
     phases = tuple(phase_of(found, number, phase) for number, phase in enumerate(found.phases, 1))
     if len({bool(phase.truth and phase.truth.groups) for phase in phases}) > 1:
-        raise InputError(f"{found.path} has groups in some phases only. Let all be scored alike.", "labels")
+        raise InputError(f"{found.path} has groups only in some phases. Give all phases groups, or none.", "labels")
     platform = found.platform
     scoring = Scoring(
         "run" if found.task == RUN else "embeddings",
@@ -97,12 +97,12 @@ def hosted(found: Competition) -> Hosted:
 
 
 def phase_of(found: Competition, number: int, phase: Phase) -> HostedPhase:
-    """One phase, whose files are there, and of which nothing that is handed out holds a secret."""
+    """A phase, after checking that its files exist and that the files for participants hold no secret."""
     start, end = phase.start, phase.end
     if start is None or end is None:
         lacks = "start" if start is None else "end"
         raise InputError(
-            f"{found.path} lacks the key phases[{number}].{lacks}. Give a date or a time, for the platform.", lacks
+            f"{found.path} lacks the key phases[{number}].{lacks}. Give a date or a time; platforms need it.", lacks
         )
     for place in (*phase.data, phase.baseline):
         check_there(place, found.path)
@@ -118,7 +118,7 @@ def phase_of(found: Competition, number: int, phase: Phase) -> HostedPhase:
 
 
 def truth_of(phase: Phase) -> Truth | None:
-    """The table of a phase, sorted by id; None of a run."""
+    """The truth of a phase, sorted by id; None for runs."""
     if phase.labels is None:
         return None
     queries = read_labels(phase.labels)
@@ -129,20 +129,20 @@ def truth_of(phase: Phase) -> Truth | None:
 
 
 def check_there(place: Path | None, path: Path) -> None:
-    """Refuse a file of the competition that is not there."""
+    """Raise InputError if a file of the competition does not exist."""
     if place is not None and not place.exists():
-        raise InputError(f"{path} names {place}, which is not there. Give a path that begins in its folder.")
+        raise InputError(f"{path} names {place}, which does not exist. Give a path relative to the folder of {path}.")
 
 
 def check_tells_nothing(public: Path, found: Competition) -> None:
-    """Refuse to hand out what participants must not have, also where a link leads to it."""
+    """Raise InputError if the files for participants include a secret file, or a link to one."""
     secrets = [found.path, found.judge.seed]
     secrets += [place for phase in found.phases for place in (phase.labels, phase.gallery_labels, phase.qrels)]
     hidden = {place.resolve() for place in secrets if place is not None}
     for place in (public, *(public.rglob("*") if public.is_dir() else ())):
         if place.resolve() in hidden:
             raise InputError(
-                f"{found.path} hands out {public}, in which {place} tells what only the organiser knows. Put them "
-                "apart.",
+                f"{found.path} gives participants {public}, but {place} in it is secret. Move the secret file to "
+                "another folder.",
                 "items",
             )

@@ -1,4 +1,4 @@
-"""Tables of TOML, checked key by key: what is wrong is refused by its name, with what was expected."""
+"""Checks of TOML tables, key by key; an error names the key, its value, and what was expected."""
 
 import difflib
 from collections.abc import Callable, Mapping
@@ -13,12 +13,12 @@ def as_it_is(value: Any) -> Any:
 
 
 class Key(NamedTuple):
-    """What may stand under a key.
+    """The values that a key may have.
 
-    expected : what its value is, in words
-    types : of the value
-    default : where it is left out; ... where it must be there
-    take : makes of the value what it means; InputError where there is no such thing
+    expected : the expected value, in words
+    types : the types of the value
+    default : the value if the key is missing; ... if the key is required
+    take : converts the value; UnexpectedError or InputError if the value is not allowed
     """
 
     expected: str
@@ -28,38 +28,38 @@ class Key(NamedTuple):
 
 
 def text(default: Any = None) -> Key:
-    """A text, which is not empty."""
+    """A key whose value is a text that is not empty."""
     return Key("a text", (str,), default, not_empty)
 
 
 def whole(default: Any, least: int = 1) -> Key:
-    """A whole number."""
+    """A key whose value is a whole number."""
     return Key(f"a whole number of at least {least}", (int,), default, at_least(least))
 
 
 def seconds(default: Any) -> Key:
-    """A time."""
+    """A key whose value is a number of seconds."""
     return Key("a number of seconds above 0", (int, float), default, positive)
 
 
 def choice(words: tuple[str, ...], default: str) -> Key:
-    """One of these words."""
+    """A key whose value is one of some words."""
     return Key(f"one of {', '.join(words)}", (str,), default, among(words))
 
 
 class UnexpectedError(Exception):
-    """A value is of the right type, and not what was expected all the same."""
+    """A value has an expected type but is not an expected value."""
 
 
 def not_empty(value: str) -> str:
-    """A text of at least one letter."""
+    """The text, unless it is blank."""
     if not value.strip():
         raise UnexpectedError
     return value
 
 
 def at_least(least: int) -> Callable[[int], int]:
-    """A number that is not smaller."""
+    """A function that returns a number unless it is smaller than `least`."""
 
     def take(value: int) -> int:
         if value < least:
@@ -70,14 +70,14 @@ def at_least(least: int) -> Callable[[int], int]:
 
 
 def positive(value: float) -> float:
-    """A finite number above 0."""
+    """The number, if it is finite and above 0."""
     if not 0 < value < float("inf"):
         raise UnexpectedError
     return float(value)
 
 
 def among(words: tuple[str, ...]) -> Callable[[str], str]:
-    """One of these words."""
+    """A function that returns a word if it is one of some words."""
 
     def take(value: str) -> str:
         if value not in words:
@@ -88,16 +88,14 @@ def among(words: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def taken(found: Any, keys: Mapping[str, Key], file: str, table: str = "") -> dict[str, Any]:
-    """The values of all keys of a table; refused where one is unknown, missing, or not what was expected.
+    """The values of all keys of a table; InputError if a key is unknown, missing, or has an unexpected value.
 
-    table : what stands before its keys in messages, as `judge.`
+    table : the prefix of keys in messages, such as `judge.`
     """
     for name in found:
         if name not in keys:
             near = "".join(f" Did you mean {table}{each}?" for each in difflib.get_close_matches(name, keys, 1))
-            raise InputError(
-                f"{file} has the key {table}{name}, which is not known.{near} Known: {', '.join(keys)}.", name
-            )
+            raise InputError(f"{file} has the unknown key {table}{name}.{near} Known: {', '.join(keys)}.", name)
     return {name: value_of(found, name, key, file, table) for name, key in keys.items()}
 
 

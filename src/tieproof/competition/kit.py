@@ -1,4 +1,4 @@
-"""What participants get: the starting kit with a sample to score; and a baseline to begin with."""
+"""The files for participants: the starting kit with a sample to score, and a baseline."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -16,18 +16,18 @@ from tieproof.data import load_digits
 from tieproof.ties import Array
 
 Files = dict[str, bytes | Path]
-"""What a bundle holds: the content of each file by its place, or a file or folder that is copied there."""
+"""The files of a bundle: for each path its content, or a file or folder to copy there."""
 
 SAMPLE_ITEMS = 100
 WIDTH = 16
-"""Dimensions of random vectors."""
+"""The number of dimensions of random vectors."""
 
 LISTED = 100
-"""Documents that a random run lists for each query."""
+"""The number of documents that a random run lists for each query."""
 
 
 def kit_files(settings: Hosted, folder: str, platform: str) -> Files:
-    """The starting kit, at a place in the bundle for a platform."""
+    """The files of the starting kit, in a folder of the bundle for a platform."""
     values = fillings(settings, platform)
     files: Files = {
         f"{folder}/score.py": texts.filled("codabench.py.txt", program_values(settings)),
@@ -42,17 +42,17 @@ def kit_files(settings: Hosted, folder: str, platform: str) -> Files:
 
 
 def handed_out(phase: HostedPhase, folder: str) -> Files:
-    """What participants get of a phase, at a place in the bundle."""
+    """The files of a phase that participants get, in a folder of the bundle."""
     return {f"{folder}/{place.name}": place for place in phase.public}
 
 
 def ids_of(phase: HostedPhase) -> bytes:
-    """The ids of a phase, one a line, in the order of the rows of an .npy."""
+    """The ids of a phase, one per line, in the order of the rows of an .npy."""
     return "".join(f"{each}\n" for each in phase.ids).encode()
 
 
 def sample_of(scoring: Scoring) -> Mapping[str, bytes]:
-    """A submission and its truth, laid out as for the scoring program, and what they are made of."""
+    """A sample submission and its truth, in the folders of the scoring program, and the items of the sample."""
     if scoring.task == "run":
         return {
             "input/ref/qrels.txt": b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\n",
@@ -74,7 +74,7 @@ def sample_of(scoring: Scoring) -> Mapping[str, bytes]:
 
 
 def archive(ids: Sequence[str], vectors: Array) -> bytes:
-    """A submission as an .npz: the same bytes for the same numbers."""
+    """A submission as an .npz; the same numbers give the same bytes."""
     written = BytesIO()
     np.savez(written, allow_pickle=False, ids=np.array(ids, dtype=np.str_), embeddings=vectors)
     return written.getvalue()
@@ -93,7 +93,7 @@ def baseline_of(scoring: Scoring, phase: HostedPhase) -> tuple[str, bytes]:
 
 
 def random_run(qrels: Path, random: np.random.Generator) -> bytes:
-    """Random scores for judged documents, the same ones for every query, as far as there is room."""
+    """A run with random scores, for each query for at most `LISTED` of all judged documents."""
     judged = read_judgments(qrels)
     documents = sorted({document for query in judged.values() for document in query})
     lines = []

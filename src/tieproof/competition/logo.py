@@ -1,4 +1,4 @@
-"""A logo for who has none: the bars of a ranking, two of them tied."""
+"""A default logo: the bars of a ranking, two of them tied."""
 
 import struct
 import zlib
@@ -11,7 +11,7 @@ BARS = ((0.9, BLUE), (0.7, BLUE), (0.5, AMBER), (0.5, AMBER), (0.3, BLUE))
 
 
 def logo_name(picture: Path | None) -> str:
-    """What the picture of a competition is called in its bundle."""
+    """The name of the logo's file in the bundle."""
     return "logo.png" if picture is None else f"logo{picture.suffix.lower()}"
 
 
@@ -29,7 +29,7 @@ def logo() -> bytes:
 
 
 def row(at: int) -> bytes:
-    """The pixels of a row: a bar fills two thirds of its share of the height."""
+    """The pixels of a row; each bar fills two thirds of its share of the height."""
     bar, within = divmod(at * len(BARS), SIZE)
     length, colour = BARS[bar]
     filled = round(length * SIZE) if SIZE // 6 <= within < SIZE * 5 // 6 else 0
@@ -37,5 +37,5 @@ def row(at: int) -> bytes:
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
-    """A part of a PNG, with its length and its checksum."""
+    """A chunk of a PNG, with its length and its checksum."""
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,4 +1,4 @@
-"""`new`: a bundle from the file of a competition, which appears whole or not at all."""
+"""`new`: make a bundle from the file of a competition; the bundle is written completely or not at all."""
 
 import os
 import shutil
@@ -19,33 +19,33 @@ from tieproof.inputs.options import check_choice
 ZIP = ".zip"
 
 DATE = 315_532_800
-"""The date of all files, in seconds since 1970: the first of 1980, as in archives of ours."""
+"""The date of all files, in seconds since 1970: the first day of 1980, as in the archives."""
 
 
 def new(
     competition: Competition | str | os.PathLike[str], bundle: str | os.PathLike[str], *, platform: str = "codabench"
 ) -> Path:
-    r"""Make all that a competition needs on a platform, from one small file.
+    r"""Make the bundle of a competition for a platform, from one small file.
 
     Parameters
     ----------
-    competition : a `Competition`, or the path of its file, in TOML
-        `docs/competition_file.md` has its keys.
-    bundle : path of the folder to make, or of a .zip to upload; nothing may be there yet
+    competition : a `Competition`, or the path of its TOML file
+        `docs/competition_file.md` describes its keys.
+    bundle : path of the folder to make, or of a .zip to upload; it must not exist yet
     platform : "codabench", "evalai", "kaggle" or "grand-challenge"
 
     Returns
     -------
     Path
-        Of the bundle.
+        The path of the bundle.
 
     Raises
     ------
     InputError
-        A key of the file is unknown, missing or wrong; a file that it names is not there or not what it should be; or
-        something is at `bundle` already.
+        A key of the file is unknown, missing or wrong; a file that it names is missing or invalid; or `bundle` exists
+        already.
     MissingExtraError
-        Codabench and EvalAI read YAML, which the extra `competition` writes.
+        The extra `competition`, which writes the YAML for Codabench and EvalAI, is not installed.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def new(
     check_choice("platform", platform, BUNDLES)
     target = Path(bundle)
     if os.path.lexists(target):
-        raise InputError(f"{target} is there already. Give a folder or .zip that is not, or remove it.", "bundle")
+        raise InputError(f"{target} exists already. Give another folder or .zip, or remove this one.", "bundle")
     if not target.absolute().parent.is_dir():
-        raise InputError(f"{target} cannot be made: there is no folder {target.parent}. Create it first.", "bundle")
+        raise InputError(f"{target} cannot be made: the folder {target.parent} does not exist. Create it.", "bundle")
     if not isinstance(competition, Competition):
         competition = Competition.read(competition)
     found = hosted(competition)
@@ -89,7 +89,7 @@ def new(
 
 
 def check_baseline(settings: Hosted, phase: HostedPhase) -> None:
-    """Score the baseline of a phase: neither it nor the truth is to be refused when the competition is open."""
+    """Score the baseline of a phase; InputError if the scoring program would refuse the baseline or the truth."""
     name, content = baseline_of(settings.scoring, phase)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, name).write_bytes(content)
@@ -104,7 +104,7 @@ def check_baseline(settings: Hosted, phase: HostedPhase) -> None:
 
 
 def write_folder(folder: Path, files: Files) -> None:
-    """Write the files into a folder; all have one date, for items are often made class by class."""
+    """Write the files into a folder, all with one date, because the dates of items often reveal their classes."""
     for name, content in files.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def write_folder(folder: Path, files: Files) -> None:
 
 
 def write_zip(archive: Path, files: Files) -> None:
-    """Write the files into an archive: the same bytes for the same files."""
+    """Write the files into an archive; the same files give the same bytes."""
     with ZipFile(archive, "w") as written:
         for name, content in files.items():
             for place, one in contents(name, content):
@@ -129,7 +129,7 @@ def write_zip(archive: Path, files: Files) -> None:
 
 
 def contents(name: str, content: bytes | Path) -> list[tuple[str, bytes]]:
-    """The files behind an entry, with their places."""
+    """The paths and contents of the files that an entry of a bundle stands for."""
     if isinstance(content, bytes):
         return [(name, content)]
     if not content.is_dir():

@@ -1,4 +1,4 @@
-"""What a scoring program calls: for each platform a function that reads and writes what it does."""
+"""The functions that scoring programs call: one for each platform, in the platform's formats."""
 
 import json
 import sys
@@ -29,11 +29,11 @@ TRUTH = {"embeddings": "labels.csv", "run": "qrels.txt"}
 """The name of the file of the truth."""
 
 REFUSED = 1
-"""The exit status of a program that refuses a submission, which every platform takes for a failure."""
+"""The exit status of a program that refuses a submission; every platform treats it as a failure."""
 
 
 def on_codabench(scoring: Scoring, title: str, given: str = "/app/input", made: str = "/app/output") -> int:
-    """Score what lies in `given`/res by the truth in `given`/ref; the exit status.
+    """Score the submission in `given`/res by the truth in `given`/ref; return the exit status.
 
     Writes scores.json, whose keys are the columns of the leaderboard, and detailed_results.html into `made`.
     """
@@ -50,9 +50,9 @@ def on_codabench(scoring: Scoring, title: str, given: str = "/app/input", made: 
 
 
 def on_evalai(scoring: Scoring, truth: str, submission: str, split: str) -> dict[str, Any]:
-    """What `evaluate` of EvalAI returns for a submission: its numbers under the codename of the split.
+    """The answer of EvalAI's `evaluate` for a submission: its numbers under the codename of the split.
 
-    Raises SubmissionError, whose message EvalAI shows to the participants, in what it keeps of standard error.
+    Raises SubmissionError, whose message EvalAI shows to the participants in its record of standard error.
     """
     result = scored(scoring, Path(truth), Path(submission))
     return {
@@ -65,14 +65,15 @@ def on_evalai(scoring: Scoring, truth: str, submission: str, split: str) -> dict
 def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> float:
     """The score of a submission to Kaggle: the lower bound of the first measure.
 
-    solution : a data frame with the ids and the columns of a table of the truth; of runs `relevant`, documents with
-        their grades (`d1=2 d2=0`)
-    submission : a data frame with the ids and a column for each dimension; of runs `documents`, the best first
+    solution : a data frame with the ids and the columns of the truth; for runs, the column `relevant` has documents
+        with their grades (`d1=2 d2=0`)
+    submission : a data frame with the ids and a column for each dimension; for runs, the column `documents` has the
+        documents, the best first
 
-    Raises SubmissionError where the submission is not what was asked for.
+    Raises SubmissionError if the submission is invalid.
     """
     if row_id not in submission.columns:
-        raise SubmissionError(f"The submission has no column '{row_id}'. Name the column of the ids so.")
+        raise SubmissionError(f"The submission has no column '{row_id}'. Give the column of ids this name.")
     ids = [str(each) for each in solution[row_id]]
     given = [str(each) for each in submission[row_id]]
     if scoring.task == "run":
@@ -85,9 +86,9 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
 
 
 def of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], submission: Any) -> Result:
-    """The result of lists of documents, whose order is that of the list: no two of them are tied."""
+    """The result of lists of documents, which are ranked in the order of the list, so that no two are tied."""
     if "documents" not in submission.columns:
-        raise SubmissionError("The submission has no column 'documents'. List them there, with blanks between them.")
+        raise SubmissionError("The submission has no column 'documents'. List documents there, separated by spaces.")
     rows_of(queries, sorted(relevant), "The submission")
     lists = [str(each).split() if isinstance(each, str) else [] for each in submission["documents"]]
     for query, documents in zip(queries, lists, strict=True):
@@ -114,10 +115,11 @@ def grades_of(cell: str) -> dict[str, int]:
 def on_grand_challenge(
     scoring: Scoring, given: str = "/input", made: str = "/output", truth: str = "/opt/ml/input/data/ground_truth"
 ) -> int:
-    """Score what the jobs in `given`/predictions.json have written, by the truth; the exit status.
+    """Score the outputs of the jobs in `given`/predictions.json by the truth; return the exit status.
 
-    The id of a job is the name of its first input, without an extension; its first output is a file in JSON: a list
-    of numbers, or of runs {document: score}. Writes `made`/metrics.json, whose numbers are under "aggregates".
+    The id of a job's item is the name of the job's first input, without the extension. The first output is a JSON
+    file: a list of numbers or, for runs, {document: score}. Writes `made`/metrics.json, with the numbers under
+    "aggregates".
     """
 
     def score() -> None:
@@ -138,27 +140,27 @@ def on_grand_challenge(
 
 
 def jobs_in(given: Path, limits: Limits) -> list[tuple[str, Any]]:
-    """The name of each job's first input, and what its first output holds."""
+    """The name of each job's first input, and the content of its first output."""
     listed = from_json(given / "predictions.json", limits)
     try:
         jobs = [(name_of(job["inputs"][0]), str(job["pk"]), job["outputs"][0]) for job in listed]
         places = [given / pk / "output" / output["interface"]["relative_path"] for _, pk, output in jobs]
     except (KeyError, IndexError, TypeError) as error:
-        raise InputError(f"predictions.json is not what Grand Challenge writes: {error} is missing.") from error
+        raise InputError(f"predictions.json is not as Grand Challenge writes it: {error} is missing.") from error
     return [(name, from_json(place, limits)) for (name, _, _), place in zip(jobs, places, strict=True)]
 
 
 def name_of(value: Mapping[str, Any]) -> str:
-    """What the organiser called an input: an image by its name, another file by the end of its address."""
+    """The organiser's name of an input: the name of an image, or the last part of another file's address."""
     named = value["image"]["name"] if value.get("image") else str(value["file"]).rpartition("/")[2]
     return str(named).rpartition(".")[0] or str(named)
 
 
 def from_json(path: Path, limits: Limits) -> Any:
-    """What a file in JSON holds; NaN and Infinity are no JSON."""
+    """The content of a JSON file; NaN and Infinity, which JSON does not have, are refused."""
 
     def refuse(word: str) -> None:
-        raise SubmissionError(f"{path.name} holds {word}. Write finite numbers.")
+        raise SubmissionError(f"{path.name} contains {word}. Write finite numbers.")
 
     check_file(path, limits)
     with reading(path, "JSON"):
@@ -169,22 +171,22 @@ def as_matrix(jobs: list[tuple[str, Any]]) -> Any:
     """The lists of all jobs as a matrix."""
     for name, value in jobs:
         if not isinstance(value, list) or not all(type(each) in (int, float) for each in value):
-            raise SubmissionError(f"The output for '{name}' is no list of numbers. Write the vector of the item.")
+            raise SubmissionError(f"The output for '{name}' is not a list of numbers. Write the vector of the item.")
         if len(value) != len(jobs[0][1]):
             raise SubmissionError(
-                f"The output for '{name}' has {len(value)} numbers, and that for '{jobs[0][0]}' {len(jobs[0][1])}. "
+                f"The output for '{name}' has {len(value)} numbers, but '{jobs[0][0]}' has {len(jobs[0][1])}. "
                 "Give all items vectors of the same length."
             )
     return np.array([value for _, value in jobs], dtype=np.float64)
 
 
 def first_of(result: Result) -> float:
-    """The number that ranks."""
+    """The number by which submissions are ranked."""
     return float(result[result.measures[0]].lower)
 
 
 def status_of(score: Any) -> int:
-    """Score; what is wrong becomes the last line of standard error, which participants may read, and the status."""
+    """Score and return the exit status; an error's message becomes the last line of standard error."""
     try:
         score()
     except TieproofError as error:

@@ -1,4 +1,4 @@
-"""What a scoring program is made of: how submissions are scored, and the score of one.
+"""The scoring of submissions: the settings of a scoring program, and the result of one submission.
 
 truth.py: what only the organiser has ─┐
                                        ├──► scored: a Result ──► numbers, page, fingerprint
@@ -27,17 +27,17 @@ from tieproof.views.printable import in_one_line
 Task = Literal["embeddings", "run"]
 
 SHOWN = ("lower", "expected", "upper")
-"""What a leaderboard shows of a measure; the first ranks."""
+"""The values of a measure that a leaderboard shows; the first one ranks."""
 
 
 class Scoring(NamedTuple):
-    """How the submissions to a competition are scored: all that a scoring program needs to know.
+    """How the submissions to a competition are scored: all settings of a scoring program.
 
-    task : "embeddings": a vector for each test item; "run": documents with scores for each query
-    measures : names such as "AP"; the first one ranks, by its lower bound
-    distance : that of vectors, as in `tieproof.evaluate`
-    megabytes : what the file of a submission may hold at most
-    dimensions : what a vector may have at most
+    task : "embeddings" for a vector for each test item, "run" for documents with scores for each query
+    measures : names such as "AP"; submissions are ranked by the lower bound of the first one
+    distance : the distance between vectors, as in `tieproof.evaluate`
+    megabytes : the size limit of a submission's file
+    dimensions : the most dimensions of a vector
     """
 
     task: Task
@@ -48,17 +48,17 @@ class Scoring(NamedTuple):
 
     @property
     def limits(self) -> Limits:
-        """What a submission may be at most."""
+        """The limits of a submission, in bytes and dimensions."""
         return Limits(self.megabytes * 10**6, self.dimensions)
 
 
 def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
     """The result of a submission.
 
-    truth : labels.csv, or qrels of a run
-    submission : its file, or the folder that it was unpacked into
+    truth : the path of labels.csv or, for runs, of the qrels
+    submission : the file of the submission, or the folder into which it was unpacked
 
-    Raises SubmissionError where the submission is not what was asked for, InputError where the truth is not.
+    Raises SubmissionError if the submission is invalid, InputError if the truth is.
     """
     if scoring.task == "run":
         run = file_in(submission, "run", (".txt",))
@@ -70,7 +70,7 @@ def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
 
 
 def of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
-    """The result of a vector for each item, in their order; queries search the gallery, or all each other."""
+    """The result of one vector for each item, in order; queries rank the gallery or, without one, all other items."""
     labels, groups = np.array(truth.labels), np.array(truth.groups) if truth.groups else None
     queries: Any = np.array(truth.roles) == QUERY if truth.roles else slice(None)
     options: dict[str, Any] = {"distance": scoring.distance, "measures": scoring.measures}
@@ -90,16 +90,16 @@ def of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Leave out warnings, which may name labels, and which participants could read."""
+    """Suppress warnings, because they may name labels, and participants could read them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         yield
 
 
 def of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
-    """The result of a run; a judged query that it lacks scores 0, and one that nobody asked for is refused.
+    """The result of a run; a judged query without documents scores 0, and an unknown query raises SubmissionError.
 
-    truth, run : as `tieproof.evaluate_run` takes them
+    truth, run : the qrels and the run, as for `tieproof.evaluate_run`
     """
     try:
         with silent():
@@ -112,13 +112,13 @@ def of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
     strangers = result.skipped.get(NOT_JUDGED, ())
     if len(strangers):
         raise SubmissionError(
-            f"The submission has queries that nobody asked for: {named_few(strangers)}. Leave them out."
+            f"The submission has queries that are not in the test set: {named_few(strangers)}. Leave them out."
         )
     return result
 
 
 def check_run(value: Any, query: str) -> dict[str, float]:
-    """The scores of the documents of a query."""
+    """The scores of a query's documents; SubmissionError unless they are {document: number}."""
     if not isinstance(value, dict) or not all(type(score) in (int, float) for score in value.values()):
         raise SubmissionError(
             f"The output for '{query}' is not {{document: score}}. Write a number for each document."
@@ -132,9 +132,9 @@ def numbers(result: Result) -> dict[str, float]:
 
 
 def fingerprint(result: Result) -> str:
-    """What two submissions share whose rankings score alike for every query: copies, whatever was done to hide them.
+    """A fingerprint that is equal for submissions with equal scores for every query; it reveals disguised copies.
 
-    The order of items, a factor, a shift or a rotation that changes no ranking leaves it as it is.
+    Another order of items, or a factor, shift or rotation that changes no ranking, does not change the fingerprint.
     """
     digest = hashlib.sha256()
     for measure in result.measures:
@@ -144,9 +144,9 @@ def fingerprint(result: Result) -> str:
 
 
 def page(title: str, result: Result) -> str:
-    """The page of detailed results: means and ties of all queries together, of single ones nothing.
+    """The page of detailed results: means and ties over all queries, and nothing about single queries.
 
-    What a single query scores would tell the participants which items share its label.
+    The scores of single queries would tell the participants which items share a label.
     """
     from html import escape
 
@@ -154,6 +154,6 @@ def page(title: str, result: Result) -> str:
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(in_one_line(title))}</title></head><body><h1>{escape(in_one_line(title))}</h1>"
         f"{result._repr_html_()}"
-        "<p>The score is <strong>lower</strong>, the least over all orderings of items at exactly the same "
-        f"distance. Fingerprint of the ranking: <code>{fingerprint(result)}</code>.</p></body></html>\n"
+        "<p>The score is <strong>lower</strong>, the lowest value over all orderings of tied items. "
+        f"Fingerprint of the ranking: <code>{fingerprint(result)}</code>.</p></body></html>\n"
     )

@@ -1,6 +1,6 @@
-"""competition.toml: the one file of a competition, which platforms and the judge read, checked as a whole.
+"""competition.toml: the one file of a competition, for platforms and for the judge; it is checked as a whole.
 
-docs/competition_file.md describes it. A table for each side has what only that side reads.
+docs/competition_file.md describes it. The tables [platform] and [judge] have the keys that only one of them reads.
 """
 
 import os
@@ -21,28 +21,28 @@ from tieproof.inputs.options import parse_memory
 When = datetime | date
 
 EMBEDDINGS, DISTANCES, RUN = TASKS = ("embeddings", "distances", "run")
-"""What is answered: a vector for an item, a number for two items, or documents with scores for a query."""
+"""What a system answers: a vector for an item, a distance for a pair of items, or scored documents for a query."""
 
 LAST, DISQUALIFIED = REFUSED = ("last", "disqualified")
-"""What a refused answer costs: its item is last; or the system has no rank at all."""
+"""The consequence of a refused answer: its item is ranked last, or the system gets no rank at all."""
 
 
 def as_measures(given: list[Any]) -> tuple[str, ...]:
-    """The names of measures, of which there is at least one."""
+    """The names of measures, at least one."""
     if not given or not all(isinstance(measure, str) for measure in given):
         raise UnexpectedError
     return tuple(str(measure) for measure in parse_measures(given))
 
 
 def as_picture(name: str) -> str:
-    """The name of a file that platforms take as a picture."""
+    """The name of a picture file, if platforms accept its format."""
     if Path(name).suffix.lower() not in (".png", ".jpg", ".jpeg"):
         raise UnexpectedError
     return name
 
 
 def in_utc(when: When) -> datetime:
-    """A date begins at midnight; a time without a zone is UTC, as the platforms take it.
+    """A date (its midnight) or a time in UTC; a time without a zone is read as UTC, as the platforms do.
 
     >>> in_utc(date(2027, 1, 10)).isoformat()
     '2027-01-10T00:00:00+00:00'
@@ -100,21 +100,21 @@ JUDGE: dict[str, Key] = {
     "output": Key("a size such as '1GiB'", (str, int), GIB, parse_memory),
 }
 TABLES: dict[str, dict[str, Key]] = {"": COMPETITION, "phases": PHASES, "platform": PLATFORM, "judge": JUDGE}
-"""All that may stand in the file."""
+"""All keys of the file, by table."""
 
 DATA = ("items", "labels", "gallery", "gallery_labels", "qrels")
 FILES = {"phases": (*DATA, "baseline"), "platform": ("logo", "terms"), "judge": ("seed",)}
-"""The keys of each table that name a file or folder, by a path that begins in the folder of competition.toml."""
+"""The keys of each table that name a file or folder, by a path relative to the folder of competition.toml."""
 
 
 class Phase(NamedTuple):
-    """A test set, and on a platform the time during which submissions to it are taken.
+    """A test set and, on a platform, the time during which submissions to it are accepted.
 
-    items, labels : the items, and what only the organiser knows of them
-    gallery, gallery_labels : what the items query; None: they query each other
-    qrels : of a run, in place of labels
-    start, end : in UTC
-    baseline : a submission of the organiser; None: random numbers
+    items, labels : the items, and their labels, which only the organiser knows
+    gallery, gallery_labels : the gallery that the items query; None if the items query each other
+    qrels : the judgments for the task "run", instead of labels
+    start, end : times in UTC
+    baseline : a submission of the organiser; None for random numbers
     """
 
     name: str
@@ -134,11 +134,12 @@ class Phase(NamedTuple):
 
 
 class Platform(NamedTuple):
-    """What a platform shows and allows; `image` is what the scoring program runs in, where the platform asks for one.
+    """What a platform shows and allows.
 
-    submissions, submissions_per_day : of a participant
-    seconds : of scoring
-    megabytes : of a submission
+    image : the container image in which the scoring program runs, if the platform needs one
+    submissions, submissions_per_day : the limits for one participant
+    seconds : the time limit for scoring one submission
+    megabytes : the size limit of one submission
     """
 
     description: str
@@ -154,17 +155,17 @@ class Platform(NamedTuple):
 
 
 class Judging(NamedTuple):
-    """How systems are run, and what they may take.
+    """How the judge runs systems, and the resources that they may use.
 
-    seed : the file with the organiser's secret, from which names and orders are drawn
-    runs : how often a system is run, since it may be random
-    batch : how many items, or pairs, it is given at a time
-    repeats : how many it is asked about twice
-    symmetric : whether the distance of two items is asked for once, for both directions
-    refused : what an answer costs that is refused: "last" or "disqualified"
-    seconds : of one batch
-    total_seconds : of one run; what is not answered by then is late. None: no limit
-    memory, output : bytes of one process; of what it prints and of what it leaves in its folder
+    seed : the file with the organiser's secret, from which random names and orders are drawn
+    runs : how often each system is run, because its answers may be random
+    batch : the number of items or pairs that a system is given at a time
+    repeats : the number of items or pairs that a system is asked about twice
+    symmetric : whether each pair of items is asked for once, for both directions
+    refused : the consequence of a refused answer, "last" or "disqualified"
+    seconds : the time limit for one batch
+    total_seconds : the time limit for one run, after which answers are late; None for no limit
+    memory, output : the most bytes of memory of one process, and of its printed output and of the files in its folder
     """
 
     seed: Path | None
@@ -180,16 +181,16 @@ class Judging(NamedTuple):
 
 
 class Competition(NamedTuple):
-    """What an organiser fixes before a competition.
+    """The settings that an organiser fixes before a competition.
 
-    title : in words
+    title : the title of the competition
     task : "embeddings", "distances" or "run"
-    measures : their names; the first one ranks, by its lower bound
-    distance : between embeddings; None where nobody hands in embeddings
-    dimensions : what an embedding may have at most
-    phases : one after the other
-    platform, judge : what only `new` reads, and what only a judge does
-    path : of the file
+    measures : the names of the measures; systems are ranked by the lower bound of the first one
+    distance : the distance between embeddings; None if the task is not "embeddings"
+    dimensions : the most dimensions of an embedding
+    phases : the phases, in order of time
+    platform, judge : settings that only `new` reads, and settings that only the judge reads
+    path : the path of the file
     """
 
     title: str
@@ -204,10 +205,10 @@ class Competition(NamedTuple):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Competition":
-        """Read a competition from its file; paths in it begin in its folder.
+        """Read a competition from its file; paths in the file are relative to its folder.
 
-        Raises InputError where it is no TOML, or a key is unknown, missing, or not what was expected: by its name.
-        Whether files are there is found out by who reads them.
+        Raises InputError if the file is not TOML, or a key is unknown, missing or has an unexpected value; the error
+        names the key. Whether the named files exist is not checked here.
         """
         place = Path(path)
         try:
@@ -215,7 +216,7 @@ class Competition(NamedTuple):
         except OSError as error:
             raise InputError(f"{place} cannot be read ({error.strerror}); give the file of a competition.") from None
         except ValueError as error:
-            raise InputError(f"{place} is no TOML: {error}. Correct it there.") from None
+            raise InputError(f"{place} is not valid TOML: {error}. Correct it there.") from None
         given = taken(found, COMPETITION, str(place))
         phases = tuple(phase_of(table, number, place) for number, table in enumerate(given["phases"], 1))
         platform = Platform(**placed(taken(given["platform"], PLATFORM, str(place), "platform."), "platform", place))
@@ -228,53 +229,54 @@ class Competition(NamedTuple):
 
 
 def phase_of(table: Any, number: int, path: Path) -> Phase:
-    """A phase of the file."""
+    """The phase that a table of the file describes."""
     if not isinstance(table, dict):
         raise InputError(f"{path} has phases[{number}] = {table!r}. Give a table with {', '.join(PHASES)}.", "phases")
     return Phase(**placed(taken(table, PHASES, str(path), f"phases[{number}]."), "phases", path))
 
 
 def placed(given: dict[str, Any], table: str, path: Path) -> dict[str, Any]:
-    """Values with the paths among them as they are seen from here."""
+    """The values of a table, with paths relative to the current folder instead of the file's folder."""
     return given | {name: given[name] and path.parent / given[name] for name in FILES[table]}
 
 
 def check_together(found: Competition) -> None:
-    """Refuse what only the whole tells to be wrong."""
+    """Raise InputError for keys that contradict each other."""
     if not found.phases:
-        raise InputError(f"{found.path} has phases = []. Give a table [[phases]] for each.", "phases")
+        raise InputError(f"{found.path} has phases = []. Give a table [[phases]] for each phase.", "phases")
     if found.task != EMBEDDINGS and found.distance is not None:
         raise InputError(
-            f"{found.path} has the task {found.task} and a distance, which is one between embeddings. Leave it out.",
+            f"{found.path} has the task {found.task} and a distance, which only embeddings have. Leave it out.",
             "distance",
         )
     for number, phase in enumerate(found.phases, 1):
         check_data(found, phase, f"{found.path} has phases[{number}]")
     if found.judge.symmetric and (found.task != DISTANCES or any(phase.gallery_labels for phase in found.phases)):
         raise InputError(
-            f"{found.path} has judge.symmetric, which belongs to the task distances of items that query each other. "
-            "Leave it out.",
+            f"{found.path} has judge.symmetric, which only the task distances without a gallery has. Leave it out.",
             "symmetric",
         )
     check_times(found.phases, found.path)
     if len({slug(phase.name) for phase in found.phases}) < len(found.phases):
-        raise InputError(f"{found.path} has two phases of one name. Give each its own letters or digits.", "name")
+        raise InputError(
+            f"{found.path} has two phases whose names have the same letters and digits. Rename one of them.", "name"
+        )
 
 
 def check_data(found: Competition, phase: Phase, where: str) -> None:
-    """Refuse a phase whose files do not make a test set of this task."""
+    """Raise InputError for a phase whose files are not a test set of the task."""
     truth, other = ("qrels", "labels") if found.task == RUN else ("labels", "qrels")
     if getattr(phase, truth) is None:
-        raise InputError(f"{where} without {truth}. Give the file of the truth, for the task {found.task}.", truth)
+        raise InputError(f"{where} without {truth}. The task {found.task} needs this file of the truth.", truth)
     for name in (other, "gallery", "gallery_labels") if found.task == RUN else (other,):
         if getattr(phase, name) is not None:
-            raise InputError(f"{where}.{name}, and the task {found.task} has none. Leave it out.", name)
+            raise InputError(f"{where}.{name}, which the task {found.task} does not have. Leave it out.", name)
     if phase.gallery is not None and phase.gallery_labels is None:
         raise InputError(f"{where}.gallery without gallery_labels. Give both, or neither.", "gallery_labels")
 
 
 def check_times(phases: Sequence[Phase], path: Path) -> None:
-    """Refuse phases that end before they start, or overlap."""
+    """Raise InputError for phases that end before they start, or that overlap."""
     timed = [phase for phase in phases if phase.start and phase.end]
     for phase in timed:
         if phase.end <= phase.start:  # type: ignore[operator]
@@ -285,13 +287,13 @@ def check_times(phases: Sequence[Phase], path: Path) -> None:
         if after.start <= before.end:  # type: ignore[operator]
             raise InputError(
                 f"{path} has the phase {after.name}, which starts before {before.name} is over. "
-                "Let one begin after the other ends.",
+                "Let it start after the other ends.",
                 "start",
             )
 
 
 def slug(name: str) -> str:
-    """A name as part of a path, or a codename.
+    """A name reduced to letters, digits and underscores, for paths and codenames.
 
     >>> slug("Final phase (2)")
     'final_phase_2'
@@ -299,6 +301,6 @@ def slug(name: str) -> str:
     found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     if not found:
         raise InputError(
-            f"The phase '{name}' has no letter or digit of ASCII in its name. Give it one, for files.", "name"
+            f"The name of the phase '{name}' has no ASCII letter or digit. Add one; files are named by it.", "name"
         )
     return found

@@ -1,4 +1,4 @@
-"""What participants hand in, read by a program that does not trust it: nothing is unpickled, unpacked or followed."""
+"""Readers of submissions, which they do not trust: nothing is unpickled or unpacked to disk, no link is followed."""
 
 import csv
 import os
@@ -22,22 +22,22 @@ ENTRIES = (EMBEDDINGS, IDS)
 
 MOST_NAMED = 3
 PACKED = b"\x1f\x8b"
-"""How a file begins that gzip packed: it may be a thousand times as large as it looks."""
+"""The first bytes of a file packed by gzip, which may be a thousand times as large when unpacked."""
 
 
 class SubmissionError(InputError):
-    """A submission is not what was asked for; participants may read the message, which says nothing of the truth."""
+    """An invalid submission. Participants may read the message, so it tells nothing about the truth."""
 
 
 class Limits(NamedTuple):
-    """What a submission may be at most: bytes of its file, and numbers of a vector."""
+    """The limits of a submission: bytes of its file, and dimensions of a vector."""
 
     size: int
     dimensions: int
 
 
 def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
-    """The file of a submission: itself, or the only one of that name in its folder.
+    """The file of a submission: the submission itself, or the only file with that name in its folder.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +48,7 @@ def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
     if not submission.is_dir():
         if submission.suffix.lower() not in extensions:
             raise SubmissionError(
-                f"{submission.name} has the extension '{submission.suffix}'. Hand in {either(extensions)}."
+                f"{submission.name} has the extension '{submission.suffix}'. Hand in a file in {either(extensions)}."
             )
         return submission
     wanted = [name + extension for extension in extensions]
@@ -56,35 +56,35 @@ def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
     if len(found) != 1:
         there = ", ".join(path.name for path in found) or "none of them"
         raise SubmissionError(
-            f"The submission has {there} at its top. Hand in one of {', '.join(wanted)}, not within a folder."
+            f"The submission has {there} at its top level. Hand in one of {', '.join(wanted)}, not inside a folder."
         )
     return found[0]
 
 
 def check_file(path: Path, limits: Limits) -> None:
-    """Refuse what is no regular file, such as a link to somewhere else, and what is too large or packed."""
+    """Raise SubmissionError unless a path is a regular file (not a link) that is neither too large nor packed."""
     try:
         seen = path.stat(follow_symlinks=False)
         if not stat.S_ISREG(seen.st_mode):
-            raise SubmissionError(f"{path.name} is no regular file. Hand in the file itself, not a link to one.")
+            raise SubmissionError(f"{path.name} is not a regular file. Hand in the file itself, not a link to it.")
         with path.open("rb") as file:
             beginning = file.read(len(PACKED))
     except OSError as error:
         raise SubmissionError(f"{path.name} cannot be read ({error.strerror}). Hand it in again.") from error
     if seen.st_size > limits.size:
         raise SubmissionError(
-            f"{path.name} has {seen.st_size:,} bytes, and {limits.size:,} are allowed. "
-            "Fewer dimensions, float32 or float16 make it smaller."
+            f"{path.name} has {seen.st_size:,} bytes, but only {limits.size:,} are allowed. "
+            "Make it smaller, with fewer dimensions, or float32 or float16."
         )
     if beginning == PACKED:
-        raise SubmissionError(f"{path.name} is packed by gzip. Hand it in unpacked.")
+        raise SubmissionError(f"{path.name} is packed by gzip. Unpack it before you hand it in.")
 
 
 def read_vectors(path: Path, ids: Sequence[str], limits: Limits) -> Array:
     """The vectors of a submission, one for each of `ids` and in their order.
 
-    An .npz has the arrays `ids` and `embeddings`; a .csv the column `id` and then numbers; an .npy has its rows in
-    the order of the list of ids that participants were given, which is sorted, as `ids` are.
+    An .npz has the arrays `ids` and `embeddings`; a .csv has the column `id`, then columns of numbers. The rows of an
+    .npy are in the order of the list of ids that participants were given, which is sorted, as `ids` are.
     """
     check_file(path, limits)
     try:
@@ -98,33 +98,35 @@ def read_vectors(path: Path, ids: Sequence[str], limits: Limits) -> Array:
     if given is None:
         if len(vectors) != len(ids):
             raise SubmissionError(
-                f"{path.name} has {len(vectors):,} rows for {len(ids):,} items. Give each id one, in the "
+                f"{path.name} has {len(vectors):,} rows for {len(ids):,} items. Give one row for each id, in the "
                 "order of the list of ids."
             )
         given = list(ids)
     if len(given) != len(vectors):
         raise SubmissionError(
-            f"{path.name} has {len(given):,} ids for {len(vectors):,} vectors. Give each vector one."
+            f"{path.name} has {len(given):,} ids for {len(vectors):,} vectors. Give one id for each vector."
         )
     check_vectors(vectors, given, path.name, limits)
     return vectors[rows_of(given, ids, path.name)]
 
 
 def from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
-    """The arrays `ids` and `embeddings` of an archive, and no others; unpacked it is within the limits, too."""
+    """The arrays `ids` and `embeddings` of an archive, which has no others and is within the limits when unpacked."""
     with reading(path, npz.KIND), ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > limits.size:
-        raise SubmissionError(f"{path.name} unpacks to {unpacked:,} bytes, and {limits.size:,} are allowed.")
+        raise SubmissionError(
+            f"{path.name} unpacks to {unpacked:,} bytes, but only {limits.size:,} are allowed. Make it smaller."
+        )
     entries = {entry.name: entry for entry in npz.entries(path)}
     if set(entries) != set(ENTRIES):
         raise SubmissionError(
-            f"{path.name} holds {named_few(sorted(entries)) or 'nothing'}. It should hold the arrays ids and "
-            "embeddings."
+            f"{path.name} contains {named_few(sorted(entries)) or 'nothing'}. It must contain the arrays ids and "
+            "embeddings, and no others."
         )
     ids = entries[IDS].load()
     if ids.ndim != 1 or ids.dtype.kind not in "Uiu":
-        raise SubmissionError(f"{path.name} has ids that are {entries[IDS].holds}. Save them as a list of strings.")
+        raise SubmissionError(f"{path.name} has ids that are {entries[IDS].holds}. Save ids as a list of strings.")
     return [str(each) for each in ids.tolist()], entries[EMBEDDINGS].load()
 
 
@@ -135,13 +137,13 @@ def from_npy(path: Path, limits: Limits) -> tuple[None, Array]:
 
 
 def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
-    """The column `id`, and the columns of numbers behind it."""
+    """The column `id`, and the columns of numbers after it."""
     with reading(path, TABLE), path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file)
         header = next(rows, [])
         if header[:1] != ["id"] or len(header) < 2:
             raise SubmissionError(
-                f"{path.name} should begin with the line id,0,1,2,… and a column for each dimension."
+                f"{path.name} must begin with the line id,0,1,2,… with one column for each dimension."
             )
         if len(header) - 1 > limits.dimensions:
             raise SubmissionError(too_wide(path.name, len(header) - 1, limits))
@@ -149,8 +151,8 @@ def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
         for row in rows:
             if len(row) != len(header):
                 raise SubmissionError(
-                    f"{path.name} has {len(row)} cells on line {rows.line_num} under a header of {len(header)}. "
-                    "Give every row as many."
+                    f"{path.name} has {len(row)} cells on line {rows.line_num}, but its header has {len(header)}. "
+                    "Give every row as many cells."
                 )
             ids.append(row[0])
             vectors.append(np.array(as_numbers(row[1:], path.name, rows.line_num)))
@@ -161,21 +163,23 @@ READERS = {".npz": from_npz, ".npy": from_npy, ".csv": from_csv}
 
 
 def as_numbers(cells: Sequence[str], name: str, line: int) -> list[float]:
-    """The numbers of a row."""
+    """The cells of a row as numbers."""
     try:
         return [float(cell) for cell in cells]
     except ValueError:
         raise SubmissionError(
-            f"{name} has a cell that is no number on line {line}. Write numbers behind the id."
+            f"{name} has a cell on line {line} that is not a number. Write only numbers after the id."
         ) from None
 
 
 def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits) -> None:
-    """Refuse what is not one vector a row, of as many finite numbers as are allowed."""
+    """Raise SubmissionError unless each row is a vector of finite numbers with allowed dimensions."""
     if vectors.dtype.kind not in "fiub" or vectors.dtype.itemsize > 8:
-        raise SubmissionError(f"{name} holds {vectors.dtype}. Embeddings are numbers: save float32.")
+        raise SubmissionError(f"{name} has the data type {vectors.dtype}. Embeddings must be numbers: save float32.")
     if vectors.ndim != 2 or 0 in vectors.shape:
-        raise SubmissionError(f"{name} holds the shape {vectors.shape}. Embeddings have one vector a row: (n, d).")
+        raise SubmissionError(
+            f"{name} has the shape {vectors.shape}. Embeddings must have one vector in each row: (n, d)."
+        )
     if vectors.shape[1] > limits.dimensions:
         raise SubmissionError(too_wide(name, vectors.shape[1], limits))
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -183,38 +187,38 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits)
         first = vectors[bad[0]]
         what = "NaN" if np.isnan(first).any() else "infinity"
         raise SubmissionError(
-            f"{name} holds {what} in the vectors of {bad.size:,} items, the first of them '{ids[bad[0]]}'. "
-            "No ranking follows from that: hand in finite numbers."
+            f"{name} contains {what} in the vectors of {bad.size:,} items, the first of them '{ids[bad[0]]}'. "
+            "Hand in finite numbers."
         )
 
 
 def too_wide(name: str, dimensions: int, limits: Limits) -> str:
-    """What is said of vectors with too many dimensions."""
-    return f"{name} has vectors of {dimensions:,} dimensions, and {limits.dimensions:,} are allowed."
+    """The message about vectors with too many dimensions."""
+    return f"{name} has vectors of {dimensions:,} dimensions, but only {limits.dimensions:,} are allowed. Use fewer."
 
 
 def rows_of(given: Sequence[str], ids: Sequence[str], name: str) -> list[int]:
-    """The row of each of `ids`; refused where one is missing, comes twice, or was not asked for."""
+    """The row index of each of `ids`; SubmissionError if an id is missing, repeated or unknown."""
     if twice := repeated(given):
-        raise SubmissionError(f"{name} has an id more than once: {named_few(twice)}. Give each one vector.")
+        raise SubmissionError(f"{name} has ids more than once: {named_few(twice)}. Give each id one vector.")
     row = {each: at for at, each in enumerate(given)}
     if missing := [each for each in ids if each not in row]:
         raise SubmissionError(
-            f"{name} lacks {len(missing):,} of {len(ids):,} ids: {named_few(missing)}. Give each one."
+            f"{name} lacks {len(missing):,} of {len(ids):,} ids: {named_few(missing)}. Give each id one vector."
         )
     if len(given) > len(ids):
         strangers = sorted(set(given).difference(ids))
-        raise SubmissionError(f"{name} has ids that nobody asked for: {named_few(strangers)}. Leave them out.")
+        raise SubmissionError(f"{name} has ids that are not in the test set: {named_few(strangers)}. Leave them out.")
     return [row[each] for each in ids]
 
 
 def repeated(names: Collection[str]) -> list[str]:
-    """The names that come more than once."""
+    """The names that occur more than once."""
     return [] if len(set(names)) == len(names) else [name for name, count in Counter(names).items() if count > 1]
 
 
 def named_few(names: Iterable[object]) -> str:
-    """The first names of many.
+    """The first few names, and how many more there are.
 
     >>> named_few("abcd")
     "'a', 'b', 'c' and 1 more"
@@ -225,7 +229,7 @@ def named_few(names: Iterable[object]) -> str:
 
 
 def either(words: Sequence[str]) -> str:
-    """Words as a choice.
+    """Words joined by commas and "or".
 
     >>> either([".npz", ".npy", ".csv"])
     '.npz, .npy or .csv'

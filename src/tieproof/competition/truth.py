@@ -1,4 +1,4 @@
-"""The truth, which only the organiser has: a table of ids and labels, or judgments of documents."""
+"""The truth, which only the organiser has: a table of ids and labels, or judgments (qrels)."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ KIND = "a table of ids and labels in UTF-8 text (.csv)"
 ENCODING = "utf-8-sig"
 
 ID, LABEL, GROUP, ROLE = COLUMNS = ("id", "label", "group", "role")
-"""The columns of a table. Items of the query's label and group, as of its camera, are excluded; the role says which
-items are queries and which are the gallery. A table without groups, or without roles, lacks the column."""
+"""The columns of a table. Items with both the query's label and its group, such as its camera, are excluded; the role
+tells which items are queries and which are the gallery. The columns group and role are optional."""
 
 QUERY, GALLERY = ROLES = ("query", "gallery")
 
@@ -25,10 +25,10 @@ Columns = Mapping[str, Sequence[str]]
 
 
 class Truth(NamedTuple):
-    """Test items, and what is true of each.
+    """The test items with their labels.
 
-    groups : () where nothing is excluded but the query itself
-    roles : "query" or "gallery"; () where all items query each other
+    groups : the group of each item; () if only the query itself is excluded
+    roles : "query" or "gallery" for each item; () if all items query each other
     """
 
     ids: tuple[str, ...]
@@ -38,29 +38,29 @@ class Truth(NamedTuple):
 
     @classmethod
     def of(cls, columns: Columns, name: str = "The truth") -> "Truth":
-        """The items of a table; InputError where one comes twice, or a cell is empty."""
+        """The items of a table; InputError if an id occurs twice, or a cell is empty."""
         ids = columns[ID]
         if not ids:
-            raise InputError(f"{name} has no items. Give a row with id and label for each.")
+            raise InputError(f"{name} has no items. Give a row with id and label for each item.")
         for column in COLUMNS:
             if "" in columns.get(column, ()):
-                raise InputError(f"{name} has a row without {column}. Give every item one.")
+                raise InputError(f"{name} has a row with an empty {column}. Give every item its {column}.")
         if twice := repeated(ids):
-            raise InputError(f"{name} has the id '{twice[0]}' twice. Give every item one row.")
+            raise InputError(f"{name} has the id '{twice[0]}' more than once. Give every item one row.")
         roles = columns.get(ROLE, ())
         if roles and set(roles) != set(ROLES):
             raise InputError(
-                f"{name} has the roles {', '.join(sorted(set(roles)))}. There are {' and '.join(ROLES)}."
+                f"{name} has the roles {', '.join(sorted(set(roles)))}. It must have {' and '.join(ROLES)}."
             )
         return cls(*(tuple(columns.get(column, ())) for column in COLUMNS))
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """Those that there are, by their names."""
+        """The columns that the table has, by name."""
         return {name: values for name, values in zip(COLUMNS, self, strict=True) if values}
 
     def in_order(self) -> "Truth":
-        """The items sorted by id, so that their order tells nothing that the ids do not."""
+        """The items sorted by id, so that their order tells nothing more than the ids."""
         order = sorted(range(len(self.ids)), key=self.ids.__getitem__)
         return Truth(*(tuple(values[at] for at in order) if values else () for values in self))
 
@@ -70,7 +70,7 @@ class Truth(NamedTuple):
 
 
 def read_labels(path: Path) -> Truth:
-    r"""Read a table with the columns `id` and `label`, and perhaps `group`, in its order; others are left alone.
+    r"""Read a table with the columns `id`, `label` and optionally `group`, in its order; ignore other columns.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -98,19 +98,19 @@ def with_gallery(queries: Truth, gallery: Truth, name: str) -> Truth:
 
 
 def columns_in(path: Path, names: Sequence[str]) -> Columns:
-    """The columns of these names that a table has; ids and labels it must have."""
+    """The named columns, as far as the table has them; it must have ids and labels."""
     check(path)
     with reading(path, KIND), path.open(encoding=ENCODING, newline="") as file:
         header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row] or [[]]
     if not {ID, LABEL} <= set(header):
-        raise InputError(f"{path} has the columns {', '.join(header)}; a table of the truth has id and label.")
+        raise InputError(f"{path} has the columns {', '.join(header)}; a table of the truth needs id and label.")
     if any(len(row) != len(header) for row in rows):
-        raise InputError(f"{path} has a row of another length than its first one. Give every row as many cells.")
+        raise InputError(f"{path} has rows of different lengths. Give every row as many cells as the first one.")
     return {name: [row[header.index(name)] for row in rows] for name in names if name in header}
 
 
 def read_judgments(path: Path) -> dict[str, dict[str, int]]:
-    """The grades of documents by query and document, as a file of qrels has them."""
+    """The grades of a qrels file as {query: {document: grade}}."""
     numbers = trec.numbering()
     documents, grades = trec.read(path, trec.QRELS, numbers)
     names = [name.decode() for name in numbers]

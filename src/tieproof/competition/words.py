@@ -1,4 +1,4 @@
-"""What the pages of a competition say, in sentences made of its settings."""
+"""The sentences on the pages of a competition, made from its settings."""
 
 import re
 
@@ -7,65 +7,68 @@ from tieproof.competition.scoring import Scoring
 from tieproof.installed import __version__
 
 ASKED = {
-    "embeddings": "You hand in a vector of numbers for each test item. Every item queries all the others, ranked by "
-    "their distance to it; relevant are those with the same label. Nobody sees the labels but the organiser.",
-    "gallery": "You hand in a vector of numbers for each query and each item of the gallery. Every query ranks the "
-    "gallery by its distance; relevant are items with the query's label. Nobody sees the labels but the organiser.",
-    "run": "You hand in documents with scores for each query: larger is better. Nobody sees the judgments but the "
-    "organiser.",
+    "embeddings": "You hand in a vector of numbers for each test item. Every item is a query, for which all other "
+    "items are ranked by their distance to it; the relevant items are those with the same label. Only the organiser "
+    "sees the labels.",
+    "gallery": "You hand in a vector of numbers for each query and for each item of the gallery. For every query, "
+    "the gallery is ranked by distance; the relevant items are those with the query's label. Only the organiser sees "
+    "the labels.",
+    "run": "You hand in documents with scores for each query; a larger score is better. Only the organiser sees the "
+    "judgments.",
 }
 HOW = {
-    "embeddings": "Each item of a phase queries all the others of that phase (leave-one-out), under {distance} "
-    "distance. A measure is the mean over all items that share their label with another one.",
-    "gallery": "Each query of a phase ranks the whole gallery of that phase, under {distance} distance, and no other "
-    "query. A measure is the mean over all queries whose label is that of an item in the gallery.",
-    "run": "A measure is the mean over all judged queries. A query without any document in the run scores 0; neither "
-    "the order of the lines nor the column of ranks counts, only the scores.",
+    "embeddings": "Each item of a phase queries all other items of that phase (leave-one-out), by {distance} "
+    "distance. A measure is the mean over all items that share their label with at least one other item.",
+    "gallery": "For each query of a phase, the whole gallery of that phase is ranked by {distance} distance; other "
+    "queries are not ranked. A measure is the mean over all queries whose label occurs in the gallery.",
+    "run": "A measure is the mean over all judged queries. A query without any document in the run scores 0. Only "
+    "the scores count, not the order of the lines or the column of ranks.",
 }
 GROUPS = (
-    " Each item belongs to a group, such as a camera: items with the query's label and group are neither relevant "
-    "nor counted."
+    " Each item belongs to a group, such as a camera; items with both the query's label and its group are excluded: "
+    "they are neither relevant nor counted."
 )
 FILES = {
-    "embeddings": "embeddings.npz with the arrays ids (strings) and embeddings (a row for each id); embeddings.npy, "
-    "whose rows are in the order of the list of ids; or embeddings.csv, which begins with the line id,0,1,2,… Every "
-    "id has exactly one vector, of at most {dimensions} finite numbers; the file has at most {megabytes} MB.",
-    "run": "run.txt, a TREC run: a line for each document of a query, with the columns query, Q0, document, rank, "
-    "score and tag, of at most {megabytes} MB.",
+    "embeddings": "embeddings.npz with the arrays ids (strings) and embeddings (one row for each id); "
+    "embeddings.npy, whose rows are in the order of the list of ids; or embeddings.csv, which begins with the line "
+    "id,0,1,2,… Every id must have exactly one vector of at most {dimensions} finite numbers. The file may have at "
+    "most {megabytes} MB.",
+    "run": "run.txt, a TREC run with one line for each document of a query and the columns query, Q0, document, "
+    "rank, score and tag. The file may have at most {megabytes} MB.",
 }
 HAND_IN = {
-    "codabench": {task: f"Hand in a .zip with one file at its top: {words}" for task, words in FILES.items()},
+    "codabench": {task: f"Hand in a .zip with one file at its top level: {words}" for task, words in FILES.items()},
     "evalai": {task: f"Hand in one file: {words}" for task, words in FILES.items()},
     "kaggle": {
-        "embeddings": "Hand in a .csv like sample_submission.csv: it begins with the line id,0,1,2,… and has a row "
+        "embeddings": "Hand in a .csv like sample_submission.csv: it begins with the line id,0,1,2,… and has one row "
         "for each id, with a vector of at most {dimensions} finite numbers.",
-        "run": "Hand in a .csv like sample_submission.csv, with the columns id and documents: for each query the "
-        "documents, the best first, with blanks between them. None is listed twice, and no two of them are tied.",
+        "run": "Hand in a .csv like sample_submission.csv, with the columns id and documents. List the documents of "
+        "each query from best to worst, separated by spaces. No document may be listed twice; no two are tied.",
     },
     "grand-challenge": {
-        "embeddings": "Hand in an algorithm. It is given one item at a time, and writes embedding.json: a list of at "
-        "most {dimensions} finite numbers, as many for every item.",
-        "run": "Hand in an algorithm. It is given one query at a time, and writes ranking.json: an object with a "
-        "score for each document that it finds, larger is better.",
+        "embeddings": "Hand in an algorithm. It is given one item at a time and writes embedding.json, a list of at "
+        "most {dimensions} finite numbers. All lists must have the same length.",
+        "run": "Hand in an algorithm. It is given one query at a time and writes ranking.json, an object with a "
+        "score for each document that it finds; a larger score is better.",
     },
 }
-"""By platform and task."""
+"""How to hand in a submission, by platform and task."""
 
 REFUSED = {
-    "embeddings": "Refused are NaN and infinity, ids that are missing, come twice or were not asked for, vectors of "
-    "different lengths, Python objects (pickles), and files that are too large.",
-    "run": "Refused are NaN and infinity, a document that comes twice for a query, queries that were not asked for, "
-    "and files that are too large.",
+    "embeddings": "A submission is refused if it contains NaN or infinity, missing, repeated or unknown ids, vectors "
+    "of different lengths, or Python objects (pickles), or if its file is too large.",
+    "run": "A submission is refused if it contains NaN or infinity, a document twice for one query, or unknown "
+    "queries, or if its file is too large.",
 }
 KIT = {
-    "embeddings": "The ids of each phase are in ids_….txt. sample/items.csv shows what the sample was made of: "
-    "handwritten digits, as one bit for each pixel, whose many ties cost it what stands between lower and upper.",
-    "run": "In the sample two documents have the same score, and only one of them is relevant: that is a tie.",
+    "embeddings": "The ids of each phase are in ids_….txt. The sample was made from the handwritten digits in "
+    "sample/items.csv, with one bit for each pixel. It has many ties: they are why lower and upper differ.",
+    "run": "In the sample, two documents have the same score, and only one of them is relevant: an ambiguous tie.",
 }
 
 
 def fillings(settings: Hosted, platform: str) -> dict[str, str]:
-    """What the names in pages for a platform stand for."""
+    """The values of the names in the page templates, for a platform."""
     scoring, names = settings.scoring, settings.scoring._asdict()
     truth = settings.phases[0].truth
     kind = "gallery" if truth and truth.roles else scoring.task
@@ -93,7 +96,7 @@ def fillings(settings: Hosted, platform: str) -> dict[str, str]:
 
 
 def program_values(settings: Hosted) -> dict[str, str]:
-    """What the names in programs stand for."""
+    """The values of the names in the program templates."""
     scoring = settings.scoring
     return {
         "title": repr(settings.title),
@@ -105,7 +108,7 @@ def program_values(settings: Hosted) -> dict[str, str]:
 
 
 def written(scoring: Scoring) -> str:
-    """The call that makes this scoring, a line for each argument.
+    """The Python expression that makes this scoring, with one line for each argument.
 
     >>> print(written(Scoring("run", ("AP",))))
     Scoring(
@@ -121,5 +124,5 @@ def written(scoring: Scoring) -> str:
 
 
 def requirement() -> str:
-    """What pip installs: this version, where it is one that was published."""
+    """The requirement for pip: this version of tieproof if it is a published one, otherwise any version."""
     return f"tieproof=={__version__}" if re.fullmatch(r"[\d.]+", __version__) else "tieproof"

@@ -1,6 +1,6 @@
-"""The evaluator's side: a system that nobody trusts, judged on data that its creator does not have.
+"""Judging of untrusted systems, on test data that their creators do not have.
 
-`judging.py` draws the flow. What a system is asked stands in docs/judge.md.
+The docstring of `judging.py` shows the flow. docs/judge.md describes what a system is asked.
 
 >>> from tieproof.judge import Competition
 >>> Competition.__name__

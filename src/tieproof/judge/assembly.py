@@ -1,4 +1,4 @@
-"""From the answers to all batches of a run to embeddings or distances: what is refused, and what changed."""
+"""From the answers to all batches of a run to embeddings or distances, with refused and changed answers."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,19 +11,19 @@ from tieproof.results.judgments import Repeats
 from tieproof.ties import FloatArray
 
 FARTHEST = float(np.finfo(np.float64).max)
-"""The distance of a pair whose answer was refused; no other finite number is larger."""
+"""The distance of a pair whose answer was refused: the largest finite number."""
 
 Asked = tuple[int, ...]
-"""One item, or two."""
+"""The items of a question: one or two."""
 
 
 class Assembled(NamedTuple):
     """All answers of a run.
 
-    answers : the numbers of each question that counts
-    refused : what was refused, by the reason
-    repeats : what was asked twice
-    unknown : answers under names that nobody asked about
+    answers : the numbers of each answer that counts
+    refused : the refused questions, by reason
+    repeats : a summary of the questions that were asked twice
+    unknown : the number of answers under names that were not asked about
     """
 
     answers: dict[Asked, FloatArray]
@@ -33,9 +33,9 @@ class Assembled(NamedTuple):
 
 
 def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Assembled:
-    """The answers of all batches; of two answers to the same question the first one counts.
+    """Assemble the answers of all batches; the first of two answers to the same question counts.
 
-    symmetric : two items are the same question in either order
+    symmetric : whether a pair is the same question in either order
     """
     first: dict[Asked, tuple[FloatArray, str]] = {}
     pairs: list[tuple[Asked, FloatArray, str]] = []
@@ -66,7 +66,7 @@ def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Asse
 
 
 def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
-    """How far the second answers are from the first ones.
+    """A summary of how far second answers are from first answers.
 
     >>> repeats_of([(np.array([1.0, 0.0]), np.array([1.0, 0.5])), (np.ones(2), np.ones(2))])
     Repeats(asked=2, differ=1, largest=0.5)
@@ -76,9 +76,9 @@ def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
 
 
 def apart(one: FloatArray, other: FloatArray) -> float:
-    """The length of the difference by the length of the first, as far as there are floats for it.
+    """The length of the difference of two answers, divided by the length of the first, at most the largest float.
 
-    1 where their numbers of numbers differ, or the first has no length.
+    It is 1 if the answers have different numbers of numbers, or the first is zero.
 
     >>> apart(np.array([3.0, 4.0]), np.array([3.0, 4.0, 0.0])), apart(np.zeros(2), np.ones(2))
     (1.0, 1.0)
@@ -94,7 +94,7 @@ def apart(one: FloatArray, other: FloatArray) -> float:
 
 
 def embeddings_of(answers: dict[Asked, FloatArray], count: int) -> FloatArray:
-    """A row for each item; NaN where there is no answer."""
+    """An embedding for each item; NaN if it has no answer."""
     width = len(next(iter(answers.values()))) if answers else 1
     rows = np.full((count, width), np.nan)
     for (item,), vector in answers.items():
@@ -103,7 +103,7 @@ def embeddings_of(answers: dict[Asked, FloatArray], count: int) -> FloatArray:
 
 
 def distances_of(answers: dict[Asked, FloatArray], queries: int, gallery: int | None, symmetric: bool) -> FloatArray:
-    """A row for each query, a column for each item; the farthest of all where there is no answer."""
+    """A distance for each query (row) and item (column); the largest distance if there is no answer."""
     matrix = np.full((queries, queries if gallery is None else gallery), FARTHEST)
     if gallery is None:
         np.fill_diagonal(matrix, 0.0)

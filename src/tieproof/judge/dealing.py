@@ -1,7 +1,7 @@
-"""What a system is asked, in which order and under which names: drawn from the organiser's seed, anew for each run.
+"""The batches of a run, with random names and in random order, drawn from the organiser's seed for each run.
 
-Whoever has the seed deals the same again; without it names and order say nothing. Nothing here depends on labels, and
-nothing on the order in which the organiser keeps the items.
+The same seed gives the same batches; without the seed, names and order reveal nothing. They depend neither on labels
+nor on the order in which the organiser keeps the items.
 """
 
 import hmac
@@ -11,17 +11,17 @@ from math import isqrt
 from typing import NamedTuple
 
 LETTERS = 16
-"""Of a name, 64 bits."""
+"""The number of characters of a name, which are 64 bits."""
 
 FEWEST = 2
-"""Items of a batch of those that are asked twice, where the others come in batches of a single one."""
+"""The fewest items of a batch of repeated items, even if other batches have a single item."""
 
 
 class Batch(NamedTuple):
-    """What a system is given at a time.
+    """The items and questions that a system is given at once.
 
-    items : which item each name stands for, by names in their order
-    questions : the names that it is asked about: one for an embedding, two for a distance
+    items : the item of each name, sorted by name
+    questions : the names of each question: one for an embedding, two for a distance
     """
 
     items: dict[str, int]
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
 
 
 class Dealer:
-    """Draws from the seed, for one run of one system.
+    """Draws names and orders from the seed, for one run of one system.
 
     >>> Dealer(b"a secret of the organiser", "ours", 1).order("items", 4)
     [2, 1, 0, 3]
@@ -44,22 +44,22 @@ class Dealer:
         self.key = drawn(seed, what)
 
     def order(self, what: str, count: int) -> list[int]:
-        """The numbers below `count` in an order that nobody can guess."""
+        """The numbers below `count` in an order that cannot be guessed without the seed."""
         return sorted(range(count), key=lambda number: drawn(self.key, (what, number)))
 
     def named(self, what: str, items: Sequence[int]) -> dict[str, int]:
-        """A name for each item, in the order of the names; an item that stands there twice has two."""
+        """A name for each item, sorted by name; an item that occurs twice has two names."""
         names = [drawn(self.key, (what, place)).hex()[:LETTERS] for place in range(len(items))]
         return dict(sorted(zip(names, items, strict=True)))
 
 
 def drawn(key: bytes, what: tuple[object, ...]) -> bytes:
-    """What the key makes of something: the same for the same, and no more to be learnt from it."""
+    """A keyed digest of some values, which reveals nothing about them without the key."""
     return hmac.digest(key, "\0".join(map(str, what)).encode(), "sha256")
 
 
 def deal_items(dealer: Dealer, count: int, batch: int, repeats: int) -> list[Batch]:
-    """Every item once, and some once more in a batch of another size, which comes at any place among the others."""
+    """Batches with every item once, and some items again in batches of another size, all in random order."""
     order, again = dealer.order("items", count), dealer.order("repeats", count)[:repeats]
     parts = [*split(order, batch), *split(again, max(FEWEST, batch // 3))]
     batches = [
@@ -71,9 +71,9 @@ def deal_items(dealer: Dealer, count: int, batch: int, repeats: int) -> list[Bat
 
 
 class Sides(NamedTuple):
-    """Which items query which others; an item never queries itself.
+    """The items that are queries and those that are the gallery; an item never queries itself.
 
-    symmetric : a pair is asked in one direction, and queries and gallery are the same
+    symmetric : whether each pair is asked in only one direction; queries and gallery are then the same
     """
 
     queries: Sequence[int]
@@ -82,7 +82,7 @@ class Sides(NamedTuple):
 
 
 def deal_pairs(dealer: Dealer, sides: Sides, batch: int, repeats: int) -> Iterator[Batch]:
-    """Every query with every other item, in blocks of at most `batch` pairs, and some pairs once more."""
+    """Batches with every query and every other item, in blocks of at most `batch` pairs, and some pairs again."""
     side = max(1, isqrt(batch))
     rows = list(split([sides.queries[at] for at in dealer.order("queries", len(sides.queries))], side))
     columns = list(split([sides.gallery[at] for at in dealer.order("gallery", len(sides.gallery))], side))
@@ -102,7 +102,7 @@ def deal_pairs(dealer: Dealer, sides: Sides, batch: int, repeats: int) -> Iterat
 
 
 def repeated_pairs(dealer: Dealer, sides: Sides, repeats: int) -> list[tuple[int, int]]:
-    """At most so many pairs, no query twice."""
+    """At most `repeats` random pairs, each with another query."""
     firsts, seconds = (
         dealer.order("first again", len(sides.queries)),
         dealer.order("second again", len(sides.gallery)),
@@ -115,14 +115,14 @@ def repeated_pairs(dealer: Dealer, sides: Sides, repeats: int) -> list[tuple[int
 
 
 def paired(dealer: Dealer, number: int, pairs: Sequence[tuple[int, int]]) -> Batch:
-    """The batch of these pairs, in the order of their names; an item has one name in it."""
+    """The batch of some pairs, sorted by names; each item has one name in a batch."""
     items = dealer.named(f"block {number}", sorted({item for pair in pairs for item in pair}))
     name_of = {item: name for name, item in items.items()}
     return Batch(items, tuple(sorted((name_of[x], name_of[y]) for x, y in pairs)))
 
 
 def split(items: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    """Parts of so many, the last one of what is left.
+    """Consecutive parts of a given size; the last part may be smaller.
 
     >>> list(split([1, 2, 3], 2))
     [[1, 2], [3]]

@@ -1,4 +1,4 @@
-"""The test set: items as a system is given them, byte by byte, and their labels."""
+"""The test set: the bytes of the items as a system is given them, and their labels."""
 
 import csv
 import hashlib
@@ -19,15 +19,16 @@ from tieproof.judge.contests import Contest
 from tieproof.ties import Array
 
 TEXTS, ROWS, TABLE = ".txt", ".npy", ".csv"
-"""Files that hold all items: one a line, one a row, or one a row behind its id. Else a folder has a file for each."""
+"""The extensions of files with all items: one item per line, per row of an array, or per row of a table with ids.
+Otherwise items are a folder with one file for each."""
 
 
 class Items(NamedTuple):
     """Items in the organiser's order.
 
-    suffixes : what the names of their files end in
-    content : the bytes of the item at a place
-    labels, groups : (n,) each; no groups where nothing is excluded but the query itself
+    suffixes : the extensions of their files
+    content : returns the bytes of the item at an index
+    labels, groups : arrays (n,); groups is None if only the query itself is excluded
     """
 
     suffixes: tuple[str, ...]
@@ -39,8 +40,8 @@ class Items(NamedTuple):
 class Sequestered(NamedTuple):
     """All items that a system is asked about, the queries first.
 
-    suffixes, content : of all of them, as in `Items`
-    queries, gallery : the two sides; gallery None: all query each other
+    suffixes, content : those of all items, as in `Items`
+    queries, gallery : the queries and the gallery; gallery is None if all items query each other
     """
 
     suffixes: tuple[str, ...]
@@ -50,22 +51,22 @@ class Sequestered(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return len(self.suffixes)
 
     @property
     def labels(self) -> Array:
-        """Those of the queries."""
+        """The labels of the queries."""
         return self.queries.labels
 
     @property
     def gallery_labels(self) -> Array | None:
-        """Those of the items behind the queries."""
+        """The labels of the gallery; None in leave-one-out."""
         return None if self.gallery is None else self.gallery.labels
 
     @property
     def groups(self) -> dict[str, Any]:
-        """The groups, as `evaluate` takes them; empty where there are none."""
+        """The groups as keyword arguments of `evaluate`; empty if there are none."""
         if self.queries.groups is None:
             return {}
         own = {"groups": self.queries.groups}
@@ -73,7 +74,7 @@ class Sequestered(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """What the items are known by, in their order; labels are no part of it."""
+        """A digest of the items in their order, without labels."""
         found = hashlib.sha256()
         for at, suffix in enumerate(self.suffixes):
             found.update(hashlib.sha256(self.content(at)).digest() + suffix.encode() + b"\0")
@@ -81,7 +82,7 @@ class Sequestered(NamedTuple):
 
 
 def read_sequestered(held: Contest) -> Sequestered:
-    """The items and labels of a phase; InputError where they do not belong together."""
+    """The items and labels of a phase; InputError if they do not match."""
     queries, gallery = read_items(held.items, held.labels), None
     suffixes, content, count = queries.suffixes, queries.content, len(queries.suffixes)
     if held.phase.gallery is not None and held.phase.gallery_labels is not None:
@@ -92,9 +93,13 @@ def read_sequestered(held: Contest) -> Sequestered:
             return queries.content(at) if at < count else others.content(at - count)
 
         if (queries.groups is None) != (gallery.groups is None):
-            raise InputError(f"{held.labels} or {held.phase.gallery_labels} has groups; give both a column group.")
+            raise InputError(
+                f"Only one of {held.labels} and {held.phase.gallery_labels} has groups; give both a column group."
+            )
     if held.gives_distances and queries.groups is not None:
-        raise InputError(f"{held.labels} has a column group, and groups are for embeddings. Leave it out.", "labels")
+        raise InputError(
+            f"{held.labels} has a column group, but groups are only for embeddings. Leave it out.", "labels"
+        )
     return Sequestered(suffixes, content, queries, gallery)
 
 
@@ -107,23 +112,25 @@ def read_items(place: Path, labels: Path) -> Items:
     reader = READERS.get(place.suffix.lower())
     if reader is None or not place.is_file():
         raise InputError(
-            f"The items {place} must be a folder, or a file of lines (.txt), of rows (.npy), or a table (.csv)."
+            f"The items {place} must be a folder, or a file of lines (.txt), of rows (.npy), or of a table (.csv)."
         )
     suffix, contents, count = reader(place)
     found = read_labels(labels)
     if found.shape != (count,):
-        raise InputError(f"{labels} holds labels of shape {found.shape} for {count:,} items in {place}.")
+        raise InputError(
+            f"{labels} has labels of shape {found.shape}, but {place} has {count:,} items. Give one label for each."
+        )
     return Items((suffix,) * count, contents, found)
 
 
 def items_of_folder(place: Path, labels: Path) -> Items:
-    """A file for each item, whose name without the extension is its id; in the order of the labels."""
+    """The items of a folder, one file each, whose name without extension is its id; in the order of the labels."""
     files: dict[str, Path] = {}
     for file in sorted(file for file in place.iterdir() if not file.name.startswith(".")):
         if not file.is_file() or file.stem in files:
-            what = "is no file" if not file.is_file() else f"has the id of {files[file.stem].name}"
+            what = "is not a file" if not file.is_file() else f"has the same id as {files[file.stem].name}"
             raise InputError(
-                f"{file} {what}; each item is a file of its own, whose name without extension is its id."
+                f"{file} {what}. Give each item a separate file, whose name without extension is its id."
             )
         files[file.stem] = file
     truth = of_the_same_items(place, list(files), labels)
@@ -132,15 +139,13 @@ def items_of_folder(place: Path, labels: Path) -> Items:
 
 
 def items_of_table(place: Path, labels: Path) -> Items:
-    """A row for each item, with its id first: numbers, which become an array of their own, or one text."""
+    """The items of a table, one row each: the id, then numbers, which become an array, or a single text."""
     with reading(place, "a table in UTF-8 text (.csv)"), place.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = [row for row in csv.reader(file) if row] or [[]]
     if header[:1] != ["id"] or len(header) < 2 or any(len(row) != len(header) for row in rows):
-        raise InputError(
-            f"{place} must begin with the line id,… and have a cell in every row for each of its columns."
-        )
+        raise InputError(f"{place} must begin with the line id,… and have a cell for each column in every row.")
     if len({row[0] for row in rows}) < len(rows):
-        raise InputError(f"{place} has an id twice. Give every item one row.")
+        raise InputError(f"{place} has an id more than once. Give every item one row.")
     truth = of_the_same_items(place, [row[0] for row in rows], labels)
     cells = {row[0]: row[1:] for row in rows}
     chosen = [cells[name] for name in truth.ids]
@@ -149,55 +154,55 @@ def items_of_table(place: Path, labels: Path) -> Items:
     except ValueError:
         if len(header) > 2:
             raise InputError(
-                f"{place} has cells that are no numbers. Give numbers, or one column of texts."
+                f"{place} has cells that are not numbers. Give only numbers, or a single column of texts."
             ) from None
         return labelled((TEXTS,) * len(chosen), lambda at: chosen[at][0].encode(), truth, labels)
     return labelled((ROWS,) * len(chosen), lambda at: as_array(numbers[at]), truth, labels)
 
 
 def of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
-    """The table of labels, whose items are those of a place."""
+    """The table of labels, which must have the same ids as the items."""
     truth = read_table(labels)
     for known, others, what in (
         (set(truth.ids), ids, f"has no label in {labels}"),
-        (set(ids), truth.ids, f"has a label in {labels}, and is not there"),
+        (set(ids), truth.ids, f"has a label in {labels}, but does not exist"),
     ):
         absent = sorted(set(others) - known)
         if absent:
             raise InputError(
-                f"'{absent[0]}' of {place} {what}. Give every item one row; a file is known by its name without "
+                f"'{absent[0]}' of {place} {what}. Give every item one row; the id of a file is its name without "
                 "extension."
             )
     return truth
 
 
 def labelled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> Items:
-    """Items in the order of a table of the truth, whose labels are of the type that whoever verifies reads there."""
+    """Items in the order of the truth, with labels of the type that `tieproof verify` reads from the same file."""
     groups = read_labels(f"{labels}:{GROUP}") if truth.groups else None
     return Items(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups)
 
 
 def read_lines(place: Path) -> tuple[str, Callable[[int], bytes], int]:
-    """One item a line."""
+    """One item per line of a text."""
     try:
         lines = place.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"{place} is no UTF-8 text ({error.reason}); write it again.") from None
+        raise InputError(f"{place} is not UTF-8 text ({error.reason}); save it as UTF-8.") from None
     return TEXTS, lambda at: lines[at].encode(), len(lines)
 
 
 def read_rows(place: Path) -> tuple[str, Callable[[int], bytes], int]:
-    """One item a row; each becomes an array of its own."""
+    """One item per row of an array; each row becomes a separate array."""
     (entry,) = entries_of(split(place))
     array = np.asarray(entry.load())
     if array.ndim < 2 or array.dtype.kind not in "fiub":
-        raise InputError(f"{place} must hold numbers, one row for each item, and holds {entry.holds}.")
+        raise InputError(f"{place} must contain numbers, one row for each item, but contains {entry.holds}.")
 
     return ROWS, lambda at: as_array(array[at]), len(array)
 
 
 def as_array(row: Array) -> bytes:
-    """A row as a file of its own."""
+    """A row as the bytes of an .npy file."""
     packed = BytesIO()
     np.save(packed, np.ascontiguousarray(row), allow_pickle=False)
     return packed.getvalue()

@@ -1,7 +1,7 @@
-"""What a judge has done so far, on the disk: every batch is written down when it is done, and never asked twice.
+"""The journal of a judgment on disk: the answers to every batch are saved at once, so that no batch is run again.
 
-A judge that was killed finds its journal, deals the same batches from the same seed, and goes on with the first that
-has no answers yet. What is written down is whole or absent.
+A judge that was killed finds its journal, deals the same batches from the same seed, and goes on with the first batch
+that has no answers yet. Each file of a journal is written whole or not at all.
 """
 
 import hashlib
@@ -26,25 +26,25 @@ PLAN, LOCK = "plan.json", "lock"
 
 
 class Journal:
-    """The answers of one system so far, in a folder of their own; `opened` makes it."""
+    """The answers of one system so far, in a separate folder; `opened` creates it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @property
     def scratch(self) -> str:
-        """How the folders in which its batches run are called, and those of no other journal."""
+        """The beginning of the names of the folders in which batches of this journal, and no other, run."""
         return f"judge-{hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:12]}-"
 
     def clean(self) -> None:
-        """Remove what a judge left behind that was killed: halves of files, and items that a system was given."""
+        """Remove what a killed judge left behind: unfinished files, and folders with items of a system."""
         for left in self.folder.glob(".tieproof-*"):
             os.unlink(left)
         for left in Path(gettempdir()).glob(f"{self.scratch}*"):
             shutil.rmtree(left, ignore_errors=True)
 
     def place(self, run: int, number: int) -> Path:
-        """Where the answers to a batch are."""
+        """The path of the answers to a batch."""
         return self.folder / f"run-{run}-batch-{number}.npz"
 
     def has(self, run: int, number: int) -> bool:
@@ -52,7 +52,7 @@ class Journal:
         return self.place(run, number).exists()
 
     def write(self, run: int, number: int, ran: Ran) -> None:
-        """Write down what a batch came to."""
+        """Save the outcome of a batch."""
         vectors, refused, unknown = ran.answers
         with atomic_write(self.place(run, number)) as unfinished:
             np.savez(
@@ -66,7 +66,7 @@ class Journal:
             )
 
     def read(self, run: int, number: int) -> Ran:
-        """What a batch came to."""
+        """Load the outcome of a batch."""
         with np.load(self.place(run, number), allow_pickle=False) as kept:
             ends = np.cumsum(kept["lengths"])
             vectors = np.split(kept["numbers"], ends[:-1])
@@ -74,24 +74,24 @@ class Journal:
             return Ran(Answers(vectors, refused, int(kept["unknown"])), float(kept["seconds"]), str(kept["said"]))
 
     def remove(self) -> None:
-        """Throw it away, once all is in the record."""
+        """Remove the journal, after the records have been written."""
         shutil.rmtree(self.folder)
 
 
 @contextmanager
 def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
-    """The journal of this judgment, new or as it was left; nobody else may use it meanwhile.
+    """Open the journal of a judgment, a new or an unfinished one, and lock it.
 
-    plan : all that decides what is asked; InputError where a journal in this place is of something else
+    plan : everything that decides what is asked; InputError if the folder has a journal with another plan
     """
-    import fcntl  # which not every system has
+    import fcntl  # not available on every system
 
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError(f"Another judge works in {folder}; wait for it, or take another name.") from None
+            raise InputError(f"Another judge is running in {folder}; wait for it, or take another name.") from None
         place, text = folder / PLAN, json.dumps(plan, indent=1)
         if not place.exists():
             with atomic_write(place) as unfinished:
@@ -100,8 +100,8 @@ def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
             old = json.loads(place.read_text(encoding="utf-8"))
             other = next(name for name in plan if old.get(name) != plan[name])
             raise InputError(
-                f"{folder} was begun with another '{other}'. Judge with the same again to go on, or remove that "
-                "folder to begin anew."
+                f"{folder} was begun with another '{other}'. Judge with the same one to continue, or remove the "
+                "folder to start again."
             )
         journal = Journal(folder)
         journal.clean()

@@ -51,39 +51,42 @@ def judge(
     show: Sequence[str | os.PathLike[str]] = (),
     progress: bool = False,
 ) -> Judgment:
-    r"""Run a system that nobody trusts on data that it does not have, and score it.
+    r"""Run an untrusted system on a hidden test set, and score it.
 
-    The system is given items under names that say nothing, in an order that nobody can guess, batch by batch, each in
-    a process and a folder of its own, and answers with embeddings or with distances. It never has the labels.
+    The system is given batches of items under random names and in random order, each batch in a separate process and
+    folder. It answers with embeddings or distances. It never sees the labels.
 
     Parameters
     ----------
     competition : a `Competition`, or the path of its file
     system : a command, "module:function", "podman:IMAGE …", "docker:IMAGE …", an address, or a function
-        A command has fields for what it is given: `{items}` (a folder), `{lines}`, `{pairs}`, and `{answers}` where
-        it writes a file; else it prints its answers. No shell reads it.
-    name : of the system, by which its files are called and the leaderboard knows it
+        In a command, fields are replaced by paths: `{items}` (a folder), `{lines}`, `{pairs}`, and `{answers}` if the
+        system writes its answers to a file; otherwise it prints them. No shell interprets the command.
+    name : the name of the system, for its files and for the leaderboard
     out : the folder for its records and its log
-    phase : the name of the phase whose test set it is; default: the only one
-    runs : how often it is run; default: what the competition says
-    seal : "auto" takes bubblewrap where it works, and else says what was not sealed; "bubblewrap" insists; "none"
+    phase : the name of the phase whose test set is used; default: the only phase
+    runs : the number of runs; default: the number in the competition's file
+    seal : "auto" uses bubblewrap if it works, and otherwise reports what was not sealed; "bubblewrap" requires
+        bubblewrap; "none" does not seal the system
     show : further files and folders that the system may read
-    progress : show a bar on standard error where it takes longer than two seconds
+    progress : show a progress bar on standard error if it takes longer than two seconds
 
     Returns
     -------
     Judgment
-        `judgment["AP"].lower` ranks; what ties, queries and runs leave open stands beside it. The folder `out` holds
-        a record of each run, `NAME.run-1.tieproof`, the answers themselves, `NAME.run-1.npy`, and a log.
+        Systems are ranked by `judgment["AP"].lower`; the judgment also has the uncertainties from ties, queries and
+        runs. The folder `out` contains a record of each run, `NAME.run-1.tieproof`, its answers, `NAME.run-1.npy`,
+        and a log.
 
     Raises
     ------
     InputError
-        A competition, a system or a place that cannot be; never what the system does: that is refused and logged.
+        The competition, the system or a path is invalid. Whatever the system does is not an error: bad answers are
+        refused and logged.
 
     Notes
     -----
-    A judge that was killed goes on where it was, when it is called again with the same: files have the same bytes.
+    If a judge is killed, call it again with the same arguments to continue; the files will have the same bytes.
     docs/judge.md describes what systems are asked, and what they could do without a seal. The roles are those of
     Nicolaou et al. 2018, sections 1.2 and 2.2.
 
@@ -109,7 +112,7 @@ def judge(
 
     """
     if not hasattr(os, "fork"):
-        raise InputError("A judge needs Linux, macOS or the like, where processes can be limited and ended.")
+        raise InputError("judge needs a system such as Linux or macOS, where processes can be limited and ended.")
     if not isinstance(competition, Competition):
         competition = Competition.read(competition)
     held = contest(competition, phase)
@@ -124,7 +127,9 @@ def judge(
     folder = Path(out)
     log = folder / f"{name}{LOG_ENDING}"
     if log.exists():
-        raise InputError(f"{log} is there: the system was judged. Take another name, or remove its files.", "name")
+        raise InputError(
+            f"{log} exists: a system of this name was judged already. Take another name, or remove its files.", "name"
+        )
     check_hidden((*held.secrets, folder.resolve()), shown)
     test_set, seed = read_sequestered(held), held.read_seed()
     check_labels(competition, test_set)
@@ -152,7 +157,7 @@ def judge(
 
 
 def check_labels(competition: Competition, test_set: Sequestered) -> None:
-    """Refuse labels of which nothing can be scored, before anything is run."""
+    """Raise InputError for labels with which no query can be scored, before anything is run."""
     queries, gallery_labels = len(test_set.labels), test_set.gallery_labels
     nothing = np.full((test_set.size, 1), np.nan)
     gallery = None if gallery_labels is None else nothing[queries:]
@@ -167,25 +172,25 @@ def check_labels(competition: Competition, test_set: Sequestered) -> None:
 
 
 def check_name(name: Any) -> None:
-    """Refuse what is no name of files."""
+    """Raise InputError unless a name is usable in file names."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise InputError(
-            f"The name of a system has letters, digits and . + - _, as in 'ours-2', not {name!r}.",
+            f"The name of a system must consist of letters, digits and . + - _, as in 'ours-2', not {name!r}.",
             "name",
         )
 
 
 def shown_to(system: System, show: Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
-    """What a sealed system may read: what it consists of, Python with what is installed, and what is named."""
+    """The files and folders that a sealed system may read: its own, Python with its packages, and those of `show`."""
     named = [Path(place).absolute() for place in show]
     for place in named:
         if not place.exists():
-            raise InputError(f"{place} is to be shown to the system, and is not there.", "show")
+            raise InputError(f"show has {place}, which does not exist. Pass existing files and folders.", "show")
     return tuple(dict.fromkeys([*python_folders(), *system.shows, *named]))
 
 
 def dealt(held: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[Batch]:
-    """All that a system is asked in a run, the same each time."""
+    """The batches of a run; the same run always has the same batches."""
     count, queries, judging = test_set.size, len(test_set.labels), held.competition.judge
     if held.gives_distances:
         gallery = range(count) if test_set.gallery_labels is None else range(queries, count)
@@ -195,7 +200,7 @@ def dealt(held: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[Batc
 
 
 class Flow(NamedTuple):
-    """One run of a system: what it is asked, and what is done with its answers."""
+    """One run of a system: its batches, and the evaluation of its answers."""
 
     held: Contest
     test_set: Sequestered
@@ -232,7 +237,7 @@ class Flow(NamedTuple):
         return Run(result, found, answers, next((each.said for each in ran if each.said), ""))
 
     def evaluated_embeddings(self, found: Assembled, answers: Array) -> Result:
-        """By `evaluate` where every item has an answer, so that anybody's tieproof can verify it."""
+        """The result of embeddings; by `evaluate` if every item has an answer, so that anybody can verify it."""
         queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
         rules = self.held.competition
         options: dict[str, Any] = {"distance": rules.distance, "measures": rules.measures, **self.test_set.groups}
@@ -243,7 +248,7 @@ class Flow(NamedTuple):
 
 
 def answered(flow: Flow, runner: Runner, progress: bool) -> None:
-    """Ask for what has no answers yet, and write down what comes."""
+    """Run the batches that have no answers yet, and write the answers to the journal."""
     limits, total = flow.held.limits, len(flow.batches)
     watch = progress_bar(total, f"batches of run {flow.run}", 1.0) if progress else unwatched(total)
     with watch as advance:

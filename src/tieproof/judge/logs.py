@@ -1,6 +1,6 @@
-"""What is left of a judgment: a record and the answers of each run, and at last the log, which says that it is done.
+"""The files of a judgment: a record and the answers of each run, and finally the log, which marks it as complete.
 
-A leaderboard finds systems by their logs, and takes every score from the records, never from a log.
+A leaderboard finds systems by their logs, but reads every score from the records, never from a log.
 """
 
 import json
@@ -29,9 +29,9 @@ LOG_ENDING = ".judgment.json"
 class Run(NamedTuple):
     """One run of a system.
 
-    found : what was answered, refused and asked twice
+    found : the answers, the refusals, and the questions that were asked twice
     answers : all embeddings, or all distances
-    said : the first words of an error of the system, where there was one
+    said : the message of the system's first error, if there was one
     """
 
     result: Result
@@ -49,7 +49,7 @@ def write_judgment(
     plan: Mapping[str, Any],
     folder: Path,
 ) -> Judgment:
-    """Write all files of a judgment, the log last; each is whole or absent."""
+    """Write all files of a judgment, the log last; each file is written whole or not at all."""
     names = [f"{name}.run-{number}" for number in range(1, len(runs) + 1)]
     for stem, run in zip(names, runs, strict=True):
         with atomic_write(folder / f"{stem}.npy") as unfinished:
@@ -90,7 +90,7 @@ def write_judgment(
 
 
 def rules_of(held: Contest) -> dict[str, Any]:
-    """What the competition asked of every system."""
+    """The rules of the competition for every system."""
     found, judging = held.competition, held.competition.judge
     return {
         "phase": held.phase.name,
@@ -106,7 +106,7 @@ def rules_of(held: Contest) -> dict[str, Any]:
 
 
 def read_judgment(log: Path) -> Judgment:
-    """The judgment of a log, its results from the records beside it; InputError where anything is wrong."""
+    """The judgment of a log, with results from the records in the same folder; InputError if anything is invalid."""
     try:
         given = json.loads(log.read_text(encoding="utf-8"))
         if given["format"] != FORMAT or given["version"] != VERSION:
@@ -129,6 +129,8 @@ def read_judgment(log: Path) -> Judgment:
             log=log.name,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{log} is no log of tieproof judge ({type(error).__name__}: {error}).") from None
+        raise InputError(
+            f"{log} is not a log of tieproof judge ({type(error).__name__}: {error}). Remove it, or judge again."
+        ) from None
     results = tuple(load(log.with_name(record)) for record in judgment.records)
     return replace(judgment, results=results)

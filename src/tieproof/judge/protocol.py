@@ -1,7 +1,7 @@
-"""What passes between the judge and a system: a folder of items and two lists, and an answer as text or as an array.
+"""The protocol between judge and system: a folder of items and two lists, and an answer as text or as an array.
 
-docs/judge.md describes it for participants. An answer is read here and nowhere else; whatever stands in it, it
-becomes numbers or refusals, and nothing of it is ever run.
+docs/judge.md describes it for participants. Answers are read only here; whatever they contain, they become numbers or
+refusals, and nothing in them is ever executed.
 """
 
 import os
@@ -21,10 +21,10 @@ from tieproof.judge.items import Sequestered
 from tieproof.ties import FloatArray
 
 ITEMS, LINES, PAIRS, ANSWERS = "items", "lines.txt", "pairs.txt", "answers.npy"
-"""What lies in the folder of a system: its items, the same as lines, the pairs that it is asked about, its answer."""
+"""The content of a system's folder: its items, the same items as lines, the pairs it is asked about, its answer."""
 
 FIELDS = {"items": ITEMS, "lines": LINES, "pairs": PAIRS, "answers": ANSWERS}
-"""What a command may have in braces, and the file or folder that stands for it."""
+"""The fields of a command, and the file or folder that replaces each of them."""
 
 NPY = b"\x93NUMPY"
 
@@ -37,25 +37,25 @@ MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
 )
 LATE, CRASHED, TOO_MUCH, NO_BITS = "late", "crashed", "too much output", "no bits"
 REFUSALS = {
-    MISSING: "There was no answer under its name.",
-    DUPLICATE: "There were several answers under its name; none of them counts.",
-    NOT_FINITE: "The answer holds NaN or infinity.",
-    NOT_NUMBERS: "The answer holds something else than numbers.",
-    WRONG_SHAPE: "The answer has another number of numbers than most others, or not the one that was asked for.",
-    NO_BITS: "The answer is compared bit by bit, and holds another number than 0 and 1.",
-    LATE: "The time of its batch, or of the run, was over.",
-    CRASHED: "The system ended with an error on its batch, or gave an array without a row for each question.",
-    TOO_MUCH: "The system printed or wrote more than it may on its batch.",
+    MISSING: "There was no answer under the name.",
+    DUPLICATE: "There were several answers under the same name; none of them counts.",
+    NOT_FINITE: "The answer contains NaN or infinity.",
+    NOT_NUMBERS: "The answer contains something other than numbers.",
+    WRONG_SHAPE: "The answer does not have as many numbers as most other answers, or has more than allowed.",
+    NO_BITS: "The answer must be bits, but contains numbers other than 0 and 1.",
+    LATE: "The time limit of the batch or of the run was exceeded.",
+    CRASHED: "The system ended with an error on the batch, or returned an array without a row for each question.",
+    TOO_MUCH: "The system printed or wrote more than allowed on the batch.",
 }
-"""Why an answer is refused."""
+"""The reasons why an answer is refused."""
 
 
 class Answers(NamedTuple):
-    """What came back for the questions of a batch.
+    """The answers to the questions of a batch.
 
-    vectors : of each question, its numbers; none where it was refused
-    refused : why; "" where it was not
-    unknown : answers under names that nobody asked about
+    vectors : the numbers of each answer; empty if it was refused
+    refused : the reason for each refusal; "" if the answer was not refused
+    unknown : the number of answers under names that were not asked about
     """
 
     vectors: list[FloatArray]
@@ -67,12 +67,12 @@ NOTHING: FloatArray = np.zeros(0)
 
 
 def all_refused(batch: Batch, reason: str) -> Answers:
-    """No answer to any question, for one reason."""
+    """Refusals of all questions of a batch, for one reason."""
     return Answers([NOTHING] * len(batch.questions), [reason] * len(batch.questions))
 
 
 def write_batch(folder: Path, batch: Batch, test_set: Sequestered) -> None:
-    """Write what a system is given; names, order and times of the files say nothing."""
+    """Write the files for a system; their names, order and dates reveal nothing."""
     items = folder / ITEMS
     items.mkdir()
     lines = []
@@ -88,23 +88,23 @@ def write_batch(folder: Path, batch: Batch, test_set: Sequestered) -> None:
 
 
 def read_answers(content: bytes, batch: Batch, most: int) -> Answers:
-    """The answers in an array (.npy), in the order of the questions, or in lines of names and numbers.
+    """The answers, from an array (.npy) in the order of the questions, or from lines of names and numbers.
 
-    most : numbers that an answer may have; more are not even kept, for they could fill the judge's memory
+    most : the most numbers of an answer; longer answers are dropped, because they could fill the judge's memory
     """
     read = array_answers if content.startswith(NPY) else text_answers
     return read(content, batch, most)
 
 
 def array_answers(content: bytes, batch: Batch, most: int) -> Answers:
-    """A row for each question, in their order."""
+    """The answers from an array with a row for each question, in order."""
     stream = BytesIO(content)
     try:
         with warnings.catch_warnings(action="ignore"):
             read_header(stream, len(content), Location(Path(ANSWERS)))
             stream.seek(0)
             array = np.lib.format.read_array(stream, allow_pickle=False)
-    except Exception:  # a header is parsed as Python, whose parser raises of everything; no answer may stop the judge
+    except Exception:  # a header is parsed as Python, which may raise anything, and no answer may stop the judge
         return all_refused(batch, CRASHED)
     if array.dtype.kind not in "fiub" or array.ndim == 0 or len(array) != len(batch.questions):
         return all_refused(batch, CRASHED)
@@ -117,7 +117,7 @@ def array_answers(content: bytes, batch: Batch, most: int) -> Answers:
 
 
 def text_answers(content: bytes, batch: Batch, most: int) -> Answers:
-    """Lines of one name, or two, and numbers, with commas between them."""
+    """The answers from lines of one or two names and numbers, separated by commas."""
     width = len(batch.questions[0])
     found: dict[tuple[str, ...], tuple[FloatArray, str]] = dict.fromkeys(batch.questions, (NOTHING, MISSING))
     unknown = 0
@@ -137,7 +137,7 @@ def text_answers(content: bytes, batch: Batch, most: int) -> Answers:
 
 
 def as_numbers(text: str, most: int) -> tuple[FloatArray, str]:
-    """Numbers as written, with commas between them, and why they are no answer.
+    """The numbers of a text, separated by commas, and the reason why they are refused, or "".
 
     >>> as_numbers("0.5, 1", 2), as_numbers("0.5, one", 2)[1], as_numbers("1, 2, 3", 2)[1]
     ((array([0.5, 1. ]), ''), 'no numbers', 'wrong shape')
@@ -152,12 +152,12 @@ def as_numbers(text: str, most: int) -> tuple[FloatArray, str]:
 
 
 def reason_against(vector: FloatArray) -> str:
-    """Why numbers are no answer, as far as they alone say it."""
+    """The reason why the numbers of one answer, taken alone, are refused, or ""."""
     return "" if np.isfinite(vector).all() else NOT_FINITE
 
 
 def only_bits(answers: Answers) -> Answers:
-    """The answers, of which those are refused that hold other numbers than 0 and 1.
+    """The answers, where those with numbers other than 0 and 1 are refused.
 
     >>> only_bits(Answers([np.array([0.0, 1.0]), np.array([0.5, 1.0])], ["", ""])).refused
     ['', 'no bits']
@@ -170,7 +170,7 @@ def only_bits(answers: Answers) -> Answers:
 
 
 def unlike_most(vectors: Mapping[tuple[int, ...], FloatArray]) -> list[tuple[int, ...]]:
-    """Which answers have another length than most; of two lengths as frequent as each other the smaller one counts.
+    """The answers that do not have the most frequent length (the smaller one of equally frequent lengths).
 
     >>> unlike_most({(0,): np.zeros(2), (4,): np.zeros(3), (7,): np.zeros(2)})
     [(4,)]

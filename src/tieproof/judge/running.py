@@ -1,4 +1,4 @@
-"""One batch, as a process or as a request: started under its seal and its limits, and ended, whatever it does."""
+"""One batch, as a process or as a request: it is started under its seal and limits, and always ended."""
 
 import base64
 import json
@@ -36,10 +36,10 @@ from tieproof.judge.systems import System
 from tieproof.results.judgments import Seal
 
 PAUSES = (0.002, 0.1)
-"""Seconds between two looks at a process, at first and at last."""
+"""The shortest and longest pause between two looks at a process, in seconds."""
 
 LAST_WORDS = 300
-"""Letters that are kept of what a system printed as an error."""
+"""The number of characters that are kept of a system's error output."""
 
 LAUNCH = """
 import ctypes, os, resource, signal, sys
@@ -58,15 +58,15 @@ if sys.platform == "linux":
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 os.execvp(sys.argv[4], sys.argv[4:])
 """
-"""Sets the limits and becomes the system; on Linux it ends when the judge does, also when that is killed."""
+"""A program that sets the limits and executes the system; on Linux the system ends with the judge, even if killed."""
 
 
 class Ran(NamedTuple):
-    """What a batch came to.
+    """The outcome of a batch.
 
-    answers : to its questions
-    seconds : that it took
-    said : the end of what the system printed as errors, where it failed
+    answers : the answers to its questions
+    seconds : the time that it took
+    said : the end of the system's error output, if it failed
     """
 
     answers: Answers
@@ -75,10 +75,10 @@ class Ran(NamedTuple):
 
 
 class Runner(NamedTuple):
-    """How batches are run.
+    """Runs batches.
 
-    shown : what the system may read of the disk, under a seal
-    scratch : how the names of the folders begin in which batches run
+    shown : the files and folders that a sealed system may read
+    scratch : the beginning of the names of the folders in which batches run
     """
 
     system: System
@@ -89,7 +89,7 @@ class Runner(NamedTuple):
     scratch: str
 
     def run(self, batch: Batch, seconds: float) -> Ran:
-        """Ask the system about a batch, for at most so many seconds."""
+        """Ask the system about a batch, for at most a number of seconds."""
         started = time.monotonic()
         if self.system.is_endpoint:
             answers, said = self.request(batch, seconds), ""
@@ -99,7 +99,7 @@ class Runner(NamedTuple):
         return Ran(answers, time.monotonic() - started, said)
 
     def process(self, batch: Batch, around: Path, seconds: float) -> tuple[Answers, str]:
-        """Run a command in a folder of its own."""
+        """Run a command in a separate folder."""
         folder = around / around.name
         folder.mkdir()
         write_batch(folder, batch, self.test_set)
@@ -107,7 +107,7 @@ class Runner(NamedTuple):
         given = size_of(around)
         places = {field: f"{inside}/{name}" for field, name in FIELDS.items()}
         words = sealed(self.system, self.seal, places, folder, self.shown, self.limits)
-        in_hand = self.seal.by in ("nothing", "bubblewrap")  # an engine's client is not limited: the container is
+        in_hand = self.seal.by in ("nothing", "bubblewrap")  # for an engine, the container is limited, not the client
         limits = [str(self.limits.memory if in_hand else -1), str(self.limits.output), str(os.getpid())]
         with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
             tree = None
@@ -136,18 +136,18 @@ class Runner(NamedTuple):
 
     @property
     def reads_file(self) -> bool:
-        """Whether the answer is a file, and not what the system prints."""
+        """Whether the system writes its answers to a file instead of printing them."""
         return any("{answers}" in word for word in self.system.words)
 
     def remove_container(self, folder: Path) -> None:
-        """End a container that goes on without its client."""
+        """Remove a container, which may go on after its client has ended."""
         if self.system.engine:
             with suppress(OSError, subprocess.TimeoutExpired):
                 words = [self.system.engine, "rm", "--force", container_name(folder)]
                 subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
 
     def request(self, batch: Batch, seconds: float) -> Answers:
-        """Send a batch to an address, and read its answer as that of a command; a slow one is not waited for."""
+        """Send a batch to an endpoint, and read its answer like that of a command; too slow an answer is dropped."""
         items = [
             {"name": name, "content": base64.b64encode(self.test_set.content(item)).decode()}
             for name, item in batch.items.items()
@@ -169,7 +169,7 @@ class Runner(NamedTuple):
 
 
 def posted(address: str, body: bytes, seconds: float, most: int) -> bytes | None:
-    """What an address answers, up to one byte more than allowed; None where it is an error, or nothing."""
+    """The answer of an endpoint, up to one byte more than allowed; None if it fails."""
     asked = urllib.request.Request(address, body, {"Content-Type": "application/json"})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -180,7 +180,7 @@ def posted(address: str, body: bytes, seconds: float, most: int) -> bytes | None
 
 
 class CleanTree(ProcessTree):
-    """A process tree that inherits nothing of the judge's environment."""
+    """A process tree that does not inherit the judge's environment."""
 
     def __init__(self, words: list[str], environment: dict[str, str], **options: object) -> None:
         self.mark = f"{MARK}{os.urandom(16).hex()}"
@@ -191,7 +191,7 @@ class CleanTree(ProcessTree):
 
 
 def wait(tree: ProcessTree, size: Callable[[], int], seconds: float, most: int) -> str | None:
-    """Wait until the program ends, or until it takes or writes too much: then why its answers are refused."""
+    """Wait until the program ends or exceeds a limit; return why its answers are refused, or None."""
     deadline, pause = time.monotonic() + seconds, PAUSES[0]
     while not tree.has_ended():
         if size() >= most:
@@ -204,7 +204,7 @@ def wait(tree: ProcessTree, size: Callable[[], int], seconds: float, most: int) 
 
 
 def size_of(folder: Path) -> int:
-    """Bytes in all files of a folder; links are not followed."""
+    """The number of bytes in all files of a folder; links are not followed."""
     total = 0
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -215,7 +215,7 @@ def size_of(folder: Path) -> int:
 
 
 def read_file(path: Path, most: int) -> bytes | None:
-    """A file that a system wrote: no link to anywhere else, no pipe, and no longer than allowed. None: it is none."""
+    """The content of a file that a system wrote; None unless it is a regular file, not a link, and not too large."""
     try:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -231,7 +231,7 @@ def read_file(path: Path, most: int) -> bytes | None:
 
 
 def last_words(path: Path, folder: str) -> str:
-    """The end of what was printed as errors, in one line; the folder, which is another each time, has no name."""
+    """The end of the error output, in one line, without the name of the folder, which is different each time."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 4 * LAST_WORDS))
         text = file.read().decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""How a system is kept from all but its items: by bubblewrap or by a container engine; we write no sandbox.
+"""The seal of a system, which hides all but its items from it: by bubblewrap or by a container engine.
 
-Where neither is there, a system runs as an ordinary process with an environment and a folder of its own, and `Seal`
-says in sentences what it could do.
+Without either of them, a system runs as an ordinary process with a separate environment and folder, and `Seal` tells
+in sentences what the system could do.
 """
 
 import os
@@ -22,29 +22,29 @@ How = Literal["auto", "bubblewrap", "none"]
 HOW: tuple[str, ...] = get_args(How)
 
 FOLDER = "/judge"
-"""Where a sealed system finds what it is given."""
+"""The folder in which a sealed system finds its input."""
 
 SCRATCH = {"/tmp": "tmp", "/dev/shm": "shm"}
-"""Where else a sealed system may write, and the folders beside its own that stand for it and are watched, too."""
+"""Other folders that a sealed system may write to, and the names of the watched folders that replace them."""
 
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
-"""What programs need of the machine; no user keeps files there."""
+"""The system folders that programs need; they contain no files of users."""
 
 PACKAGE = Path(__file__).resolve().parents[1]
-"""tieproof, which calls a function."""
+"""The folder of tieproof, which calls a system that is a function."""
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
-FILES_OPEN = "It could read and change every file that the judge can, the labels among them."
-NETWORK_OPEN = "It could reach the network."
-PROCESSES_OPEN = "It could see the judge's process, and read the environment of that."
-ELSEWHERE = "It answers from a place of its own: neither its files nor its network, memory or time are in our hands."
-SENT = "Items were sent to it under names that say nothing; what it does with them nobody knows."
-ONE_PROCESS = "The limit of memory is one of each process, not of all together."
+FILES_OPEN = "The system could read and change every file that the judge can, including the labels."
+NETWORK_OPEN = "The system could use the network."
+PROCESSES_OPEN = "The system could see the judge's process and read its environment."
+ELSEWHERE = "The system runs on its own machine: the judge does not control its files, network, memory or time."
+SENT = "Items were sent to the system under random names; the judge does not know what it does with them."
+ONE_PROCESS = "The memory limit applies to each process, not to all of them together."
 
 
 def choose_seal(system: System, how: How) -> Seal:
-    """The strongest seal that there is for a system, or the one that is asked for."""
+    """The strongest available seal for a system, or the requested one."""
     if system.is_endpoint:
         return Seal("nothing", (ELSEWHERE, SENT))
     if system.engine:
@@ -53,8 +53,8 @@ def choose_seal(system: System, how: How) -> Seal:
         return Seal("nothing", (FILES_OPEN, NETWORK_OPEN, PROCESSES_OPEN, ONE_PROCESS))
     if not bubblewrap_works():
         raise InputError(
-            "bubblewrap (bwrap) is not installed, or may not make namespaces here. Install it, or let seal be "
-            "'auto', which says what was not sealed.",
+            "bubblewrap (bwrap) is not installed, or may not create namespaces here. Install it, or let seal be "
+            "'auto', which reports what was not sealed.",
             "seal",
         )
     return Seal("bubblewrap", (ONE_PROCESS,))
@@ -62,7 +62,7 @@ def choose_seal(system: System, how: How) -> Seal:
 
 @cache
 def bubblewrap_works() -> bool:
-    """Whether bubblewrap is there and can make what it needs; found out by trying."""
+    """Whether bubblewrap is installed and works here, found out by trying."""
     program = shutil.which("bwrap")
     if program is None:
         return False
@@ -75,9 +75,9 @@ def bubblewrap_works() -> bool:
 
 
 def bubblewrap_options(shown: Iterable[Path], writable: Mapping[str, Path]) -> list[str]:
-    """Options of bubblewrap: namespaces of its own, no network, and nothing of the disk but what is shown.
+    """The options of bubblewrap: separate namespaces, no network, and no files but the shown ones.
 
-    writable : folders of this machine, by where they are found; whatever is written elsewhere fails
+    writable : folders on this machine, by their paths inside; writing elsewhere fails
     """
     words = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     for folder in SYSTEM_FOLDERS:
@@ -94,7 +94,7 @@ def bubblewrap_options(shown: Iterable[Path], writable: Mapping[str, Path]) -> l
 
 
 def outermost(places: Iterable[Path]) -> list[Path]:
-    """The places that lie in no other one of them, nor in what every system sees.
+    """The paths that are inside none of the others, and inside no folder that every system sees.
 
     >>> [str(place) for place in outermost([Path("/a/b"), Path("/usr/bin/awk"), Path("/a"), Path("/ab")])]
     ['/a', '/ab']
@@ -107,7 +107,7 @@ def outermost(places: Iterable[Path]) -> list[Path]:
 
 
 def python_folders() -> list[Path]:
-    """What Python needs to run what is installed beside this one, and tieproof itself."""
+    """The folders of this Python and its installed packages, and of tieproof."""
     prefixes = [Path(sys.prefix), Path(sys.base_prefix)]
     installed = [Path(place) for place in sys.path if Path(place).name in ("site-packages", "dist-packages")]
     found = [place.absolute() for place in (*prefixes, *installed, PACKAGE) if place.is_dir()]
@@ -115,19 +115,19 @@ def python_folders() -> list[Path]:
 
 
 def check_hidden(secrets: Sequence[Path], shown: Iterable[Path]) -> None:
-    """Refuse to show a system a folder that holds a secret of the organiser, or the secret itself."""
+    """Raise InputError if a path that the system may read is or contains a secret of the organiser."""
     for place in shown:
         for secret in secrets:
             if secret.is_relative_to(place.resolve()) or place.resolve().is_relative_to(secret):
                 raise InputError(
-                    f"{place}, which the system is shown, holds {secret}, which it may not see. Put the system into "
-                    "a folder of its own.",
+                    f"The system may read {place}, which contains the secret {secret}. Put the system into a "
+                    "separate folder.",
                     "system",
                 )
 
 
 def environment_of(system: System, scratch: str) -> dict[str, str]:
-    """All of the environment of a system."""
+    """The whole environment of a system."""
     found = {
         "PATH": PATH,
         "HOME": scratch,
@@ -142,10 +142,10 @@ def environment_of(system: System, scratch: str) -> dict[str, str]:
 def sealed(
     system: System, seal: Seal, places: Mapping[str, str], folder: Path, shown: Iterable[Path], limits: Limits
 ) -> list[str]:
-    """The words that run a system under its seal.
+    """The words of the command that runs a system under its seal.
 
     places : the path of each field, as the system sees it
-    folder : what it is given, on this machine
+    folder : the folder with its input, on this machine
     """
     words = system.command(places)
     if seal.by == "bubblewrap":
@@ -162,7 +162,7 @@ def sealed(
 
 
 def container_options(folder: Path, limits: Limits) -> list[str]:
-    """How podman, or docker, runs an image: without network, with nothing but its items, and within its memory."""
+    """The options of podman or docker: without network, with only the items, and with a memory limit."""
     return [
         "run",
         "--rm",
@@ -183,5 +183,5 @@ def container_options(folder: Path, limits: Limits) -> list[str]:
 
 
 def container_name(folder: Path) -> str:
-    """What the container of a batch is called, so that it can be ended."""
+    """The name of a batch's container, by which it can be removed."""
     return f"tieproof-{folder.name}"

@@ -1,4 +1,4 @@
-"""`leaderboard`: the systems whose records lie in a folder, ranked by what can be told of them."""
+"""`leaderboard`: rank the systems whose records are in a folder."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from tieproof.results.results import Result
 
 
 class Entrant(NamedTuple):
-    """A system on the board: the results of its runs, and what the judge found beside."""
+    """A system on the leaderboard: the results of its runs, and its judgment, if it was judged."""
 
     results: tuple[Result, ...]
     judgment: Judgment | None = None
@@ -33,20 +33,20 @@ def leaderboard(
     measures: Sequence[str | Measure] | None = None,
     confidence: float = 0.95,
 ) -> Leaderboard:
-    """Rank systems by their lower bounds; those that cannot be told apart share a rank.
+    """Rank systems by their lower bounds; systems share a rank if equally many systems are ahead of them.
 
-    A system's rank is 1 + the number of systems that are ahead of it. One is ahead of another where `tp.compare`
-    finds the difference of their lower bounds significant over the queries, corrected for all pairs: every tie is
+    A system's rank is 1 + the number of systems that are ahead of it. A system is ahead of another if `tp.compare`
+    finds the difference of their lower bounds significant over the queries, corrected for all pairs. Every tie is
     broken against either system, so that ties never pay.
 
     Parameters
     ----------
     systems : a folder with logs and records of `judge`, and any other records, or {name: result}
-        Runs of one system count as one, query by query their mean. Scores are those of the records.
+        Several runs of a system are replaced by their mean for each query. Scores are taken from the records.
     measures :
-        Those to show, the first of which ranks; by default those of the records.
+        The measures to show; systems are ranked by the first one. Default: the measures of the records.
     confidence : float
-        1 - confidence is the level at which two systems are told apart.
+        1 - confidence is the significance level of all differences together.
 
     Returns
     -------
@@ -55,13 +55,16 @@ def leaderboard(
     Raises
     ------
     InputError
-        A folder without records, records of different queries or labels, and what is no record.
+        The folder has no records, records have different queries or labels, or a file is not a record.
 
     """
     check_confidence("confidence", confidence)
     found = entrants_of(systems)
     if not found:
-        raise InputError(f"{systems} holds no record ({EXTENSION}); tieproof judge writes some.", "systems")
+        raise InputError(
+            f"{systems} contains no record ({EXTENSION}). Give a folder with records, as tieproof judge writes them.",
+            "systems",
+        )
     ranked = {name: each for name, each in found.items() if not is_disqualified(each)}
     names = [str(measure) for measure in parse_measures(measures)] if measures is not None else measures_of(found)
     comparison = None
@@ -74,34 +77,34 @@ def leaderboard(
 
 
 def measures_of(found: Mapping[str, Entrant]) -> list[str]:
-    """The measures of the first system; that the others have the same is checked where they are compared."""
+    """The measures of the first system; the comparison checks that the other systems have them, too."""
     return [*next(iter(found.values())).results[0].measures]
 
 
 def entrants_of(systems: str | os.PathLike[str] | Mapping[str, Result]) -> dict[str, Entrant]:
-    """The systems by their names."""
+    """The systems, by name."""
     if isinstance(systems, Mapping):
         return {name: Entrant((result,)) for name, result in systems.items()}
     folder = Path(systems)
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; give the one that holds the records.", "systems")
+        raise InputError(f"{folder} is not a folder; give the folder with the records.", "systems")
     found = {}
     for log in sorted(folder.glob(f"*{LOG_ENDING}")):
         judgment = read_judgment(log)
         if judgment.name in found:
-            raise InputError(f"{log} and another log are both of '{judgment.name}'; remove one of them.", "systems")
+            raise InputError(f"{log} and another log are both for '{judgment.name}'; remove one of them.", "systems")
         found[judgment.name] = Entrant(judgment.results, judgment)
     of_runs = {record for each in found.values() if each.judgment for record in each.judgment.records}
     for record in sorted(folder.glob(f"*{EXTENSION}")):
         if record.name not in of_runs:
             if record.stem in found:
-                raise InputError(f"{record} and a log are both of '{record.stem}'; rename one of them.", "systems")
+                raise InputError(f"{record} and a log are both for '{record.stem}'; rename one of them.", "systems")
             found[record.stem] = Entrant((load(record),))
     return found
 
 
 def at_lower(result: Result) -> Result:
-    """The result in which every query scores its lower bound, whatever the order of tied items."""
+    """The result with every query's lower bound as its lower, expected and upper value."""
     found = result.evaluated
     values = {measure: np.stack([rows[0]] * 3 + [rows[3] * 0]) for measure, rows in found.per_query.items()}
     return Result(found._replace(per_query=values))
@@ -110,7 +113,7 @@ def at_lower(result: Result) -> Result:
 def standing(
     name: str, found: Mapping[str, Entrant], comparison: Comparison | None, measures: Sequence[str]
 ) -> Standing:
-    """Where one system stands among those that have a rank."""
+    """The standing of one system."""
     entrant = found[name]
     better: dict[str, str | None] = {}
     if comparison is not None and name in comparison.systems:
@@ -124,5 +127,5 @@ def standing(
 
 
 def is_disqualified(entrant: Entrant) -> bool:
-    """Whether the rules give it no rank."""
+    """Whether the system has no rank by the rules of the competition."""
     return entrant.judgment is not None and entrant.judgment.disqualified

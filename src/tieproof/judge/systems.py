@@ -1,6 +1,6 @@
-"""What is judged: a function, a command, a container image or an HTTP endpoint, as people write it.
+"""The systems that can be judged: a function, a command, a container image or an HTTP endpoint.
 
-Nothing of a system is imported or run here.
+This module neither imports nor runs any part of a system.
 """
 
 import importlib.util
@@ -27,11 +27,11 @@ WORKER = "from tieproof.judge.worker import main; main()"
 class System(NamedTuple):
     """A system as the judge runs it.
 
-    spelled : as it was written
-    words : of the command, with fields in braces; none of an endpoint
-    shows : files and folders that it needs to see
-    path : where Python finds the module of a function
-    engine : the program that runs its image; None: it is no image
+    spelled : the system as it was written
+    words : the words of the command, with fields in braces; empty for an endpoint
+    shows : the files and folders that it needs to read
+    path : the folders where Python finds the module of a function
+    engine : the program that runs its image; None if it is not an image
     """
 
     spelled: str
@@ -42,28 +42,28 @@ class System(NamedTuple):
 
     @property
     def is_endpoint(self) -> bool:
-        """Whether it answers to HTTP, somewhere."""
+        """Whether the system is an HTTP endpoint."""
         return not self.words
 
     def command(self, places: Mapping[str, str]) -> list[str]:
-        """The words with the paths of what lies in its folder; no shell reads them."""
+        """The words of the command, with fields replaced by paths; no shell interprets them."""
         return [re.sub(r"\{(\w+)\}", lambda found: places.get(found[1], found[0]), word) for word in self.words]
 
 
 def as_system(given: Any) -> System:
-    """The system that a text or a function means; InputError where nothing can be run."""
+    """The system that a text or a function describes; InputError if it cannot be run."""
     if callable(given):
         name = name_of(given)
         if name is None:
             raise InputError(
-                "The function cannot be found by its name from another process. Put it at the top of a module, and "
-                "pass it or 'module:function'.",
+                "The function has no name that another process could import it by. Define it at the top level of a "
+                "module, and pass it or 'module:function'.",
                 "system",
             )
         return of_function(name, given)
     if not isinstance(given, str) or not given.strip():
         raise InputError(
-            f"The system must be a command, 'module:function', 'podman:IMAGE …' or an address, not {given!r}.",
+            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}.",
             "system",
         )
     if given.startswith(SCHEMES):
@@ -77,7 +77,7 @@ def as_system(given: Any) -> System:
 
 
 def of_function(name: str, function: Callable[..., Any] | None = None) -> System:
-    """A function of a module, called in a process of its own."""
+    """The system of a function, which is called in a separate process."""
     module = name.partition(":")[0].partition(".")[0]
     here = os.getcwd()
     before, sys.path = sys.path, [here, *sys.path]
@@ -88,7 +88,7 @@ def of_function(name: str, function: Callable[..., Any] | None = None) -> System
     finally:
         sys.path = before
     if found is None:
-        raise InputError(f"There is no module '{module}' here; write package.module:function.", "system")
+        raise InputError(f"The module '{module}' does not exist here: write package.module:function.", "system")
     folders = [Path(place).resolve() for place in found.submodule_search_locations or ()]
     files = [Path(found.origin).resolve()] if found.origin and not folders else []
     shows = tuple(place for place in (*folders, *files) if place.exists())  # built-in ones have no file
@@ -98,11 +98,14 @@ def of_function(name: str, function: Callable[..., Any] | None = None) -> System
 
 
 def of_command(given: str) -> System:
-    """A program with its arguments; files among them are shown to it."""
+    """The system of a program with arguments; it may read the files among them."""
     words = words_of(given)
     program = shutil.which(words[0])
     if program is None:
-        raise InputError(f"The program '{words[0]}' of the system is not there, or cannot be run.", "system")
+        raise InputError(
+            f"The program '{words[0]}' of the system does not exist or cannot be run. Give the path of a program.",
+            "system",
+        )
     shows = [Path(program).absolute(), Path(program).resolve()]
     whole = [str(shows[0])]
     for word in words[1:]:
@@ -115,14 +118,14 @@ def of_command(given: str) -> System:
 
 
 def of_image(given: str, engine: str, rest: str) -> System:
-    """A container image and the words of its command."""
+    """The system of a container image and its command."""
     if shutil.which(engine) is None:
-        raise InputError(f"{engine} is not installed, which is to run the image {rest!r}.", "system")
+        raise InputError(f"{engine}, which runs the image {rest!r}, is not installed. Install it first.", "system")
     return System(given, tuple(words_of(rest)), engine=engine)
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a command, which has a field for what it is asked."""
+    """The words of a command, which must have a field for its items."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -131,7 +134,7 @@ def words_of(text: str) -> list[str]:
     if not words or not fields & {ITEMS, "lines"} or fields - FIELDS.keys():
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise InputError(
-            f"The system must have {{items}} or {{lines}}, where the paths of its items go, and no other fields than "
+            f"The system must have {{items}} or {{lines}} where the path of its items goes, and no fields other than "
             f"{known}: {text}",
             "system",
         )
@@ -139,10 +142,10 @@ def words_of(text: str) -> list[str]:
 
 
 def check_asks_pairs(system: System, kind_is_distance: bool) -> None:
-    """Refuse a command that would not know which pairs it is asked about."""
+    """Raise InputError for a command without a field for the pairs, if distances are asked for."""
     if kind_is_distance and system.words and not any("{pairs}" in word for word in system.words):
         raise InputError(
-            f"The competition asks for distances, and the system lacks {{pairs}}, where the path of {PAIRS} goes: "
-            f"{system.spelled}",
+            f"The competition asks for distances, but the system lacks {{pairs}}; put it where the path of {PAIRS} "
+            f"goes: {system.spelled}",
             "system",
         )

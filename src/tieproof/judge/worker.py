@@ -1,6 +1,6 @@
-"""The process of a system that is a function: reads its items, calls it, and writes what it returns.
+"""The process of a system that is a function: it reads the items, calls the function, and writes its answers.
 
-It runs as any other command does, and knows no more than that.
+It runs like any other command, and has no more information than that.
 """
 
 import contextlib
@@ -31,21 +31,21 @@ def main() -> None:
 
 
 def content_of(file: Path) -> Any:
-    """A line as text, a row as an array, and any other item as the path of its file."""
+    """An item as the function gets it: a line as text, a row as an array, any other item as the path of its file."""
     if file.suffix == TEXTS:
         return file.read_text(encoding="utf-8")
     return np.load(file, allow_pickle=False) if file.suffix == ROWS else file
 
 
 def answered(function: Callable[..., Any], questions: Sequence[Sequence[Any]]) -> list[Any]:
-    """A row of numbers for each question: all items at once, or pair by pair."""
+    """A row of numbers for each question, by one call for all items, or one call for each pair."""
     if len(questions[0]) == 1:
         return [np.ravel(row) for row in function([items[0] for items in questions])]
     return [np.ravel(function(*items)) for items in questions]
 
 
 def write(path: Path, questions: Sequence[Sequence[str]], rows: Sequence[Any]) -> None:
-    """Write rows as an array; those of unequal length as lines."""
+    """Write rows as an array or, if their lengths differ, as lines."""
     if len(rows) == len(questions) and len({len(row) for row in rows}) == 1:
         np.save(path, np.array(rows, dtype=np.float64))
         return

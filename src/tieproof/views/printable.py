@@ -1,16 +1,16 @@
-"""What is shown to people: no name in it can move the cursor, change colours or hide letters of a terminal."""
+"""Texts made safe to show: names cannot move the cursor, change colours or hide characters on a terminal."""
 
 import unicodedata
 
 ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode's categories of controls, of invisible and direction signs, of halves of pairs, and of line ends."""
+"""Unicode's categories of control characters, invisible and direction marks, surrogates, and line separators."""
 
 JOINERS = "\u200c\u200d"
-"""Invisible, and part of how Persian, Hindi and emoji are written."""
+"""Invisible characters that are needed to write Persian, Hindi and emoji."""
 
 
 def printable(text: object) -> str:
-    r"""A text in one line, in which what a terminal would obey, or not show, is written as in Python: \x1b.
+    r"""A text in one line; control characters and invisible characters are escaped as in Python: \x1b.
 
     >>> print(printable("\x1b[31mred\nlines, \u202eesrever, \ud800 and Zürich"))
     \x1b[31mred\nlines, \u202eesrever, \ud800 and Zürich
@@ -27,7 +27,7 @@ def printable(text: object) -> str:
 
 
 def in_one_line(text: object) -> str:
-    r"""A message with single blanks for its line ends, made printable.
+    r"""A message in which line ends are replaced by single spaces, made printable.
 
     >>> print(in_one_line("The file\n  x\x07.npy does not exist."))
     The file x\x07.npy does not exist.

@@ -1,4 +1,4 @@
-"""A record on the disk: `results/records.py` says what is in it, and reads it."""
+"""Writing of records; `results/records.py` describes and reads them."""
 
 import json
 import os
@@ -16,21 +16,21 @@ from tieproof.results.results import Result
 from tieproof.whole_files import atomic_write
 
 DATE = (1980, 1, 1, 0, 0, 0)
-"""The first that an archive can have: what a record holds does not say when it was written."""
+"""The earliest date that an archive can have; a record does not tell when it was written."""
 
 
 def save(result: Result, path: Any) -> None:
     """Write the record of a result, whole or not at all."""
     if not isinstance(path, str | os.PathLike):
-        raise InputError(f"A record is written to the path of a file, not to {type(path).__name__}.", "path")
+        raise InputError(f"path must be the path of a file, as text or Path, not {type(path).__name__}.", "path")
     if Path(path).suffix.lower() != EXTENSION:
-        raise InputError(f"{os.fspath(path)} is to be a record, whose name ends in {EXTENSION}; give it that ending.")
+        raise InputError(f"The name of a record must end in {EXTENSION}, but path is {os.fspath(path)}; change it.")
     with atomic_write(path) as unfinished:
         write(result, unfinished)
 
 
 def write(result: Result, path: Path) -> None:
-    """Write the parts of a record, always in the same bytes."""
+    """Write the parts of a record; the same result always gives the same bytes."""
     parts = list(members(result))
     with ZipFile(path, "w", ZIP_STORED) as archive:
         for name, content in parts:

@@ -1,4 +1,4 @@
-"""Which categories are shown where all are too many: the worst and the best."""
+"""The choice of categories to show if there are too many: the worst and the best."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,10 @@ from tieproof.results.results import Result
 from tieproof.ties import Estimate
 
 MOST = 20
-"""More categories than these have no place on a screen."""
+"""The most categories that are all shown."""
 
 EACH = 5
-"""How many of the worst are shown then, and how many of the best."""
+"""The number of the worst categories, and of the best, that are shown otherwise."""
 
 
 Means = list[tuple[str, Estimate[float]]]
@@ -17,7 +17,7 @@ Means = list[tuple[str, Estimate[float]]]
 
 
 class Shown(NamedTuple):
-    """Categories in the order in which they are shown; between `first` and `last` there are `between` more."""
+    """Categories in the order in which they are shown; `between` categories between `first` and `last` are not."""
 
     first: Means
     between: int
@@ -25,9 +25,9 @@ class Shown(NamedTuple):
 
 
 def worst_and_best(result: Result, measure: str) -> Shown:
-    """All categories as they are sorted, or of more than 20 the five worst and the five best, the worst first.
+    """All categories in their order or, if there are more than 20, the five worst and the five best, the worst first.
 
-    They are compared by `lower`, which is the score to report; equal ones by `expected`, `upper` and their names.
+    They are compared by `lower`, which is the score to report, then by `expected`, `upper` and their names.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1]] * 2, [[1, 0]] * 2, measures=["RR"], categories=["cats", "dogs"])

@@ -1,4 +1,4 @@
-"""Bundles: for each platform a function of the settings that says which files there are."""
+"""Bundles: for each platform, a function that makes the files of a bundle from the settings."""
 
 from collections.abc import Callable
 
@@ -12,4 +12,4 @@ BUNDLES: dict[str, Callable[[Hosted], Files]] = {
     "kaggle": kaggle.files,
     "grand-challenge": grand_challenge.files,
 }
-"""By the name of the platform."""
+"""These functions, by the name of the platform."""

@@ -1,4 +1,4 @@
-"""A bundle for Codabench: competition.yaml, and what it names.
+"""A bundle for Codabench: competition.yaml, and the files that it names.
 
 Interface: documentation and unpackers of https://github.com/codalab/codabench (commit c7dbc756).
 """
@@ -21,11 +21,11 @@ COMMAND = "python3 /app/program/score.py /app/input /app/output"
 
 
 def files(settings: Hosted) -> Files:
-    """All files of the bundle, by their places in it."""
+    """All files of the bundle, by their paths in it."""
     if not settings.platform.image:
         raise InputError(
-            "Codabench runs the scoring program in a container image: build one of image/Dockerfile, push it, and "
-            "name it as image, such as image = 'docker.io/you/scoring:1'.",
+            "Codabench runs the scoring program in a container image: build one from image/Dockerfile, push it, and "
+            "give its name as the key image, such as image = 'docker.io/you/scoring:1'.",
             "image",
         )
     values = fillings(settings, "codabench")
@@ -48,7 +48,7 @@ def files(settings: Hosted) -> Files:
 
 
 def competition(settings: Hosted) -> dict[str, Any]:
-    """What competition.yaml says."""
+    """The content of competition.yaml."""
     places = list(enumerate(settings.phases))
     return {
         "version": 2,
@@ -92,7 +92,7 @@ def competition(settings: Hosted) -> dict[str, Any]:
 
 
 def phase_of(settings: Hosted, at: int, phase: HostedPhase) -> dict[str, Any]:
-    """A phase, with its task, its times as texts (a time that YAML knows as such loses its hours there)."""
+    """A phase with its task. Times are texts, because Codabench drops the hours of YAML timestamps."""
     found = {
         "index": at,
         "name": phase.name,

@@ -1,8 +1,8 @@
 """A bundle for EvalAI: challenge_config.yaml, the evaluation script, and the truth of each phase.
 
 Interface: the validation of configurations (challenge_config_utils) and the worker (submission_worker) of
-https://github.com/Cloud-CV/EvalAI (commit 0f040392). Its own workers have Python 3.7 to 3.9, and tieproof needs 3.11;
-so the challenge is evaluated remotely, by a worker of the organiser.
+https://github.com/Cloud-CV/EvalAI (commit 0f040392). EvalAI's own workers have Python 3.7 to 3.9, but tieproof needs
+3.11, so the challenge is evaluated remotely, by a worker of the organiser.
 """
 
 from datetime import datetime
@@ -26,15 +26,15 @@ PAGES = {
     "submission_guidelines": "data",
     "terms_and_conditions": "terms",
 }
-"""What the configuration calls a page, and the page."""
+"""The pages, by their keys in the configuration."""
 
 TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
 PUBLIC = 3
-"""The visibility of a leaderboard that everybody sees."""
+"""The code for a leaderboard that is visible to everybody."""
 
 
 def files(settings: Hosted) -> Files:
-    """All files of the bundle, by their places in it."""
+    """All files of the bundle, by their paths in it."""
     values, task = fillings(settings, "evalai"), settings.scoring.task
     extension = PurePath(TRUTH[task]).suffix
     script = texts.filled("evalai.py.txt", program_values(settings))
@@ -62,7 +62,7 @@ def files(settings: Hosted) -> Files:
 
 
 def challenge(settings: Hosted) -> dict[str, Any]:
-    """What challenge_config.yaml says."""
+    """The content of challenge_config.yaml."""
     labels = [key for _, key in columns_of(settings.scoring)]
     places = list(enumerate(settings.phases, 1))
     extension = PurePath(TRUTH[settings.scoring.task]).suffix
@@ -98,7 +98,7 @@ def challenge(settings: Hosted) -> dict[str, Any]:
 
 
 def phase_of(settings: Hosted, number: int, phase: HostedPhase, truth: str) -> dict[str, Any]:
-    """A phase."""
+    """A phase of the configuration."""
     return {
         "id": number,
         "name": phase.name,
@@ -123,7 +123,7 @@ def naive(when: datetime) -> datetime:
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """An archive, the same bytes for the same files."""
+    """An archive of files; the same files give the same bytes."""
     written = BytesIO()
     with ZipFile(written, "w") as archive:
         for name, content in files.items():

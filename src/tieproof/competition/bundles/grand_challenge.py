@@ -22,11 +22,11 @@ from tieproof.competition.words import fillings, program_values
 
 PAGES = ("overview", "evaluation", "data", "terms")
 OUTPUT = {"embeddings": "embedding", "run": "ranking"}
-"""What the output socket of an algorithm is called."""
+"""The name of an algorithm's output socket, by task."""
 
 
 def files(settings: Hosted) -> Files:
-    """All files of the bundle, by their places in it."""
+    """All files of the bundle, by their paths in it."""
     values, task = fillings(settings, "grand-challenge"), settings.scoring.task
     found: Files = {
         "Dockerfile": texts.filled("grand_challenge_Dockerfile.txt", program_values(settings)),
@@ -47,7 +47,7 @@ def files(settings: Hosted) -> Files:
 
 
 def phase_settings(settings: Hosted) -> dict[str, Any]:
-    """What to enter in the settings of each phase, under the names that they have there."""
+    """The values to enter in the settings of each phase, by the platform's names."""
     first, *others = columns_of(settings.scoring)
     return {
         "score_title": first.title,
@@ -63,7 +63,7 @@ def phase_settings(settings: Hosted) -> dict[str, Any]:
 
 
 def jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
-    """What the container is given where an algorithm answers at random: to try it, and for `check`."""
+    """The container's input if an algorithm answered at random, to try the container, and for `check`."""
     random, output = np.random.default_rng(0), OUTPUT[settings.scoring.task]
     answers: dict[str, Any]
     if settings.scoring.task == "run":
@@ -84,7 +84,7 @@ def jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
 
 
 def job(pk: str, name: str, output: str) -> dict[str, Any]:
-    """A job as predictions.json has it, without what no evaluation reads."""
+    """A job in predictions.json, with only the keys that an evaluation reads."""
     return {
         "pk": pk,
         "inputs": [{"interface": {"slug": "item"}, "file": None, "image": {"name": f"{name}.mha"}, "value": None}],
@@ -94,7 +94,7 @@ def job(pk: str, name: str, output: str) -> dict[str, Any]:
 
 
 def packed(name: str, content: bytes) -> bytes:
-    """A file as a packed tarball, the same bytes for the same content."""
+    """A compressed tarball of one file; the same content gives the same bytes."""
     import gzip
 
     written = BytesIO()

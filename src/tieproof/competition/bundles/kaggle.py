@@ -1,6 +1,7 @@
 """A bundle for Kaggle: the metric, the solution with a public and a private part, and a sample submission.
 
-Kaggle calls the metric once for the rows of each part. Its notebooks lack tieproof: attach its wheel to the metric.
+Kaggle calls the metric once for the rows of each part. tieproof is not installed on Kaggle: attach its wheel to the
+metric.
 """
 
 from collections.abc import Sequence
@@ -15,16 +16,16 @@ from tieproof.competition.words import fillings, program_values
 from tieproof.errors import InputError
 
 USAGES = ("Public", "Private")
-"""What Kaggle calls the part that the leaderboard shows during the competition, and the one that decides."""
+"""Kaggle's names for the part that the leaderboard shows during the competition, and for the part that decides."""
 
 PAGES = ("overview", "evaluation", "data", "terms")
 
 
 def files(settings: Hosted) -> Files:
-    """All files of the bundle, by their places in it."""
+    """All files of the bundle, by their paths in it."""
     if len(settings.phases) > len(USAGES):
         raise InputError(
-            f"Kaggle has a public and a private part, and there are {len(settings.phases)} phases. Give one or two.",
+            f"Kaggle has a public and a private part, but there are {len(settings.phases)} phases. Give one or two.",
             "phases",
         )
     values = fillings(settings, "kaggle")
@@ -43,7 +44,7 @@ def files(settings: Hosted) -> Files:
 
 
 def solution(settings: Hosted) -> str:
-    """The table that Kaggle keeps: ids, what is true, and the part that they belong to."""
+    """The table that Kaggle keeps: the ids, their truth, and the part that they belong to."""
     usages = USAGES[-len(settings.phases) :]
     header: Sequence[str] = ()
     rows: list[Sequence[object]] = []
@@ -53,15 +54,15 @@ def solution(settings: Hosted) -> str:
         rows += [(*row, usage) for row in zip(*columns.values(), strict=True)]
     if len({row[0] for row in rows}) < len(rows):
         raise InputError(
-            "An id is in two phases, and Kaggle has one table of all. Give every item an id of its own.", "truth"
+            "An id occurs in two phases, but Kaggle has one table for all. Give every item an id of its own.", "truth"
         )
     return table([header, *sorted(rows, key=lambda row: str(row[0]))])
 
 
 def true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
-    """The ids of a phase, and what is true of each.
+    """The ids of a phase, with their truth.
 
-    Labels and groups are numbered, since pandas takes 1 and 01 for the same, and NA for nothing.
+    Labels and groups are replaced by numbers, because pandas reads 1 and 01 as equal, and NA as missing.
     """
     if phase.truth is None:
         judged = read_judgments(phase.judged)
@@ -77,7 +78,7 @@ def true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
 
 
 def sample(settings: Hosted) -> str:
-    """A valid submission: random numbers, or documents in a random order."""
+    """A valid submission, with random numbers or with documents in random order."""
     ids = sorted(each for phase in settings.phases for each in phase.ids)
     random = np.random.default_rng(0)
     if settings.scoring.task == "run":

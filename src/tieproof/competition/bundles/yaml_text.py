@@ -1,4 +1,4 @@
-"""YAML, by the extra `competition`."""
+"""YAML as text, which needs the extra `competition`."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The registry of what `check` hands in: what each attack is, and why it must gain nothing."""
+"""The registry of the attacks of `check`: what each one hands in, and why it must gain nothing."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,16 +9,16 @@ import numpy as np
 from tieproof.competition.inspection.moulds import Mould
 
 Kind = Literal["blind", "leak", "damage", "same"]
-"""What a score is compared with: that of random systems, once or again and again; or that of the undamaged sample,
-which it must not exceed, or must equal."""
+"""What the score of an attack is compared with: random systems (blind, leak), or the undamaged sample, whose score it
+must not exceed (damage) or must equal (same)."""
 
 
 class Material(NamedTuple):
-    """What a submission is made of.
+    """The material of an attack's submission.
 
     mould : the form of the sample
-    random : a generator
-    public : the files that participants get, by name; empty where the bundle has none
+    random : a random generator
+    public : the files that participants get, by name; empty if the bundle has none
     """
 
     mould: Mould
@@ -27,17 +27,17 @@ class Material(NamedTuple):
 
 
 Handed = Callable[[Path], None]
-"""Writes a submission into an empty folder."""
+"""A function that writes a submission into an empty folder."""
 
 
 class FileAttack(NamedTuple):
-    """One way to hand something in.
+    """One kind of submission that must gain nothing.
 
     name : as reports and options spell it
-    does : what is handed in
-    why : the reason for which that must gain nothing
-    make : the submission; None where there is none in this form
-    fixed : whether no random number goes into it
+    does : the submission, in words
+    why : the reason why it must gain nothing
+    make : makes the submission; None if the form of the sample does not allow it
+    fixed : whether it contains no random numbers
     """
 
     name: str
@@ -49,7 +49,7 @@ class FileAttack(NamedTuple):
 
 
 ATTACKS: dict[str, FileAttack] = {}
-"""Every attack by its name, in the order of registration."""
+"""All attacks by name, in the order of registration."""
 
 
 def register(attack: FileAttack) -> FileAttack:

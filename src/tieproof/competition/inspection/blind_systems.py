@@ -12,7 +12,7 @@ from tieproof.ties import Array
 
 
 def dice_of(material: Material) -> Dice:
-    """Where the numbers of a blind system come from: vectors, or the scores of a run."""
+    """The source of a blind system's numbers: vectors, or the scores of a run."""
     return Dice(material.random, "scores" if material.mould.is_run else "leave-one-out")
 
 
@@ -32,7 +32,7 @@ def write(material: Material, rows: Array, folder: Path) -> None:
 
 
 def random_system(material: Material) -> Handed:
-    """What blind systems are compared with."""
+    """The submission of a random system, with which blind systems are compared."""
     return cast(Dice.plain, material)
 
 

@@ -1,4 +1,4 @@
-"""Files that are no submissions: pickles, giants, archives that climb out of their folder, links, and pieces."""
+"""Attacks by invalid files: pickles, giant files, archives that write outside their folder, links, and fragments."""
 
 import io
 import os
@@ -14,7 +14,7 @@ from tieproof.competition.inspection.attacks import FileAttack, Handed, Material
 from tieproof.competition.inspection.damage import ASKED
 
 MARK = "was_executed_by_a_submission"
-"""The file that a pickle makes, where one is loaded."""
+"""The file that the pickle creates if it is loaded."""
 
 EXECUTED = f"""
 import os
@@ -26,24 +26,24 @@ for folder in ("/app/output", "/output", "."):
 """
 
 GIANT = 64 * 10**9
-"""Bytes that a giant file seems to have; none of them is stored."""
+"""The apparent size of a giant file in bytes; they are not stored."""
 
 CLIMBED, INSIDE = "climbed_out_of_a_submission", "stayed_in_a_submission"
-"""Files of an archive, one of which leads out of its folder."""
+"""Two files of an archive: the path of the first leads out of its folder."""
 
 STEPS = "../" * 8
 
 
 class Payload:
-    """What makes a file when it is unpickled: the harmless form of what could do anything."""
+    """An object that creates a file when it is unpickled; a real attack could do anything instead."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Open a file for writing where the program runs, or where it writes."""
+        """Create a file in the folder where the program runs, and in its output folders."""
         return exec, (EXECUTED,)
 
 
 def file_attack(name: str, content: Callable[[Material], bytes | None], does: str, why: str) -> None:
-    """Register a file with other content."""
+    """Register an attack by a file with other content."""
 
     def make(material: Material) -> Handed | None:
         found = content(material)
@@ -61,7 +61,7 @@ def file_attack(name: str, content: Callable[[Material], bytes | None], does: st
 
 
 def as_sample(material: Material) -> bytes:
-    """The bytes of the sample itself."""
+    """The bytes of the sample's file."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,7 @@ def climbing(material: Material) -> bytes:
 
 
 def lying(material: Material) -> bytes | None:
-    """An array whose header promises far more than there is."""
+    """An array whose header announces far more data than the file has."""
     if not material.mould.place.endswith(".npy"):
         return None
     written = io.BytesIO()
@@ -108,7 +108,7 @@ def lying(material: Material) -> bytes | None:
 
 
 def giant(material: Material) -> Handed:
-    """A file that seems to be far larger than any memory."""
+    """A file whose apparent size is far larger than any memory."""
 
     def write(folder: Path) -> None:
         place = folder / material.mould.place
@@ -125,13 +125,13 @@ def nothing(material: Material) -> Handed:
 
 
 NEVER = "Nothing in a submission may be executed."
-WHOLE = "What is not whole is no submission."
+WHOLE = "An incomplete file is not a submission."
 
-file_attack("pickle", pickled, "an array of Python objects that do something when they are unpickled", NEVER)
-file_attack("climbing archive", climbing, "an archive whose files would lie outside of its folder", NEVER)
+file_attack("pickle", pickled, "an array of Python objects that run code when they are unpickled", NEVER)
+file_attack("climbing archive", climbing, "an archive with files that would be written outside of its folder", NEVER)
 file_attack("cut short", lambda material: as_sample(material)[:-20], "the sample without its last 20 bytes", WHOLE)
 file_attack("empty file", lambda material: b"", "an empty file", WHOLE)
-file_attack("no text", lambda material: bytes(range(256)) * 4, "bytes that are no file of any kind", WHOLE)
-file_attack("lying header", lying, "a header that promises 40 TB", ASKED)
-register(FileAttack("giant file", "damage", "a file that seems to have 64 GB", ASKED, giant))
+file_attack("no text", lambda material: bytes(range(256)) * 4, "bytes in no known file format", WHOLE)
+file_attack("lying header", lying, "an array whose header announces 40 TB", ASKED)
+register(FileAttack("giant file", "damage", "a file with an apparent size of 64 GB", ASKED, giant))
 register(FileAttack("no file", "damage", "a submission without a file", WHOLE, nothing))

@@ -1,4 +1,4 @@
-"""`check`: all attacks on all tasks of a bundle."""
+"""`check`: run all attacks on all tasks of a bundle."""
 
 import os
 import tempfile
@@ -38,39 +38,40 @@ def check(
     time_limit: float = 60.0,
     progress: bool = False,
 ) -> CheckReport:
-    """Run a bundle as its platform would, and attack it: what would be possible once it is open.
+    """Run a bundle as its platform would, and attack it, to show what participants could exploit.
 
     Parameters
     ----------
     bundle : path of a folder or a .zip, as it is uploaded
-        Made by `new`, or by hand: Codabench (competition.yaml), EvalAI (challenge_config.yaml), Kaggle (metric.py and
-        solution.csv), Grand Challenge (Dockerfile, evaluate.py and folders ground_truth…).
+        A bundle made by `new` or in another way, for Codabench (competition.yaml), EvalAI (challenge_config.yaml),
+        Kaggle (metric.py and solution.csv), or Grand Challenge (Dockerfile, evaluate.py and folders ground_truth…).
     submission : path of a file or folder
-        A submission that the program takes; its form is that of all attacks. Default: the one that is in the bundle,
-        as a solution on Codabench.
+        A submission that the scoring program accepts; all attacks hand in submissions of the same form. Default: the
+        one in the bundle, such as a solution on Codabench.
     attacks : names of attacks (`from tieproof.competition import ATTACKS`)
-        Default: all.
+        The attacks to run. Default: all.
     seed : int
-        Of all random numbers.
+        The seed of all random numbers.
     time_limit : seconds
-        What scoring one submission may take.
+        The time that scoring one submission may take.
     progress : bool
-        Show a bar on standard error where it takes longer than two seconds.
+        Show a progress bar on standard error if the check takes longer than two seconds.
 
     Returns
     -------
     CheckReport
-        `exploitable`, `held`, and `findings`, one for every attack and task.
+        `exploitable`, `held`, and `findings`, one for each attack and task.
 
     Raises
     ------
     InputError
-        No bundle of a platform, nothing to take the form of submissions from, or a program that refuses even that.
+        The bundle is not one of a known platform, there is no sample of a submission, or the scoring program gives
+        the sample no score.
 
     Notes
     -----
-    The blind systems are those of `tieproof.audit`. The scoring program runs in a process of its own, with this
-    Python; with bubblewrap (Linux) in the folders of its platform and without network.
+    The blind systems are those of `tieproof.audit`. The scoring program runs in a separate process with this Python.
+    With bubblewrap (on Linux), it runs in the folders of its platform and without network.
 
     """
     chosen = attacks_called(attacks)
@@ -92,7 +93,7 @@ def check(
 
 
 def attacks_called(names: Sequence[str] | None) -> list[FileAttack]:
-    """The attacks of these names, or all."""
+    """The attacks with these names, or all attacks."""
     for name in names or ():
         if name not in ATTACKS:
             raise InputError(f"Unknown attack '{name}'. Known: {', '.join(ATTACKS)}.", "attacks")
@@ -100,16 +101,16 @@ def attacks_called(names: Sequence[str] | None) -> list[FileAttack]:
 
 
 def begun(task: Task, submission: Path | None, seed: int, seconds: float, advance: Callable[[int], None]) -> Trial:
-    """A task whose scale is known: the scores of its sample and of random systems."""
+    """Begin the trial of a task by scoring its sample and random systems."""
     sample = submission or task.sample
     if sample is None:
         raise InputError(
-            f"'{task.name}' has no sample of a submission in its bundle. Give one that the program takes as "
-            "submission.",
+            f"The bundle has no sample of a submission for '{task.name}'. Pass one that the scoring program accepts, "
+            "as submission.",
             "submission",
         )
     if not sample.exists():
-        raise InputError(f"{sample} does not exist; give a submission that the program takes.", "submission")
+        raise InputError(f"{sample} does not exist; pass a submission that the program accepts.", "submission")
     mould = mould_of(sample)
     trying = Trying(task, mould.place, seconds)
     score = good(trying(copied(sample, mould.place)), task)
@@ -119,13 +120,13 @@ def begun(task: Task, submission: Path | None, seed: int, seconds: float, advanc
 
 
 def material_of(task: Task, mould: Mould, seed: int, attack: str, draw: int) -> Material:
-    """What a submission is made of; the same in every check with the same seed."""
+    """The material of a submission; it is the same in every check with the same seed."""
     words = [zlib.crc32(part.encode()) for part in (task.name, attack)]
     return Material(mould, np.random.default_rng([seed, draw, *words]), task.public)
 
 
 def judged(trial: Trial, attacks: Sequence[FileAttack], advance: Callable[[int], None]) -> Iterator[Finding]:
-    """The findings of all attacks that there is room for."""
+    """The findings of all attacks that this form of submission allows."""
     for attack in attacks:
         finding = trial.judge(attack)
         advance(1)

@@ -1,4 +1,4 @@
-"""Submissions that are not what was asked for: they may be refused, and must not gain."""
+"""Attacks by a changed sample: the submission may be refused, but must not gain."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,17 +10,17 @@ from tieproof.competition.inspection.moulds import Mould
 from tieproof.ties import Array
 
 KEPT = 10
-"""One in so many items is kept."""
+"""One in this many items is kept."""
 
 WIDE, MOST_NUMBERS = 100_000, 50_000_000
-"""Dimensions of vectors that are too wide, and numbers of all of them together."""
+"""The dimensions of vectors that are too wide, and the most numbers in all of them together."""
 
 Changed = Callable[[Material], tuple[Sequence[str], Array] | None]
-"""Other ids and rows; None where the form has no room for them."""
+"""A function that returns other ids and rows; None if the form of the sample does not allow them."""
 
 
 def changed(name: str, change: Changed, does: str, why: str, kind: Kind = "damage") -> None:
-    """Register a sample with other ids or rows."""
+    """Register an attack by the sample with other ids or rows."""
 
     def make(material: Material) -> Handed | None:
         found = change(material)
@@ -39,7 +39,7 @@ def changed(name: str, change: Changed, does: str, why: str, kind: Kind = "damag
 
 
 def unit(mould: Mould, name: str) -> str:
-    """What a row belongs to: its item, or of a run its query."""
+    """The item of a row or, for runs, its query."""
     return name.partition(" ")[0] if mould.is_run else name
 
 
@@ -72,7 +72,7 @@ def contradicting(material: Material) -> tuple[Sequence[str], Array] | None:
 
 
 def strangers(material: Material) -> tuple[Sequence[str], Array] | None:
-    """As many rows again, of items or queries that nobody asked for."""
+    """The rows, and as many more for items or queries that are not in the test set."""
     mould = material.mould
     if not mould.names_rows:
         return None
@@ -96,7 +96,7 @@ def shuffled(material: Material) -> tuple[Sequence[str], Array] | None:
 
 
 def copy(material: Material) -> tuple[Sequence[str], Array]:
-    """The rows in another order, as far as they have names, and all numbers times two."""
+    """The rows in another order, if they have ids, with all numbers times two."""
     ids, rows = shuffled(material) or (material.mould.ids, material.mould.rows)
     return ids, rows * 2
 
@@ -114,7 +114,7 @@ def texts(material: Material) -> tuple[Sequence[str], Array] | None:
 
 
 def wide(material: Material) -> tuple[Sequence[str], Array] | None:
-    """The sample with zeros behind every vector."""
+    """The sample with zeros appended to every vector."""
     mould = material.mould
     if mould.is_run or not mould.place.endswith((".npy", ".npz")):
         return None
@@ -122,17 +122,17 @@ def wide(material: Material) -> tuple[Sequence[str], Array] | None:
     return mould.ids, np.concatenate([mould.rows, zeros], axis=1)
 
 
-FEWER = "Among fewer items everything is easier to find."
-TWICE = "An item that comes twice finds itself."
-ASKED = "Nobody asked for these."
+FEWER = "Among fewer items, relevant items are easier to find; leaving items out must not gain."
+TWICE = "An item that occurs twice finds its own copy; that must not gain."
+ASKED = "The competition does not ask for this."
 
 changed("missing ids", missing, "one in ten of the items or queries", FEWER)
 changed("one missing", one_missing, "all rows but one", FEWER)
 changed("duplicate ids", duplicates, "every row twice", TWICE)
 changed("contradicting ids", contradicting, "every id twice, with other numbers", TWICE)
-changed("additional ids", strangers, "as many ids again that nobody asked for", ASKED)
+changed("additional ids", strangers, "as many more ids that are not in the test set", ASKED)
 changed("wrong types", texts, "texts instead of numbers", ASKED)
 changed("too wide", wide, f"vectors of {WIDE:,} dimensions, almost all of them zeros", ASKED)
-changed("other order", shuffled, "the rows in another order", "The order of rows says nothing.", "same")
-changed("copy", copy, "a copy: other order, twice the numbers", "A copy must not gain by being one.", "same")
-changed("other dimensions", rotated, "the dimensions in reverse", "Distances are the same.", "same")
+changed("other order", shuffled, "the rows in another order", "The order of rows must not matter.", "same")
+changed("copy", copy, "a copy in another order, with all numbers doubled", "A copy must not gain.", "same")
+changed("other dimensions", rotated, "the dimensions in reverse order", "Distances do not change.", "same")

@@ -1,4 +1,4 @@
-"""The verdict on what was handed in: against random systems, and against the sample."""
+"""The verdicts on attacks, from a comparison with random systems or with the sample."""
 
 import math
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from tieproof.competition.inspection.blind_systems import random_system
 from tieproof.competition.inspection.trying import Tried, Trying
 
 DRAWS = 12
-"""Random systems that a task is given."""
+"""The number of random systems that each task scores."""
 
 REDRAWS = 12
-"""How often a blind system that seems to gain is drawn again."""
+"""The number of further draws of a blind system that seems to gain."""
 
 GAIN = 3.0
-"""Standard deviations of random systems that a gain must be larger than."""
+"""The number of standard deviations of random systems that a gain must exceed."""
 
 CERTAIN = 6.0
-"""Standard deviations by which a system that knows names or places alone must not be better than random ones, and
-standard errors by which the mean of a blind system must not be."""
+"""The number of standard deviations by which a leak must exceed random systems, and the number of standard errors by
+which the mean of a blind system must exceed them, to count as a gain."""
 
 WITHOUT_SCORE: dict[str, Verdict] = {
     "refused": Verdict.REFUSED,
@@ -37,9 +37,9 @@ WITHOUT_SCORE: dict[str, Verdict] = {
 class Trial(NamedTuple):
     """A task under attack.
 
-    material : (name of an attack, number of a draw) → what a submission is made of
+    material : (name of an attack, number of a draw) → the material of a submission
     sample : the score of the sample
-    luck : those of random systems
+    luck : the scores of random systems
     """
 
     trying: Trying
@@ -49,7 +49,7 @@ class Trial(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """1 where larger is better, else -1."""
+        """1 if larger is better, otherwise -1."""
         return 1 if self.trying.task.larger else -1
 
     def finding(self, attack: FileAttack, verdict: Verdict, score: float | None, detail: str) -> Finding:
@@ -59,7 +59,7 @@ class Trial(NamedTuple):
         return Finding(attack.name, self.trying.task.name, verdict, score, luck.mean, luck.std, above, detail)
 
     def judge(self, attack: FileAttack) -> Finding | None:
-        """What comes of an attack; None where this form of submission has no room for it."""
+        """The finding on an attack; None if this form of submission does not allow it."""
         handed = attack.make(self.material(attack.name, 0))
         if handed is None:
             return None
@@ -73,44 +73,44 @@ class Trial(NamedTuple):
 
 
 def judge_blind(trial: Trial, attack: FileAttack, score: float) -> Finding:
-    """A blind system gains where it is better than random ones, also when it is drawn again."""
+    """The finding on a blind system, which gains if it is better than random systems, and again in further draws."""
     if not gains(trial, Luck(score, 0.0, 1)):
-        return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: no more than random systems.")
+        return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: not better than random systems.")
     numbers = range(1, 2 if attack.fixed else REDRAWS + 1)
     again = [trial.trying(handed_in(attack, trial.material(attack.name, number))) for number in numbers]
     confirmed = Luck.of([tried.score if tried.score is not None else math.nan for tried in again])
     if not (math.isfinite(confirmed.mean) and gains(trial, confirmed)):
-        return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: more than random systems by luck alone.")
-    detail = f"{attack.does}: more than random systems, though it looks at nothing."
+        return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: better than random systems only by luck.")
+    detail = f"{attack.does}: better than random systems, though it does not look at any input."
     return trial.finding(attack, Verdict.EXPLOITABLE, confirmed.mean, detail)
 
 
 def gains(trial: Trial, scores: Luck) -> bool:
-    """Whether the mean of these scores is better than that of random systems, and not by luck (Welch 1947)."""
+    """Whether the mean of these scores is better than that of random systems, beyond luck (Welch 1947)."""
     luck = trial.luck
     error = math.sqrt(luck.std**2 / luck.size + scores.std**2 / scores.size)
     return trial.sign * (scores.mean - luck.mean) > max(GAIN * luck.std, CERTAIN * error) + rounding(luck.mean)
 
 
 def judge_leak(trial: Trial, attack: FileAttack, score: float) -> Finding:
-    """A leak is there where a system that sees nothing else is far better than random ones."""
+    """The finding on a leak, which exists if a system that knows only this fact is far better than random systems."""
     gain = trial.sign * (score - trial.luck.mean)
     if gain > CERTAIN * trial.luck.std + rounding(trial.luck.mean):
-        return trial.finding(attack, Verdict.EXPLOITABLE, score, f"labels can be read off: {attack.does}.")
-    return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: that tells no more than luck.")
+        return trial.finding(attack, Verdict.EXPLOITABLE, score, f"{attack.does}: this reveals labels.")
+    return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: not better than luck.")
 
 
 def judge_damage(trial: Trial, attack: FileAttack, score: float) -> Finding:
-    """What is damaged gains where it scores more than when it was whole."""
+    """The finding on a damaged sample, which gains if it scores more than the undamaged sample."""
     gain = trial.sign * (score - trial.sample)
     if gain > GAIN * trial.luck.std + rounding(trial.sample):
-        detail = f"{attack.does}: taken, and scored above the {trial.sample:.4f} of the whole sample."
+        detail = f"{attack.does}: accepted, and scored above the undamaged sample ({trial.sample:.4f})."
         return trial.finding(attack, Verdict.EXPLOITABLE, score, detail)
-    return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: taken, and gains nothing.")
+    return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: accepted, but gains nothing.")
 
 
 def judge_same(trial: Trial, attack: FileAttack, score: float) -> Finding:
-    """What says the same must score the same."""
+    """The finding on an equivalent submission, which must have the sample's score."""
     if differ(score, trial.sample):
         detail = f"{attack.does}: {score:.6g} instead of {trial.sample:.6g}."
         return trial.finding(attack, Verdict.CHANGES, score, detail)
@@ -126,14 +126,14 @@ JUDGES: dict[str, Callable[[Trial, FileAttack, float], Finding]] = {
 
 
 def handed_in(attack: FileAttack, material: Material) -> Handed:
-    """The submission of an attack that has made one before."""
+    """A further submission of an attack that this form of submission allows."""
     handed = attack.make(material)
     assert handed is not None
     return handed
 
 
 def luck_of(trying: Trying, material: Callable[[str, int], Material], advance: Callable[[int], None]) -> Luck:
-    """The scores of random systems; those that are refused do not count."""
+    """The scores of random systems, without those that were refused."""
     scores = []
     for number in range(DRAWS):
         tried: Tried = trying(random_system(material("random system", number)))

@@ -1,6 +1,6 @@
-"""Whether labels can be read off what everybody sees: the order of the items, their names, the sizes of their files.
+"""Attacks that read labels off public facts: the order and names of items, and the sizes or dates of their files.
 
-Each submission knows nothing else, and puts items near each other that are alike in it.
+Each submission knows only one such fact, and puts items near each other that are alike in it.
 """
 
 import re
@@ -13,14 +13,14 @@ from tieproof.competition.inspection.blind_systems import write
 from tieproof.ties import Array, FloatArray
 
 ARC = 1.0
-"""Radians over which ranks are laid out: neighbours are near under every distance."""
+"""The angle, in radians, over which ranks are spread, so that neighbouring ranks are near under every distance."""
 
 Seen = Callable[[Material], FloatArray | None]
-"""A number for each row, alike where what is seen of the items is alike; None where nothing is seen."""
+"""A function that returns a number for each row, near for items that are alike in a fact; None if it is unknown."""
 
 
 def leak(name: str, seen: Seen, does: str, why: str) -> None:
-    """Register a submission that knows one thing of each item."""
+    """Register an attack that knows one fact about each item."""
 
     def make(material: Material) -> Handed | None:
         values = pairs(material, seen) if material.mould.is_run else seen(material)
@@ -33,7 +33,7 @@ def leak(name: str, seen: Seen, does: str, why: str) -> None:
 
 
 def on_arc(values: FloatArray, width: int) -> Array:
-    """Vectors whose directions, and places, are in the order of the values; equal values are equal."""
+    """Vectors whose directions are in the order of the values; equal values get equal vectors."""
     _, ranks = np.unique(values, return_inverse=True)
     angles = ARC * ranks / max(ranks.max(), 1)
     rows = np.zeros((len(values), max(width, 2)))
@@ -42,7 +42,7 @@ def on_arc(values: FloatArray, width: int) -> Array:
 
 
 def pairs(material: Material, seen: Seen) -> FloatArray | None:
-    """Scores of documents for queries: how alike the ranks of the two are in what is seen."""
+    """Scores of documents for queries, from how near the ranks of the two are in the fact."""
     mould = material.mould
     queries, documents = zip(*(each.split(" ", 1) for each in mould.ids), strict=True)
     sides = []
@@ -59,7 +59,7 @@ def pairs(material: Material, seen: Seen) -> FloatArray | None:
 
 
 def positions(material: Material) -> FloatArray:
-    """The place of each item in the order of the sample."""
+    """The position of each item in the sample."""
     return np.arange(len(material.mould.ids), dtype=np.float64)
 
 
@@ -72,17 +72,17 @@ def numbers_in_names(material: Material) -> FloatArray | None:
 
 
 def words_of_names(material: Material) -> FloatArray | None:
-    """What each name begins with: its letters up to the first digit, or all but its last part."""
+    """The beginning of each name, up to the first digit or separator, as a number."""
     return kinds_of(material, [re.split(r"[\d_\-./ ]", name, maxsplit=1)[0] for name in material.mould.ids])
 
 
 def beginnings(material: Material) -> FloatArray | None:
-    """The first letter of each name."""
+    """The first letter of each name, as a number."""
     return kinds_of(material, [name[:1] for name in material.mould.ids])
 
 
 def kinds_of(material: Material, words: Sequence[str]) -> FloatArray | None:
-    """A number for each word; None where all words are alike, or as many as there are items."""
+    """A number for each word; None if all words are equal, or all are different."""
     distinct = sorted(set(words))
     if not material.mould.names_rows or not 1 < len(distinct) < len(words):
         return None
@@ -90,17 +90,17 @@ def kinds_of(material: Material, words: Sequence[str]) -> FloatArray | None:
 
 
 def sizes(material: Material) -> FloatArray | None:
-    """The size of the file of each item, where each has one that is called as it is."""
+    """The size of each item's file, if each item has a public file with its name."""
     return of_files(material, lambda path: float(path.stat().st_size))
 
 
 def dates(material: Material) -> FloatArray | None:
-    """When the file of each item was changed last."""
+    """The time when each item's file was last changed."""
     return of_files(material, lambda path: float(path.stat().st_mtime))
 
 
 def of_files(material: Material, measured: Callable[..., float]) -> FloatArray | None:
-    """A number for the file of each item; None where there are no files, or all are alike."""
+    """A number for each item's file; None if an item has no file, or all numbers are equal."""
     files = [material.public.get(name) for name in material.mould.ids]
     known = [file for file in files if file is not None]
     if len(known) < len(files):
@@ -109,11 +109,11 @@ def of_files(material: Material, measured: Callable[..., float]) -> FloatArray |
     return values if len(set(values.tolist())) > 1 else None
 
 
-CARRIES = "What everybody sees of an item must not tell its label."
+CARRIES = "Public facts about an item must not reveal its label."
 
-leak("order of the items", positions, "items near each other in the list are near each other", CARRIES)
-leak("numbers in names", numbers_in_names, "items with near numbers in their names are near each other", CARRIES)
-leak("words in names", words_of_names, "items whose names begin with the same word are the same", CARRIES)
-leak("first letters", beginnings, "items whose names begin with the same letter are the same", CARRIES)
-leak("file sizes", sizes, "items whose files have about the same size are near each other", CARRIES)
-leak("file dates", dates, "items whose files were changed at about the same time are near each other", CARRIES)
+leak("order of the items", positions, "near vectors for items that are near in the list", CARRIES)
+leak("numbers in names", numbers_in_names, "near vectors for items with near numbers in their names", CARRIES)
+leak("words in names", words_of_names, "equal vectors for items whose names begin with the same word", CARRIES)
+leak("first letters", beginnings, "equal vectors for items whose names begin with the same letter", CARRIES)
+leak("file sizes", sizes, "near vectors for items whose files have about the same size", CARRIES)
+leak("file dates", dates, "near vectors for items whose files were changed at about the same time", CARRIES)

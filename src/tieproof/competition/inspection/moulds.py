@@ -1,4 +1,4 @@
-"""The form of a submission, taken from a sample of it, into which other ids and numbers are cast."""
+"""The form of a submission, taken from a sample, for writing submissions with other ids and numbers."""
 
 import csv
 import json
@@ -17,17 +17,17 @@ from tieproof.ties import Array
 
 KIND = "a submission"
 LISTS = "documents"
-"""The column in which lists of documents are, on Kaggle."""
+"""The column with lists of documents, on Kaggle."""
 
 
 class Mould(NamedTuple):
-    """A sample of a submission, and how others like it are written.
+    """A sample of a submission, and the function that writes others like it.
 
-    place : of its file within the submission
-    ids : of the rows, as the file has them; of a run "query document"
-    rows : (n, d) numbers; of a run (n, 1), the scores
+    place : the path of its file within the submission
+    ids : the ids of the rows, as in the file; for runs, "query document"
+    rows : numbers of shape (n, d); for runs, scores of shape (n, 1)
     write : writes ids and rows to a path, in the form of the sample
-    names_rows : whether the file says which row is whose; else their order does
+    names_rows : whether the file contains ids; otherwise the order of the rows identifies the items
     is_run : whether rows are documents of queries
     """
 
@@ -40,9 +40,9 @@ class Mould(NamedTuple):
 
 
 def mould_of(sample: Path) -> Mould:
-    """The form of a submission: a file, or a folder with one file whose numbers can be replaced.
+    """The form of a submission, which is a file, or a folder with one file whose numbers can be replaced.
 
-    Raises InputError where there is no such file, or several.
+    Raises InputError if there is no such file, or more than one.
     """
     if (sample / "predictions.json").is_file():
         return of_jobs(sample)
@@ -54,15 +54,15 @@ def mould_of(sample: Path) -> Mould:
     if len(found) != 1:
         there = ", ".join(path.name for path in files) or "nothing"
         raise InputError(
-            f"{sample} is no sample of a submission with one file of rows of numbers; it holds {there}. Give one "
-            f"with a single file of {', '.join(FORMS)}."
+            f"{sample} must contain exactly one file with rows of numbers, but it has {there}. Give a sample with "
+            f"one file of {', '.join(FORMS)}."
         )
     ((path, mould),) = found
     return mould._replace(place=path.name if sample.is_file() else path.relative_to(sample).as_posix())
 
 
 def of_npz(path: Path) -> Mould | None:
-    """An archive with a matrix of numbers, and perhaps a list of ids."""
+    """The form of an archive with a matrix of numbers, and optionally a list of ids."""
     arrays = {entry.name: entry.load() for entry in npz.entries(path)}
     matrices = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
     if len(matrices) != 1:
@@ -82,7 +82,7 @@ def of_npz(path: Path) -> Mould | None:
 
 
 def of_npy(path: Path) -> Mould | None:
-    """A matrix of numbers, whose rows are in an order that everybody knows."""
+    """The form of a matrix of numbers, whose rows are in a known order."""
     rows = np.load(path, allow_pickle=False)
     if rows.ndim != 2 or rows.dtype.kind not in "fiu":
         return None
@@ -95,7 +95,7 @@ def of_npy(path: Path) -> Mould | None:
 
 
 def of_csv(path: Path) -> Mould | None:
-    """A table whose first column has ids and the others numbers, with a header or without one."""
+    """The form of a table, with or without a header, whose first column has ids and whose others have numbers."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         cells = [row for row in csv.reader(file) if row]
     if cells[0][1:] == [LISTS]:
@@ -120,7 +120,7 @@ def of_csv(path: Path) -> Mould | None:
 
 
 def of_lists(cells: Sequence[Sequence[str]]) -> Mould:
-    """Lists of documents, the best first, in the second column; their places are the scores."""
+    """The form of a table with lists of documents, the best first, in its second column; their ranks give scores."""
     ranked = [(row[0], document, rank) for row in cells[1:] for rank, document in enumerate(row[1].split())]
     rows = np.array([[-float(rank)] for _, _, rank in ranked])
 
@@ -134,7 +134,7 @@ def of_lists(cells: Sequence[Sequence[str]]) -> Mould:
 
 
 def by_query(ids: Sequence[str], rows: Array) -> dict[str, list[tuple[str, float]]]:
-    """Documents with their scores, of each query; none of them has any where there are no scores."""
+    """The documents with scores for each query; empty lists if there are no scores."""
     found: dict[str, list[tuple[str, float]]] = {each.partition(" ")[0]: [] for each in ids}
     for each, score in zip(ids, rows[:, 0].tolist(), strict=True) if rows.shape[1] else ():
         query, _, document = each.partition(" ")
@@ -143,7 +143,7 @@ def by_query(ids: Sequence[str], rows: Array) -> dict[str, list[tuple[str, float
 
 
 def of_run(path: Path) -> Mould | None:
-    """A TREC run."""
+    """The form of a TREC run."""
     lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     if any(len(line) != 6 or not is_number(line[4]) for line in lines):
         return None
@@ -159,7 +159,7 @@ def write_run(path: Path, ids: Sequence[str], rows: Array) -> None:
 
 
 def of_jobs(sample: Path) -> Mould:
-    """What the jobs of an algorithm have written: a list of numbers each, or of a run an object with scores."""
+    """The form of the outputs of an algorithm's jobs: lists of numbers or, for runs, objects of scores."""
     with reading(sample / "predictions.json", KIND):
         jobs = json.loads((sample / "predictions.json").read_text(encoding="utf-8"))
         names = [name_of(job["inputs"][0]).replace(" ", "_") for job in jobs]
@@ -172,7 +172,10 @@ def of_jobs(sample: Path) -> Mould:
     elif all(isinstance(answer, list) for answer in answers):
         ids, numbers = names, answers
     else:
-        raise InputError(f"{sample} has outputs that are neither lists nor objects of numbers. Give such a sample.")
+        raise InputError(
+            f"{sample} has outputs that are neither lists of numbers nor objects of numbers. Give a sample with such "
+            "outputs."
+        )
     models = dict(zip(names, jobs, strict=True))
 
     def write(path: Path, ids: Sequence[str], rows: Array) -> None:
@@ -186,7 +189,7 @@ def of_jobs(sample: Path) -> Mould:
 
 
 def write_jobs(path: Path, outputs: Sequence[tuple[str, Any]], models: Mapping[str, dict[str, Any]]) -> None:
-    """Write predictions.json, and beside it what each job has put out; strangers look like the first model."""
+    """Write predictions.json and the output of each job; jobs of unknown items copy the first job of the sample."""
     written = []
     for number, (name, output) in enumerate(outputs):
         model = models.get(name) or next(iter(models.values()))
@@ -201,7 +204,7 @@ def write_jobs(path: Path, outputs: Sequence[tuple[str, Any]], models: Mapping[s
 
 
 def output_of(job: dict[str, Any]) -> str:
-    """The place of the first output of a job, among its outputs."""
+    """The path of a job's first output, within its output folder."""
     return str(job["outputs"][0]["interface"]["relative_path"])
 
 
@@ -212,11 +215,11 @@ FORMS: dict[str, Callable[[Path], Mould | None]] = {
     ".txt": of_run,
     ".run": of_run,
 }
-"""How a file of each extension is taken apart."""
+"""The functions that read the form of a file, by its extension."""
 
 
 def numbered(rows: Array) -> tuple[str, ...]:
-    """The numbers of the rows, where a file has no ids."""
+    """Row numbers as ids, for a file without ids."""
     return tuple(map(str, range(len(rows))))
 
 

@@ -1,8 +1,8 @@
-"""A scoring program in a process of its own, in the folders of its platform, without network where that is possible.
+"""A scoring program in a separate process, in the folders of its platform, and without network if possible.
 
-With bubblewrap the folders have the names that they have on the platform, and nothing else can be written to.
-Without it they are somewhere else: their names are replaced in the command, and what the program writes and sends is
-not held back.
+With bubblewrap, the folders have the same names as on the platform, and the program can write to no others. Without
+bubblewrap, the folders have other names, which replace the platform's names in the command, and the program is free
+to write elsewhere and to use the network.
 """
 
 import os
@@ -23,26 +23,26 @@ from tieproof.errors import InputError
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
 MOST_WRITTEN = 2**30
-"""Bytes that a program may use, and write into one file."""
+"""The most bytes of memory that a program may use, and that it may write into one file."""
 
 PAUSE = 0.01
 HIDDEN = {"dev", "proc", "sys", "tmp", "run", "lost+found"}
-"""Folders at the root that a program gets its own of, or none."""
+"""Folders at the root of the file system that the program does not see; some are replaced by new ones."""
 
 LIMITING = (
     "import os, resource, sys; memory, size = map(int, sys.argv[1:3]); "
     "resource.setrlimit(resource.RLIMIT_AS, (memory, memory)); "
     "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)); os.execvp(sys.argv[3], sys.argv[3:])"
 )
-"""A program that takes less of the machine, and then becomes another one."""
+"""A program that limits its memory and the size of its files, and then executes another program."""
 
 
 class Layout(NamedTuple):
-    """A program and where things are for it.
+    """A program and its folders.
 
-    command : as the platform has it
-    folders : by their names on the platform, where they are here
-    within : the folder that it runs in, by its name there
+    command : the command, as on the platform
+    folders : the folders on this machine, by their names on the platform
+    within : the folder in which the program runs, by its name on the platform
     """
 
     command: Sequence[str]
@@ -50,13 +50,13 @@ class Layout(NamedTuple):
     within: str
 
     def here(self, name: str) -> Path:
-        """Where something is here that has this name on the platform."""
+        """The path on this machine of a file or folder with this name on the platform."""
         folder = max((each for each in self.folders if f"{name}/".startswith(f"{each}/")), key=len)
         return self.folders[folder] / name[len(folder) :].lstrip("/")
 
 
 class Ended(NamedTuple):
-    """How a program ended, and what it printed; `status` is None where its time was over."""
+    """How a program ended, and what it printed; `status` is None if it exceeded a limit."""
 
     status: int | None
     out: str
@@ -64,7 +64,7 @@ class Ended(NamedTuple):
 
 
 def run(layout: Layout, seconds: float) -> Ended:
-    """Run the program until it ends, or its time is over; whatever it has started ends with it."""
+    """Run the program until it ends or exceeds a limit; all processes that it started are ended with it."""
     limited = limits() + [python_of(word) for word in layout.command]
     words = sealed(limited, layout) if can_seal() else replaced(limited, layout)
     within = None if can_seal() else layout.here(layout.within)
@@ -85,7 +85,7 @@ def run(layout: Layout, seconds: float) -> Ended:
 
 
 def wait(tree: ProcessTree, seconds: float, printed: Sequence[int]) -> bool:
-    """Wait until the program ends; False where its time is over, or it prints without end."""
+    """Wait until the program ends; False if it takes too long or prints too much."""
     deadline = time.monotonic() + seconds
     while not tree.has_ended():
         if time.monotonic() > deadline or max(os.fstat(each).st_size for each in printed) > MOST_LETTERS:
@@ -95,19 +95,19 @@ def wait(tree: ProcessTree, seconds: float, printed: Sequence[int]) -> bool:
 
 
 def limits() -> list[str]:
-    """The words before a command that limit what it takes, where the system can."""
+    """The words to put before a command to limit its resources; none if the system cannot."""
     if os.name != "posix":
         return []
     return [sys.executable, "-c", LIMITING, str(MOST_MEMORY), str(MOST_WRITTEN)]
 
 
 def python_of(word: str) -> str:
-    """This Python for whatever Python a command names."""
+    """The path of this Python if a word of a command names any Python; otherwise the word."""
     return sys.executable if re.fullmatch(r"(/usr/bin/|/usr/local/bin/)?python(3(\.\d+)?)?", word) else word
 
 
 def replaced(words: Sequence[str], layout: Layout) -> list[str]:
-    """A command with the names of folders as they are here."""
+    """A command in which the platform's names of folders are replaced by their paths on this machine."""
     names = sorted(layout.folders, key=len, reverse=True)
     pattern = re.compile("|".join(f"{re.escape(name)}(?=/|$)" for name in names))
     return [pattern.sub(lambda found: str(layout.folders[found[0]]), word) for word in words]
@@ -115,7 +115,7 @@ def replaced(words: Sequence[str], layout: Layout) -> list[str]:
 
 @cache
 def can_seal() -> bool:
-    """Whether bubblewrap is installed, and may do its work here."""
+    """Whether bubblewrap is installed and works on this machine."""
     program = shutil.which("bwrap")
     if program is None:
         return False
@@ -124,7 +124,7 @@ def can_seal() -> bool:
 
 
 def refuse_fixed_names(program: Path, names: Sequence[str]) -> None:
-    """Refuse a program with names of folders in it that only bubblewrap can give to folders, where it is missing."""
+    """Raise InputError if bubblewrap is missing and a program contains fixed names of the platform's folders."""
     if can_seal():
         return
     for path in sorted(program.rglob("*.py")):
@@ -132,13 +132,13 @@ def refuse_fixed_names(program: Path, names: Sequence[str]) -> None:
         for name in names:
             if f'"{name}' in text or f"'{name}" in text:
                 raise InputError(
-                    f"{path} reads or writes {name}, as on the platform, and only bubblewrap (bwrap) makes such a "
-                    "folder here. Install it, or take the folders from the command line."
+                    f"{path} reads or writes {name}, a folder that only bubblewrap (bwrap) can provide here. Install "
+                    "bubblewrap, or let the program take its folders from the command line."
                 )
 
 
 def sealed(words: Sequence[str], layout: Layout) -> list[str]:
-    """The command within bubblewrap: this system to read, the folders of the platform, no network."""
+    """The command within bubblewrap: this system is read-only, the platform's folders exist, the network does not."""
     bound = ["bwrap", "--die-with-parent", "--new-session", "--unshare-net", "--unshare-pid", "--unshare-ipc"]
     bound += bindings(Path("/"), [Path(name) for name in layout.folders])
     bound += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
@@ -150,7 +150,7 @@ def sealed(words: Sequence[str], layout: Layout) -> list[str]:
 
 
 def bindings(folder: Path, mounted: Sequence[Path]) -> list[str]:
-    """Options that show what is in a folder, but for where something else is mounted."""
+    """The options that make the content of a folder visible, except where something else is mounted."""
     words: list[str] = []
     for entry in sorted(folder.iterdir()):
         if folder == Path("/") and entry.name in HIDDEN:
@@ -167,7 +167,7 @@ def bindings(folder: Path, mounted: Sequence[Path]) -> list[str]:
 
 
 def pythons() -> list[Path]:
-    """Where Python and its modules are, as far as that is hidden."""
+    """The folders of Python and its modules that are inside hidden folders."""
     found = {Path(each).resolve() for each in (sys.prefix, sys.base_prefix, *sys.path) if os.path.isabs(each)}
     hidden = [Path("/", name) for name in HIDDEN]
     return sorted(place for place in found if place.is_dir() and any(each in place.parents for each in hidden))

@@ -1,4 +1,4 @@
-"""What a check comes to, and how it is shown."""
+"""The report of a check, and its text."""
 
 import json
 import math
@@ -16,11 +16,11 @@ HEADER = ("attack", "verdict", "score", "baseline", "random")
 
 @dataclass(frozen=True)
 class TaskScale:
-    """What scores of a task are compared with.
+    """The scores that the scores of a task are compared with.
 
-    name : of the task
-    sample : the score of its sample, such as a baseline
-    random_mean, random_std : those of random systems
+    name : the name of the task
+    sample : the score of the task's sample, such as a baseline
+    random_mean, random_std : the mean and standard deviation of the scores of random systems
     """
 
     name: str
@@ -31,11 +31,11 @@ class TaskScale:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """A finding for every attack and task, in the order of the registry.
+    """The findings of a check, one for each attack and task, in the order of the registry.
 
-    bundle, platform : what was checked
-    sealed : whether the program ran without network, and could write nothing but its output
-    seed : that of all random numbers
+    bundle, platform : the bundle that was checked, and its platform
+    sealed : whether the program ran without network, and could write only to its own folders
+    seed : the seed of all random numbers
     """
 
     bundle: str
@@ -47,16 +47,16 @@ class CheckReport:
 
     @property
     def exploitable(self) -> bool:
-        """Whether something could have been won by what is no system."""
+        """Whether a submission that no real system made could have gained something."""
         return any(finding.verdict is Verdict.EXPLOITABLE for finding in self.findings)
 
     @property
     def held(self) -> bool:
-        """Whether nothing at all was found."""
+        """Whether every finding is harmless."""
         return all(finding.verdict.harmless for finding in self.findings)
 
     def finding(self, attack: str, task: str | None = None) -> Finding:
-        """The finding on an attack, of one task or of the first that has one."""
+        """The finding on an attack, for one task or for the first task that has one."""
         for finding in self.findings:
             if finding.attack == attack and task in (None, finding.measure):
                 return finding
@@ -64,7 +64,7 @@ class CheckReport:
         raise InputError(f"This report has no attack '{attack}'; it has {names}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain numbers, strings and dictionaries; a finding has the task in place of a measure."""
+        """The whole report as plain values; in a finding, `task` replaces `measure`."""
         found = [finding.to_dict() for finding in self.findings]
         for each in found:
             each["task"] = each.pop("measure")
@@ -91,13 +91,13 @@ class CheckReport:
         return render(self)
 
     def __repr__(self) -> str:
-        """How many findings are bad, in short."""
+        """The name of the bundle and the number of bad findings."""
         bad = sum(not finding.verdict.harmless for finding in self.findings)
         return f"<CheckReport of {self.bundle}: {bad} of {len(self.findings)} findings are bad>"
 
 
 def render(report: CheckReport, width: int | None = None, color: bool = False) -> str:
-    """A table for each task with a row for each attack, and under them what was found."""
+    """A table for each task, with a row for each attack, and the bad findings below the tables."""
     width = max(width or WIDTH, NARROWEST)
     parts = []
     for task in report.tasks:
@@ -110,33 +110,33 @@ def render(report: CheckReport, width: int | None = None, color: bool = False) -
 
 
 def cells(finding: Finding, task: TaskScale) -> Sequence[str]:
-    """A row of the table."""
+    """The row of a finding in the table."""
     score = "" if finding.score is None else f"{finding.score:.4f}"
     luck = "" if math.isnan(task.random_mean) else f"{task.random_mean:.4f} ± {task.random_std:.4f}"
     return [finding.attack, str(finding.verdict), score, f"{task.sample:.4f}", luck]
 
 
 def bad(report: CheckReport) -> list[Finding]:
-    """What did not hold, the worst first."""
+    """The findings that are not harmless, the worst first."""
     order = list(Verdict)
     found = [finding for finding in report.findings if not finding.verdict.harmless]
     return sorted(found, key=lambda finding: -order.index(finding.verdict))
 
 
 def sentences(report: CheckReport) -> Iterator[str]:
-    """What was checked, and what it comes to."""
+    """What was checked, and the overall result, in sentences."""
     sealed = (
         "without network, in the folders of the platform."
         if report.sealed
-        else "not sealed: bubblewrap (bwrap) is missing, and what the program wrote and sent was not held back."
+        else "not sealed: bubblewrap (bwrap) is missing, so the program could write files and use the network."
     )
     yield f"Checked {report.bundle}, a bundle for {report.platform}, {sealed}"
     attacks = count(len({finding.attack for finding in report.findings}), "attack")
     exploits = {finding.attack for finding in report.findings if finding.verdict is Verdict.EXPLOITABLE}
     if exploits:
-        yield f"EXPLOITABLE: with {len(exploits)} of {attacks} something was to be gained without any system."
+        yield f"EXPLOITABLE: {len(exploits)} of {attacks} gained something without any system."
     elif not report.held:
         finders = len({finding.attack for finding in bad(report)})
-        yield f"Not held: {finders} of {attacks} found something, though nothing was to be gained."
+        yield f"Not held: {finders} of {attacks} found a problem, though none of them gained anything."
     else:
-        yield f"Held: nothing was to be gained by {attacks}."
+        yield f"Held: {attacks} gained nothing."

@@ -1,4 +1,4 @@
-"""A task of a bundle: what a platform runs for a submission to one phase, and where the score is."""
+"""The task of a bundle: the program that a platform runs for a submission to one phase, and its score."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,14 +12,14 @@ Numbers = dict[str, float]
 class Task(NamedTuple):
     """A phase as its platform scores it.
 
-    name : of the phase
-    sample : a submission that is known to be good, a file or a folder; None where the bundle has none
-    lay : (a new folder, the folder of a submission, the place of its file within) → what is run; it copies there what
-        the platform would
-    numbers : all numbers that a run has left, by their names
-    key : the name of the one that ranks; None: the first one
+    name : the name of the phase
+    sample : a valid submission, a file or a folder; None if the bundle has none
+    lay : (a new folder, the folder of a submission, the path of its file within) → the layout to run; it copies files
+        into the new folder as the platform would
+    numbers : reads all numbers that a run has left, by name
+    key : the name of the number by which submissions are ranked; None for the first one
     larger : whether larger is better
-    public : the files that participants get, by their names without extension
+    public : the files that participants get, by name without extension
     """
 
     name: str
@@ -32,7 +32,7 @@ class Task(NamedTuple):
 
 
 def files_by_name(folders: list[Path]) -> dict[str, Path]:
-    """All files below some folders, by their names without extension; none where two have the same."""
+    """All files below some folders, by name without extension; empty if two files have the same name."""
     found: dict[str, Path] = {}
     paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     for path in paths:
@@ -41,7 +41,7 @@ def files_by_name(folders: list[Path]) -> dict[str, Path]:
 
 
 def as_numbers(found: object, prefix: str = "") -> Numbers:
-    """The numbers in what a program wrote, those within others by their path.
+    """The numbers in nested dicts, by their path.
 
     >>> as_numbers({"aggregates": {"ap": 0.5}, "title": "x"})
     {'aggregates.ap': 0.5}

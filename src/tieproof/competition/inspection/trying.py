@@ -1,4 +1,4 @@
-"""One submission tried: unpacked into the folders of the platform, scored in a process of its own, and looked at."""
+"""The trial of one submission: it is laid out in the folders of the platform and scored in a separate process."""
 
 import builtins
 import re
@@ -23,7 +23,7 @@ LONGEST_MESSAGE = 200
 
 
 class Tried(NamedTuple):
-    """What came of a submission: its score, or why there is none, and what was said."""
+    """The outcome of a submission: its score, or why it has none, with the message."""
 
     score: float | None
     problem: Problem | None = None
@@ -31,10 +31,10 @@ class Tried(NamedTuple):
 
 
 class Trying(NamedTuple):
-    """What tries submissions to a task.
+    """Tries submissions to a task.
 
-    place : of the file within a submission
-    seconds : what scoring one may take
+    place : the path of the file within a submission
+    seconds : the time limit for scoring one submission
     """
 
     task: Task
@@ -54,29 +54,29 @@ class Trying(NamedTuple):
             return self.outcome(layout, ended, [path for path in files_in(room) if path not in known])
 
     def outcome(self, layout: Layout, ended: Ended, new: list[Path]) -> Tried:
-        """What came of a run, given the files that it has made."""
+        """The outcome of a run, given the new files that it made."""
         names = {path.name for path in new}
         if MARK in names:
-            return Tried(None, "executed", "the submission was unpickled, and what it held was executed")
+            return Tried(None, "executed", "the submission was unpickled, and the code in it was executed")
         inside = [path.parent for path in new if path.name == INSIDE]
         if any(path.name == CLIMBED and not any(map(path.is_relative_to, inside)) for path in new):
             return Tried(None, "climbed", "the archive was unpacked, and wrote outside of its folder")
         if ended.status is None:
-            return Tried(None, "timed out", f"it took more than {self.seconds:g} seconds, or printed without end")
+            return Tried(None, "timed out", f"scoring took more than {self.seconds:g} seconds, or printed too much")
         if ended.status:
             return failed(ended.err)
         try:
             found = self.task.numbers(layout, ended.out)
             return Tried(found[self.task.key] if self.task.key else next(iter(found.values())))
         except (OSError, ValueError, KeyError, StopIteration, TypeError) as error:
-            return Tried(None, "crashed", f"it left no score: {shortened(repr(error))}")
+            return Tried(None, "crashed", f"the scoring program left no score: {shortened(repr(error))}")
 
 
 def failed(said: str) -> Tried:
-    """What a program meant that ended with an error: words refuse, an accident is one."""
+    """The outcome of a program that ended with an error: a refusal if it printed a message, otherwise a crash."""
     last = said.strip().rpartition("\n")[2]
     if TRACEBACK not in said:
-        return Tried(None, "refused" if last else "crashed", shortened(last) or "it ended with an error and no word")
+        return Tried(None, "refused" if last else "crashed", shortened(last) or "it failed without a message")
     kind, _, words = last.partition(": ")
     known = getattr(builtins, kind, None)
     refuses = known is None or known in PLAIN or (isinstance(known, type) and issubclass(known, REFUSING))
@@ -84,29 +84,29 @@ def failed(said: str) -> Tried:
 
 
 def shortened(text: str) -> str:
-    """A message in one line that fits into a report, with the folders of a trial left out of it."""
+    """A message in one line that fits into a report, without the temporary folders of a trial."""
     plain = re.sub(r"/\S*/tieproof-check-[^/\s]+/room", "", in_one_line(text))
     plain = plain.rstrip(".")
     return plain if len(plain) <= LONGEST_MESSAGE else f"{plain[:LONGEST_MESSAGE]}…"
 
 
 def files_in(folder: Path) -> list[Path]:
-    """All that is below a folder."""
+    """All files and folders below a folder."""
     return list(folder.rglob("*"))
 
 
 def good(tried: Tried, task: Task) -> float:
-    """The score of the sample, without which there is nothing to compare with."""
+    """The score of the sample; InputError if it has none, because attacks are compared with it."""
     if tried.score is None:
         raise InputError(
-            f"The scoring program of '{task.name}' gives its own sample no score: {tried.problem}: {tried.message}. "
-            "Give a submission that it takes, or mend the program."
+            f"The scoring program of '{task.name}' gives the sample no score: {tried.problem}: {tried.message}. "
+            "Give a submission that it accepts, or correct the program."
         )
     return tried.score
 
 
 def copied(sample: Path, place: str) -> Callable[[Path], None]:
-    """Hands in the sample as it is."""
+    """A function that hands in the unchanged sample."""
 
     def hand_in(folder: Path) -> None:
         if sample.is_file():

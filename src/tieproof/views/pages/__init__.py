@@ -1,4 +1,4 @@
-"""Pages of results (extra `report`): one file for each, whose words stand in `templates`, and what they share.
+"""HTML pages of results (extra `report`): a module and a template for each kind of result, and shared parts.
 
-A page is one file that needs no network, no second file and no JavaScript to be read.
+A page is a single file that can be read without network, other files or JavaScript.
 """

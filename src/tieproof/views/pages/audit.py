@@ -10,12 +10,12 @@ from tieproof.views.text.audit import attacks_of, bad, sentences
 
 
 def report(found: AuditReport, path: str | os.PathLike[str]) -> None:
-    """Write the page of an audit; see `AuditReport.report`."""
+    """Write the page of an audit, as `AuditReport.report` does."""
     write_page(found, path, contents)
 
 
 def contents(found: AuditReport) -> tuple[str, dict[str, Any]]:
-    """The template, and all that it shows."""
+    """The template of the page, and the values that it shows."""
     known = {finding.verdict for finding in found.findings}
     said = "can be exploited" if found.exploitable else "held" if found.held else "did not hold"
     return "audit.html", {

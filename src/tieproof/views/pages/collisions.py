@@ -10,10 +10,10 @@ from tieproof.results.collisions import Collisions
 from tieproof.views.pages.figures import Stack, stack
 from tieproof.views.pages.page import write_page
 from tieproof.views.pages.query_table import Choice, QueryTable, query_table
-from tieproof.views.text.collisions import ranks, sentences
+from tieproof.views.text.collisions import EXACTLY, ranks, sentences
 from tieproof.views.text.parts import count, distance_meant
 
-PAIRS = {"pairs": "neighbours in the ranking that collide"}
+PAIRS = {"pairs": "pairs of neighbours in the ranking that collide"}
 
 
 def report(found: Collisions, path: str | os.PathLike[str]) -> None:
@@ -22,7 +22,7 @@ def report(found: Collisions, path: str | os.PathLike[str]) -> None:
 
 
 def contents(found: Collisions) -> tuple[str, dict[str, Any]]:
-    """The template, and all that it shows."""
+    """The template of the page, and the values that it shows."""
     said = list(sentences(found))
     touched = int((found.per_query["ambiguous_ties"] > 0).sum())
     widest = max((each.ap_width for each in found.by_range), default=0.0)
@@ -41,14 +41,14 @@ def contents(found: Collisions) -> tuple[str, dict[str, Any]]:
 
 
 def by_rank(found: Collisions) -> Stack:
-    """How often items collide at each rank."""
+    """The share of queries whose item collides, at each rank."""
     size = len(found.query_ids)
     relevant, others = found.by_rank["relevant"] / size, found.by_rank["others"] / size
     return stack(relevant, others, found.setting.ranks)
 
 
 def queries_of(found: Collisions) -> QueryTable:
-    """The table of every query, those first whose ties cost most."""
+    """The table of every query, starting with those whose ties cost most."""
     values = found.per_query
     columns = {"ties": values["ties"], "largest tie": values["largest_tie"]}
     if found.setting.labelled:
@@ -64,7 +64,7 @@ def queries_of(found: Collisions) -> QueryTable:
 
 
 def setting(found: Collisions) -> list[tuple[str, str]]:
-    """What was looked at, in pairs of a name and a value."""
+    """The data and the distance, as pairs of a name and a value."""
     known = found.setting
     kind = DISTANCES.get(known.distance)
     return [
@@ -72,7 +72,10 @@ def setting(found: Collisions) -> list[tuple[str, str]]:
         ("Gallery", "the other queries (leave-one-out)" if known.leave_one_out else f"{known.gallery:,}"),
         ("Ranked by", distance_meant(known.distance)),
         ("Bits" if kind and kind.bits else "Dimensions", f"{known.dimensions:,}"),
-        ("Neighbours collide", f"closer than {known.epsilon:g}" if known.epsilon else "at exactly the same distance"),
+        (
+            "Neighbours collide if",
+            f"their distances differ by less than {known.epsilon:g}" if known.epsilon else EXACTLY,
+        ),
         (
             "Left out",
             f"{count(len(found.skipped), 'query')} with no relevant item" if len(found.skipped) else "nothing",

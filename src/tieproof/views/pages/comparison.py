@@ -19,14 +19,14 @@ HEADS = {
     "expected": "the mean difference over all orderings of tied items",
     "upper": "the largest difference over all orderings of tied items",
 }
-"""The columns of a difference, and what each means."""
+"""The columns of a difference, with their meaning."""
 
 DECIDING = 5
-"""Queries that decide between two systems that are named."""
+"""The number of queries that are listed for each pair because they decide between the two systems."""
 
 
 class DifferenceRow(NamedTuple):
-    """How two systems differ in a measure."""
+    """The difference of two systems in a measure."""
 
     a: str
     b: str
@@ -47,7 +47,7 @@ def report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
 
 
 def contents(comparison: Comparison) -> tuple[str, dict[str, Any]]:
-    """The template, and all that it shows."""
+    """The template of the page, and the values that it shows."""
     tables = [table_of(comparison, measure) for measure in comparison.measures]
     systems = ", ".join(comparison.systems)
     return "comparison.html", {
@@ -62,7 +62,7 @@ def contents(comparison: Comparison) -> tuple[str, dict[str, Any]]:
 
 
 def table_of(comparison: Comparison, measure: str) -> MeasureTable:
-    """How all pairs differ in a measure."""
+    """The differences of all pairs in a measure."""
     rows = [DifferenceRow(a, b, comparison[a, b, measure]) for a, b in comparison.pairs]
     ends = [0.0]
     for row in rows:
@@ -71,13 +71,13 @@ def table_of(comparison: Comparison, measure: str) -> MeasureTable:
 
 
 def deciding(comparison: Comparison) -> Iterator[tuple[str, str, tuple[QueryDifference, ...]]]:
-    """The queries that decide between the systems of each pair, by the first measure."""
+    """The queries with the largest differences by the first measure, for each pair."""
     for a, b in comparison.pairs:
         yield a, b, comparison.deciding(a, b, comparison.measures[0], DECIDING)
 
 
 def queries_of(comparison: Comparison) -> QueryTable:
-    """The table of every query, those first whose values differ most for the first pair."""
+    """The table of every query, starting with the largest differences of the first pair."""
     choices = []
     for measure in comparison.measures:
         for a, b in comparison.pairs:
@@ -92,8 +92,8 @@ def queries_of(comparison: Comparison) -> QueryTable:
 
 
 def setting(comparison: Comparison) -> list[tuple[str, str]]:
-    """How systems were compared, in pairs of a name and a value."""
-    against = f"all with {comparison.baseline}" if comparison.baseline else "every two"
+    """How the systems were compared, as pairs of a name and a value."""
+    against = f"each with {comparison.baseline}" if comparison.baseline else "all pairs"
     return [
         ("Systems", ", ".join(comparison.systems)),
         ("Compared", against),

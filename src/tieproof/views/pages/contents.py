@@ -1,4 +1,4 @@
-"""What queries and items are, for people: texts, or images that are embedded as thumbnails, up to a budget."""
+"""The content of queries and items on a page: texts, or images that are embedded as thumbnails, up to a budget."""
 
 import io
 import struct
@@ -14,29 +14,29 @@ from tieproof.errors import InputError
 from tieproof.views.printable import in_one_line, printable
 
 MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
-"""Extensions of images, and what a browser calls them."""
+"""Extensions of images that browsers show, and their media types."""
 
 EXTENSIONS = (*MIME, ".bmp", ".tif", ".tiff")
-"""Of texts that are names of images."""
+"""Extensions by which a text is recognised as the name of an image."""
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-"""What Pillow may open: some formats of others it hands to another program."""
+"""The formats that Pillow may open; for some other formats it starts another program."""
 
 CHARACTERS = 320_000
-"""What all embedded images may take, so that a page of 10,000 queries stays below 1 MB."""
+"""The most characters of all embedded images, so that a page of 10,000 queries stays below 1 MB."""
 
 SMALL = 24_000
-"""Bytes up to which a file is embedded as it is."""
+"""The most bytes of a file that is embedded unchanged."""
 
 SIDE = 96
-"""Pixels of the longer side of a thumbnail."""
+"""The longer side of a thumbnail, in pixels."""
 
 LETTERS = 240
-"""What is shown of a text."""
+"""The most characters of a text that are shown."""
 
 
 class Content(NamedTuple):
-    """What is shown of a query or an item: its name, a text, or an image as a `data:` address."""
+    """What is shown of a query or an item: its name, and a text or an image as a `data:` URL."""
 
     name: str
     text: str = ""
@@ -44,12 +44,12 @@ class Content(NamedTuple):
 
 
 class Contents:
-    """The items of one side, and what they are.
+    """The contents of the queries or of the gallery.
 
-    items : texts or paths of images: in the order of the data, or by name; None where nobody knows
-    count : how many there must be, where their order tells which they are
-    argument : how messages call them
-    budget : of their images, and of those of the other side
+    items : texts or paths of images, in the order of the data or by name; None if they are unknown
+    count : the required number of items if they are identified by their order
+    argument : the name of the argument in messages
+    budget : the budget for the images of queries and gallery together
     """
 
     def __init__(self, items: Any, count: int | None, argument: str, budget: "Budget") -> None:
@@ -57,11 +57,11 @@ class Contents:
 
     @property
     def known(self) -> bool:
-        """Whether there is anything to show but names."""
+        """Whether there is more to show than names."""
         return self.items is not None
 
     def of(self, item: Any, what: str) -> Content:
-        """One of them; `what` says what it is where it has no name of its own."""
+        """The content of one item; `what`, such as "query", precedes its number if it has no name."""
         name = printable(item) if isinstance(item, str) else f"{what} {item}"
         if self.items is None:
             return Content(name)
@@ -81,7 +81,7 @@ class Contents:
 
 
 class Budget:
-    """Embeds images while there is room, each file once, and knows those that are not shown.
+    """Embeds images while there is room, reads each file only once, and counts those that are not shown.
 
     >>> Budget().embedded(Path("no such file.png"))
     ''
@@ -94,7 +94,7 @@ class Budget:
         self.unreadable = self.no_room = 0
 
     def embedded(self, path: Path) -> str:
-        """The address of an image, or nothing."""
+        """The `data:` URL of an image; empty if it cannot be embedded."""
         if path not in self.made:
             self.made[path] = thumbnail(path)
             self.unreadable += not self.made[path]
@@ -107,7 +107,7 @@ class Budget:
 
 
 def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Mapping[Any, Any] | None:
-    """Texts or paths in order, or by name, if there are as many as there must be."""
+    """Texts or paths, in order or by name; InputError unless there are as many as required."""
     if items is None or isinstance(items, Mapping):
         return items
     given = items.tolist() if isinstance(items, np.ndarray) else items
@@ -119,21 +119,21 @@ def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Map
         )
     if count is None:
         raise InputError(
-            "The queries of this result have names, or are those of one category, so that an order of items says "
-            f"nothing. Pass {argument} as a dictionary {{name: text or path}}.",
+            "The queries of this result have names, or belong to one category, so that items cannot be matched by "
+            f"their order. Pass {argument} as a dictionary {{name: text or path}}.",
             argument,
         )
-    given = list(given)  # of a data frame these are the names of its columns
+    given = list(given)  # for a data frame, the names of its columns
     if len(given) != count:
         raise InputError(
-            f"There are {len(given):,} {argument} for {count:,} that were evaluated. Pass exactly one for each.",
+            f"{argument} has {len(given):,} entries, but {count:,} were evaluated. Pass exactly one for each.",
             argument,
         )
     return given
 
 
 def image_path(given: Any) -> Path | None:
-    """The path of an image, if it is one: a path, or a text that is the name of a file that is there."""
+    """The path of an image, if `given` is a path, or a text that names an existing image file; otherwise None."""
     if isinstance(given, Path):
         return given
     if ends_as_image(given):
@@ -155,35 +155,35 @@ def ends_as_image(given: Any) -> bool:
 
 
 def thumbnail(path: Path) -> str:
-    """A small copy by Pillow; without it the file as it is, if it is small. Nothing where it is no image."""
+    """A small copy by Pillow or, without Pillow, the file itself if it is small; empty if it is not an image."""
     try:
         from PIL import Image
     except ImportError:
         return as_it_is(path)
     try:
-        if not path.is_file():  # which one might wait for
+        if not path.is_file():  # such as a pipe, which would block
             return ""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Pillow says of large and of odd images
+            warnings.simplefilter("ignore")  # Pillow warns about large or unusual images
             return small_copy(path)
     except (OSError, ValueError, SyntaxError, TypeError, LookupError, struct.error, Image.DecompressionBombError):
         return ""
 
 
 def small_copy(path: Path) -> str:
-    """An image as a thumbnail that stands upright."""
+    """An image as a thumbnail, rotated as its EXIF orientation says."""
     from PIL import Image, ImageOps
 
     with Image.open(path, formats=FORMATS) as opened:
         opened.thumbnail((SIDE, SIDE))
         image = ImageOps.exif_transpose(opened)
-        if image.mode.startswith("I"):  # 16 bits a pixel
+        if image.mode.startswith("I"):  # 16 bits per pixel
             image = image.point(lambda value: value / 256).convert("L")
         file = io.BytesIO()
         if max(image.size) <= SIDE // 2 or image.mode not in ("RGB", "L", "CMYK", "YCbCr"):
             if image.mode not in ("L", "RGB"):
                 image = image.convert("RGBA")
-                paper = Image.new("RGBA", image.size, "white")  # a dark drawing is not lost on a dark page
+                paper = Image.new("RGBA", image.size, "white")  # so that a dark drawing is visible on a dark page
                 image = Image.alpha_composite(paper, image).convert("RGB")
             image.save(file, "PNG")
             return address("image/png", file.getvalue())
@@ -192,7 +192,7 @@ def small_copy(path: Path) -> str:
 
 
 def as_it_is(path: Path) -> str:
-    """The file itself."""
+    """The unchanged file as a `data:` URL; empty if it is large or not an image."""
     try:
         small = path.suffix.lower() in MIME and path.stat().st_size <= SMALL
         return address(MIME[path.suffix.lower()], path.read_bytes()) if small else ""
@@ -201,5 +201,5 @@ def as_it_is(path: Path) -> str:
 
 
 def address(kind: str, data: bytes) -> str:
-    """Bytes as the address of an image, which needs no network."""
+    """The `data:` URL of an image, which needs no network."""
     return f"data:{kind};base64,{b64encode(data).decode()}"

@@ -1,4 +1,4 @@
-"""Where things stand in the pictures of pages, which `templates/figures.html` draws as SVG."""
+"""The coordinates of the pictures on pages, which `templates/figures.html` draws as SVG."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,20 +9,20 @@ import numpy as np
 from tieproof.ties import Estimate, FloatArray
 
 SIDE = 1000
-"""Units across a picture; it is stretched to the width that it has on the page."""
+"""The width and height of a picture in units; it is stretched to its size on the page."""
 
 STEPS = 120
-"""Steps of a curve over queries: more than a reader can tell apart in a picture of that size."""
+"""The most steps of a curve over queries: more than a reader can tell apart in a picture of that size."""
 
 TICKS = 4
-"""Steps from number to number under an axis, about."""
+"""The approximate number of steps between the numbers under an axis."""
 
 ROUNDING = 1e-9
-"""What is no difference between numbers on an axis."""
+"""The largest difference between numbers on an axis that counts as rounding."""
 
 
 class Axis(NamedTuple):
-    """The numbers from the left to the right edge of a picture, with one written under it at every `step`.
+    """An axis from the left to the right edge of a picture, with a number under it at every `step`.
 
     >>> Axis(-0.5, 0.5, 0.5).at(0.25), Axis(-0.5, 0.5, 0.5).ticks
     ('750', [('0', '−0.5'), ('50', '0.0'), ('100', '0.5')])
@@ -34,7 +34,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def around(cls, values: Sequence[float]) -> "Axis":
-        """An axis with room beside all the values, whose ends are round numbers.
+        """An axis with some room around all values, whose ends are round numbers.
 
         It stays within 0 and 1, or within -1 and 1, if the values do.
 
@@ -56,16 +56,16 @@ class Axis(NamedTuple):
         return cls(round(first * step, digits), round(last * step, digits), round(step, digits))
 
     def at(self, value: float) -> str:
-        """How far to the right a number stands, in units of the picture."""
+        """The horizontal position of a number, in units of the picture."""
         return f"{SIDE * (value - self.low) / (self.high - self.low):.4g}"
 
     def width(self, low: float, high: float) -> str:
-        """How wide the interval from one number to another is."""
+        """The width of the interval between two numbers, in units of the picture."""
         return f"{SIDE * (high - low) / (self.high - self.low):.4g}"
 
     @property
     def ticks(self) -> list[tuple[str, str]]:
-        """The numbers to write under the axis, from one end to the other, each behind its place in percent."""
+        """The numbers under the axis, from left to right, each preceded by its position in percent."""
         digits = next(digits for digits in range(16) if abs(round(self.step, digits) - self.step) <= ROUNDING)
         count = round((self.high - self.low) / self.step)
         numbers = (round(self.low + place * self.step, digits) + 0.0 for place in range(count + 1))
@@ -73,20 +73,20 @@ class Axis(NamedTuple):
 
 
 def down(number: float) -> int:
-    """The whole number below, or beside it where rounding alone makes a difference."""
+    """The number rounded down, or to the nearest whole number if they differ only by rounding."""
     return math.floor(number + ROUNDING)
 
 
 def up(number: float) -> int:
-    """The whole number above, or beside it where rounding alone makes a difference."""
+    """The number rounded up, or to the nearest whole number if they differ only by rounding."""
     return math.ceil(number - ROUNDING)
 
 
 class Spread(NamedTuple):
-    """How a measure is spread over the queries, as paths of a picture that is `SIDE` wide and high.
+    """The distribution of a measure over the queries, as paths of a picture that is `SIDE` wide and high.
 
-    band : from lower to upper value; line : the expected one
-    zeros, ones : how many queries score 0, or 1, whatever the order of ties
+    band : the area from the lower to the upper values; line : the expected values
+    zeros, ones : the numbers of queries that score 0, or 1, in every ordering of tied items
     """
 
     measure: str
@@ -98,7 +98,7 @@ class Spread(NamedTuple):
 
 
 def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:
-    """The queries sorted by their expectation; more than 120 as 120 steps, each the mean over neighbours."""
+    """The queries sorted by expected value; more than 120 are drawn as 120 steps, each a mean over neighbours."""
     values = np.array([estimate.lower, estimate.expected, estimate.upper])
     order = np.lexsort((values[0], values[2], values[1]))
     values = values[:, order[~np.isnan(values[1, order])]]
@@ -114,7 +114,7 @@ def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:
 
 
 def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
-    """The corners of a line that has each value from one place to the next."""
+    """The corners of a line that keeps each value from one position to the next."""
     heights = [round(SIDE * (1 - value)) for value in values]
     yield f"{across[0]} {heights[0]}"
     for place, height in enumerate(heights):
@@ -125,9 +125,9 @@ def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
 
 
 class Stack(NamedTuple):
-    """Two shares by rank, one on top of the other, as paths of a picture that is `SIDE` wide and high.
+    """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high.
 
-    top : the number that the upper edge of the picture stands for
+    top : the value at the upper edge of the picture
     """
 
     lower: str
@@ -137,7 +137,7 @@ class Stack(NamedTuple):
 
 
 def stack(first: FloatArray, second: FloatArray, ranks: int) -> Stack:
-    """Shares of queries at each rank; more than 120 ranks as 120 steps, each the mean over neighbours."""
+    """Shares of queries at each rank; more than 120 ranks are drawn as 120 steps, each a mean over neighbours."""
     edges = np.linspace(0, ranks, min(ranks, STEPS) + 1).astype(np.int64)
     below, above = (np.add.reduceat(values, edges[:-1]) / np.diff(edges) for values in (first, first + second))
     top = max(float(above.max()), 1e-6)

@@ -9,7 +9,7 @@ from tieproof.views.pages.page import write_page
 from tieproof.views.text.parts import count, percent
 
 AHEAD, BEHIND, EVEN, ITSELF = "ahead", "behind", "not told apart", ""
-"""What a row is to a column."""
+"""The relation of a row's system to a column's."""
 
 
 def report(board: Leaderboard, path: str | os.PathLike[str]) -> None:
@@ -18,7 +18,7 @@ def report(board: Leaderboard, path: str | os.PathLike[str]) -> None:
 
 
 def contents(board: Leaderboard) -> tuple[str, dict[str, Any]]:
-    """The template, and all that it shows."""
+    """The template of the page, and the values that it shows."""
     scores = [each.scores[board.measure] for each in board.standings]
     ends = [end for score in scores for end in (score.ties.lower, score.ties.upper)]
     ends += [end for score in scores if score.queries for end in (score.queries.low, score.queries.high)]
@@ -32,7 +32,7 @@ def contents(board: Leaderboard) -> tuple[str, dict[str, Any]]:
 
 
 def against(board: Leaderboard) -> dict[str, dict[str, str]]:
-    """What each ranked system is to each other one."""
+    """The relation of each ranked system to each other ranked system."""
     names = [each.name for each in board.standings if each.rank is not None]
     words = {
         each.name: dict.fromkeys(each.ahead_of, AHEAD) | dict.fromkeys(each.behind, BEHIND)

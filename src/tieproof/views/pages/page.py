@@ -1,4 +1,4 @@
-"""What all pages share: how templates become a file, and the numbers and names in them."""
+"""Shared parts of all pages: how a template becomes a file, and the format of numbers and names."""
 
 import os
 import unicodedata
@@ -14,11 +14,11 @@ from tieproof.views.text.files import Formats, output
 from tieproof.views.text.parts import count
 
 Contents = Callable[[Any], tuple[str, dict[str, Any]]]
-"""The name of the template that shows something, and what it shows of it."""
+"""A function that returns the name of a result's template and the values that the template shows."""
 
 
 def fixed(value: float, digits: int = 4) -> str:
-    """A number with so many decimals; a dash where there is none.
+    """A number with fixed decimals; a dash for NaN.
 
     >>> fixed(0.25), fixed(float("nan"))
     ('0.2500', '–')
@@ -46,9 +46,9 @@ def chance(value: float) -> str:
 
 
 def isolated(name: object) -> str:
-    """A name made printable, between Unicode's signs of isolation where it is written from right to left.
+    """A name made printable, and enclosed in Unicode's isolation marks if it is written from right to left.
 
-    Without them two such names would change places around a minus.
+    Without these marks, two such names would swap places around a minus sign.
     """
     shown = printable(name)
     turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in shown)
@@ -56,7 +56,7 @@ def isolated(name: object) -> str:
 
 
 def pages(contents: Contents) -> Formats:
-    """The extension of a page, by Jinja2, that shows the contents of something."""
+    """The extension of a page, and its writer by Jinja2."""
 
     def page_writer() -> Callable[[Any, Path], None]:
         environment = templates()
@@ -74,15 +74,15 @@ def pages(contents: Contents) -> Formats:
 def write_page(shown: Any, path: str | os.PathLike[str], contents: Contents) -> None:
     """Write a page, whole or not at all; the same contents give the same bytes.
 
-    Raises InputError where the extension is not .html or the place cannot be written to, MissingExtraError without
-    Jinja2.
+    Raises InputError if the extension is not .html or the path cannot be written to, and MissingExtraError if Jinja2
+    is not installed.
     """
     with output(path, pages(contents)) as write:
         write(shown)
 
 
 def templates() -> Any:
-    """The templates, in which everything that is filled in is text and nothing else."""
+    """The environment of the templates, which escapes all values."""
     try:
         import jinja2
     except ImportError:

@@ -1,4 +1,4 @@
-"""The table of every query: numbers packed for the script of the page, and the rows that are there without it."""
+"""The table of every query: numbers packed for the script of the page, and the first rows in HTML."""
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,25 +10,25 @@ import numpy.typing as npt
 from tieproof.views.printable import printable
 
 ROWS = 100
-"""Rows that stand in the page itself, for readers without JavaScript."""
+"""The number of rows in HTML, for readers without JavaScript."""
 
 CHARACTERS = 520_000
-"""What all numbers of a page may take, so that it stays below 1 MB with all else that is in it."""
+"""The most characters of all numbers of the table, so that the whole page stays below 1 MB."""
 
 MOST = 20_000
-"""Queries of more would have no room."""
+"""The most queries that have room in a page."""
 
 SCALE, OFFSET = 10_000, 20_000
-"""A number is packed as its ten thousandths, plus so many that negative ones have room."""
+"""A number is packed in ten thousandths, plus an offset that makes negative numbers positive."""
 
 NONE = 2**16 - 1
-"""Stands for a number that is not there."""
+"""The packed value of a missing number."""
 
 Packed = dict[str, Any]
 
 
 class Choice(NamedTuple):
-    """A measure that can be chosen, with the numbers of each column; a column that is None is that before it."""
+    """A measure that can be chosen, with the numbers of each column; None repeats the column before it."""
 
     name: str
     columns: tuple[npt.NDArray[Any] | None, ...]
@@ -37,12 +37,12 @@ class Choice(NamedTuple):
 class QueryTable(NamedTuple):
     """What `templates/queries.html` shows and `templates/page.js` sorts and filters.
 
-    heads : what stands over the columns; `hints`: what each means
+    heads : the column headers; `hints` : the meaning of each column
     rows : the cells of the first rows, as text
     data : all rows, for the script
-    total, kept : how many queries there are, and how many the table holds
+    total, kept : the number of queries, and how many of them the table contains
     left_out : the choices for which there is no room
-    flag : the place of the column of which one may want only rows that are not 0; None: there is none
+    flag : the index of the column by which rows with 0 can be hidden; None if there is no such column
     """
 
     heads: tuple[str, ...]
@@ -56,7 +56,7 @@ class QueryTable(NamedTuple):
 
 
 def share(values: npt.NDArray[Any]) -> Packed:
-    """Numbers from -2 to 4 with four decimals.
+    """Numbers from -2 to 4 with four decimals, packed.
 
     >>> share(np.array([0.25, 1.0]))
     {'scale': 10000, 'offset': 20000, 'packed': '5FcwdQ=='}
@@ -67,7 +67,7 @@ def share(values: npt.NDArray[Any]) -> Packed:
 
 
 def counts(values: npt.NDArray[Any]) -> Packed:
-    """Whole numbers.
+    """Whole numbers, packed if they are small enough.
 
     >>> counts(np.array([1, 200])), counts(np.array([70_000]))
     ({'scale': 1, 'offset': 0, 'packed': 'AQDIAA=='}, {'scale': 1, 'plain': [70000]})
@@ -78,12 +78,12 @@ def counts(values: npt.NDArray[Any]) -> Packed:
 
 
 def words(numbers: npt.NDArray[Any]) -> str:
-    """Whole numbers below 2^16 in two bytes each."""
+    """Whole numbers below 2^16, with two bytes each, in base64."""
     return b64encode(numbers.astype("<u2").tobytes()).decode()
 
 
 def packed(values: npt.NDArray[Any]) -> Packed:
-    """Numbers of a column."""
+    """The packed numbers of a column."""
     return counts(values) if values.dtype.kind in "iu" else share(values)
 
 
@@ -96,10 +96,10 @@ def query_table(
     heads: Mapping[str, str],
     flag: str | None = None,
 ) -> QueryTable:
-    """All queries in the order given, as far as there is room: fewer measures first, then fewer queries.
+    """The table of all queries in a given order; if room is short, measures are left out first, then queries.
 
-    groups : the category of each query; None: there are none
-    heads : the columns of a choice, and what each means
+    groups : the category of each query; None if there are no categories
+    heads : the columns of a choice, with their meaning
     """
     order = order[:MOST]
     names = with_room([printable(name) for name in ids[order].tolist()])
@@ -138,7 +138,7 @@ def query_table(
 
 
 def with_room(names: Sequence[str]) -> Sequence[str]:
-    """As many of the first names as fit into half of the room."""
+    """The first names, as many as fit into half of the room."""
     taken = 0
     for count, name in enumerate(names):
         taken += letters(name)
@@ -148,12 +148,12 @@ def with_room(names: Sequence[str]) -> Sequence[str]:
 
 
 def letters(name: str) -> int:
-    """What a name takes in the page."""
+    """The number of characters of a name in the page."""
     return len(name.encode()) + 3
 
 
 def size_of(column: Packed | None) -> int:
-    """About how many characters a column takes in the page."""
+    """The approximate number of characters of a column in the page."""
     if column is None:
         return 0
     return len(column["packed"]) if "packed" in column else 7 * len(column["plain"])
@@ -174,7 +174,7 @@ def text_rows(
 
 
 def texts(values: npt.NDArray[Any]) -> list[str]:
-    """Numbers as the page shows them."""
+    """Numbers as texts, in the format of the page."""
     if values.dtype.kind in "iu":
         return [f"{value:,}" for value in values.tolist()]
     return ["–" if value != value else f"{round(value, 4) + 0.0:.4f}" for value in values.tolist()]

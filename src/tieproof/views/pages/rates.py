@@ -15,7 +15,7 @@ def report(rates: ErrorRates, path: str | os.PathLike[str]) -> None:
 
 
 def contents(rates: ErrorRates) -> tuple[str, dict[str, Any]]:
-    """The template, and all that it shows."""
+    """The template of the page, and the values that it shows."""
     first = rates.points[0]
     return "rates.html", {
         "title": f"FNMR {first.fnmr.upper:.4f} at FMR {first.fmr:g}",

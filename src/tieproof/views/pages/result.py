@@ -23,29 +23,29 @@ from tieproof.views.text.text import about_ties, about_zeros
 from tieproof.views.text.text import evaluated as evaluated_in_words
 
 CONFIDENCE = 0.95
-"""Of the intervals over the queries, where the result was not told another (`with_ci`)."""
+"""The confidence of intervals over queries, unless `with_ci` has set another one."""
 
 OPENED = 5
-"""Of these, those whose items are seen at once; the others are opened by a click, or on paper."""
+"""The number of worst queries whose items are shown at once; the others are opened by a click, or in print."""
 
 COSTLY = 10
-"""Queries whose ties cost most that are named."""
+"""The number of queries that are listed because their ties cost most."""
 
 FEW, EACH = 20, 10
-"""Of more categories than so many, so many of the worst and of the best are shown."""
+"""If there are more categories than the first number, the second number of the worst and of the best are shown."""
 
 HEADS = {
     "lower": "the smallest value over all orderings of tied items",
     "expected": "the mean over all orderings of tied items",
     "upper": "the largest value over all orderings of tied items",
 }
-"""The columns of a measure, and what each means."""
+"""The columns of a measure, with their meaning."""
 
 AMBIGUOUS, LARGEST = "ambiguous ties", "largest tie"
 
 
 class MeasureRow(NamedTuple):
-    """A measure with both its uncertainties; no interval where the queries are too few for one."""
+    """A measure with both its uncertainties; the interval is None if there are too few queries for one."""
 
     name: str
     estimate: Estimate[float]
@@ -53,7 +53,7 @@ class MeasureRow(NamedTuple):
 
 
 class CategoryRow(NamedTuple):
-    """A category, its measure, and how many of its queries count."""
+    """A category, its estimate, and the number of its queries that count."""
 
     name: str
     estimate: Estimate[float]
@@ -70,7 +70,7 @@ def report(
 def contents(
     result: Result, items: Any = None, gallery_items: Any = None, evaluated: Mapping[str, Any] | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """The template, and all that it shows."""
+    """The template of the page, and the values that it shows."""
     measure = result.measures[0]
     intervals, no_interval = over_queries(result)
     rows = [MeasureRow(name, result[name], intervals.get(name)) for name in result.measures]
@@ -109,7 +109,7 @@ def contents(
 
 
 def over_queries(result: Result) -> tuple[dict[str, Interval], str]:
-    """The interval of each measure over the queries, of the value to report; or none, and why."""
+    """The confidence interval of each measure over the queries, or none, and the reason."""
     try:
         return result.intervals(result.ci or CONFIDENCE), ""
     except InputError as error:
@@ -117,13 +117,13 @@ def over_queries(result: Result) -> tuple[dict[str, Interval], str]:
 
 
 def spread_of(result: Result, measure: str) -> Spread | None:
-    """How a measure is spread over the queries."""
+    """The distribution of a measure over the queries; None if no query has a value."""
     estimate = result.per_query(measure)
     return None if np.isnan(estimate.lower).all() else spread(measure, estimate)
 
 
 def categories(result: Result, measure: str) -> dict[str, Any] | None:
-    """The categories, the worst first; of many the worst and the best."""
+    """The categories, the worst first, or the worst and the best of them if there are many."""
     if not result.categories:
         return None
     parts = ((name, result.category(name)) for name in result.categories)
@@ -135,7 +135,7 @@ def categories(result: Result, measure: str) -> dict[str, Any] | None:
 
 
 def costly(result: Result, measure: str) -> dict[str, Any] | None:
-    """The queries whose ties leave most of a measure open."""
+    """The queries whose ties leave a measure open the most."""
     values = result.per_query(measure)
     width = np.nan_to_num(values.upper - values.lower)
     order = np.argsort(-width, kind="stable")[:COSTLY]
@@ -157,7 +157,7 @@ def costly(result: Result, measure: str) -> dict[str, Any] | None:
 
 
 def areas(result: Result) -> list[tuple[str, Estimate[float]]]:
-    """The areas under the error-versus-reject curves, where queries came with confidences."""
+    """The areas under the error-versus-reject curves, if the queries have confidences."""
     if not result.has_confidence:
         return []
     return [(f"1 − {name}", result.error_reject(name).area) for name in result.measures]
@@ -178,7 +178,7 @@ def queries_of(result: Result) -> QueryTable:
 
 
 def setting(result: Result) -> list[tuple[str, str]]:
-    """What was evaluated, in pairs of a name and a value."""
+    """What was evaluated, as pairs of a name and a value."""
     found = result.setting
     items = "the other queries (leave-one-out)" if found.leave_one_out else f"{found.gallery:,}"
     given = found.dimensions is None
@@ -193,8 +193,8 @@ def setting(result: Result) -> list[tuple[str, str]]:
         pairs.append(("Precision of distances", found.precision or "exact, as real numbers"))
     return [
         *pairs,
-        ("Mean", "over the queries" if found.average == "micro" else "over the categories' means"),
-        ("Queries with nothing relevant", MEANT[found.empty]),
+        ("Mean", "over the queries" if found.average == "micro" else "over the means of the categories"),
+        ("Queries without relevant items", MEANT[found.empty]),
         (
             "Ties that hold a relevant item",
             f"{result.ties.ties:,}, of which {result.ties.ambiguous_ties:,} ambiguous",
@@ -207,15 +207,15 @@ def setting(result: Result) -> list[tuple[str, str]]:
 MEANT = {
     "skip": "left out (skip)",
     "nan": "kept without a value (nan)",
-    "zero": "count as 0 (zero)",
-    "one": "count as 1 (one)",
+    "zero": "counted as 0 (zero)",
+    "one": "counted as 1 (one)",
     "error": "refused (error)",
 }
-"""What becomes of queries with nothing relevant, in words."""
+"""How queries without relevant items are treated, in words."""
 
 
 def left_out(result: Result) -> Iterator[str]:
-    """Which queries and categories no mean includes, by name as far as there is room."""
+    """Sentences on the queries and categories that no mean includes, with the first names."""
     for reason, ids in result.skipped.items():
         yield f"{count(len(ids), 'query')} with {reason}: {named(ids.tolist())}."
     if result.categories_left_out:
@@ -224,24 +224,23 @@ def left_out(result: Result) -> Iterator[str]:
 
 
 def named(names: Sequence[Any], most: int = 12) -> str:
-    """The first of some names."""
+    """The first names, and how many more there are."""
     shown = ", ".join(map(str, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def not_shown(budget: Budget) -> Iterator[str]:
-    """Which images the page lacks."""
+    """Sentences on images that the page does not show."""
     if budget.missing:
         items = count(len(budget.missing), "item")
-        ends, files = ("ends as the name of an image does", "is no such file")
+        looks, files = ("looks like the name of an image, but no such file exists", "it as a text")
         if len(budget.missing) > 1:
-            ends, files = ("end as names of images do", "are no such files")
-        them = "it as a text" if len(budget.missing) == 1 else "them as texts"
+            looks, files = ("look like names of images, but no such files exist", "them as texts")
         names = named([*map(printable, budget.missing)], 1)
-        yield f"{items} {ends}, and there {files}: {names}; the page shows {them}."
+        yield f"{items} {looks}: {names}. The page shows {files}."
     if budget.unreadable:
         files = count(budget.unreadable, "file")
-        yield f"{files} could not be embedded as an image; the page shows the name instead."
+        yield f"{files} could not be embedded as images; the page shows names instead."
     if budget.no_room:
         images = count(budget.no_room, "image")
-        yield f"{images} had no room in a page of this size; the page shows the name instead."
+        yield f"{images} had no room on the page; it shows names instead."

@@ -1,4 +1,4 @@
-"""The worst queries of a result, what they are, and their nearest items where these are known."""
+"""The worst queries of a result, with their contents, and with their nearest items if these are known."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,11 +15,11 @@ from tieproof.views.pages.contents import Budget, Content, Contents
 from tieproof.views.printable import printable
 
 WORST = 20
-"""Queries that are shown with their nearest items."""
+"""The number of worst queries that are shown."""
 
 
 class QueryRow(NamedTuple):
-    """A query, what it is, and its value; its nearest items where they could be found."""
+    """A query with its content and its value; its nearest items are None if they are unknown."""
 
     name: str
     anchor: str
@@ -32,7 +32,7 @@ class QueryRow(NamedTuple):
 
 
 class NearestRows(NamedTuple):
-    """The nearest items of a query as they are shown: tie by tie."""
+    """The nearest items of a query, tie by tie."""
 
     relevant: int
     listed: int
@@ -40,7 +40,7 @@ class NearestRows(NamedTuple):
 
 
 class TieRow(NamedTuple):
-    """Items that may be in any order; `more` of them are not listed."""
+    """Tied items, which may be in any order; `more` of them are not listed."""
 
     first: int
     value: str
@@ -52,7 +52,7 @@ class TieRow(NamedTuple):
 
 
 def worst_first(result: Result, measure: str) -> npt.NDArray[np.int64]:
-    """Places of the queries, the worst first, and of those that are as bad the one that stands first."""
+    """The indices of the queries, the worst first; equal queries keep their order."""
     values = result.per_query(measure)
     return np.lexsort((values.upper, values.expected, values.lower))
 
@@ -65,12 +65,13 @@ def worst_queries(
     evaluated: Mapping[str, Any],
     budget: Budget,
 ) -> list[QueryRow]:
-    """The worst queries, with their nearest items where what was evaluated is at hand."""
+    """The worst queries, with their nearest items if the evaluated data was passed."""
     setting, in_order = result.setting, are_places(result)
     queries = Contents(items, setting.queries if in_order else None, "items", budget)
     if setting.leave_one_out and gallery_items is not None:
         raise InputError(
-            "gallery_items were passed, and the queries are the gallery. Pass items= alone.", "gallery_items"
+            "gallery_items was passed, but in leave-one-out the queries are the gallery. Pass only items.",
+            "gallery_items",
         )
     gallery = Contents(gallery_items, setting.gallery if in_order else None, "gallery_items", budget)
     gallery = queries if setting.leave_one_out else gallery
@@ -98,19 +99,19 @@ def worst_queries(
 
 
 def are_places(result: Result) -> bool:
-    """Whether the ids of the queries are their places in the data: not in a run, and not in a category's result."""
+    """Whether the ids of the queries are their indices in the data: not in a run, and not in a category's result."""
     ids = result.query_ids
     return ids.dtype.kind in "iu" and bool(result.fingerprint) and int(ids.max()) < result.setting.queries
 
 
 def look(rows: Sequence[QueryRow]) -> str:
-    """How nearest items are shown: as images, as texts, or by their names alone."""
+    """How the nearest items are shown: as images, as texts, or only by their names."""
     found = [one for row in rows if row.nearest for tie in row.nearest.ties for one, _ in tie.items]
     return "pictures" if any(one.image for one in found) else "texts" if any(one.text for one in found) else "ids"
 
 
 def rows_of(found: Nearest, gallery: Contents) -> NearestRows:
-    """The nearest items as they are shown."""
+    """The nearest items of a query, with their contents."""
     ties = [
         TieRow(
             first=tie.rank,

@@ -1,4 +1,4 @@
-"""Pictures of collisions: queries x ranks, as figures 2 and 3 of Nicolaou et al. 2018, and how many at each rank."""
+"""Pictures of collisions: by query and rank, as in figures 2 and 3 of Nicolaou et al. 2018, and by rank alone."""
 
 from typing import Any, NamedTuple
 
@@ -10,24 +10,24 @@ from tieproof.views.pictures import style
 from tieproof.views.text.parts import count as counted
 
 STEPS = 120
-"""Ranks that are a step each in the picture by rank; more of them share steps, but for the first ones."""
+"""The most steps of the picture by rank; if there are more ranks, all but the first ones share steps."""
 
 FAINTEST = 0.7
-"""How strong the colour of a cell is of which hardly anything is in an ambiguous tie: it must be seen."""
+"""The opacity of a cell with very few items in an ambiguous tie, which must still be visible."""
 
 LINEAR = 25
-"""Ranks that are drawn equally wide; of more ranks the first ones are wider."""
+"""The most ranks that are drawn equally wide; if there are more, the axis of ranks is logarithmic."""
 
 RELEVANT, OTHER, ANY = "relevant collision", "other collision", "collision"
 AMBIGUOUS_RELEVANT, AMBIGUOUS_OTHER = style.VERMILION, style.ORANGE
-"""Warm colours for what costs something, also where cells mix them; one dark, one light: they differ in grey, too."""
+"""Warm colours for collisions that change scores, even if cells mix them; one dark, one light, to differ in grey."""
 
 HARMLESS_RELEVANT, HARMLESS_OTHER, HARMLESS = style.SKY_BLUE, style.GREY, 0.4
-"""Cold colours for what costs nothing, and how much of them a cell gets: they stand back, in grey, too."""
+"""Cold colours for collisions that change no score, and their strength in a cell: they recede, in grey, too."""
 
 
 class Kind(NamedTuple):
-    """Items of one kind in the cells: what they are, how many, their colour, and how much of it they give a cell."""
+    """Items of one kind in the cells: their name, their numbers, their colour, and its strength in a cell."""
 
     name: str
     counts: IntArray
@@ -36,15 +36,15 @@ class Kind(NamedTuple):
 
 
 def plot_collisions(found: Collisions, ax: Any = None) -> Any:
-    """Draw queries x ranks: which items are in an ambiguous tie, which of these are relevant, and what else collides.
+    """Draw the collisions by query and rank: relevant and other items, in ambiguous and in harmless ties.
 
-    found : of `tieproof.collisions`
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    found : the result of `tieproof.collisions`
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. Only ambiguous ties cost anything, and have warm colours. Where several queries or ranks share a
-    cell, its colour is mixed of those of its collisions, and the fainter, the fewer of its items collide.
-    Within a tie the relevant items stand last, as for `lower`. Of more than 25 ranks the first ones are wider.
-    Queries are in the order in which they were given. Raises MissingExtraError without matplotlib.
+    Returns the axes. Only ambiguous ties change scores; they have warm colours. If several queries or ranks share a
+    cell, its colour is a mixture of the colours of its collisions, and is fainter the fewer of its items collide.
+    Within a tie, relevant items are placed last, as for `lower`. If there are more than 25 ranks, the first ones are
+    wider. Queries are in their original order. Raises MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
@@ -71,7 +71,7 @@ def plot_collisions(found: Collisions, ax: Any = None) -> Any:
 
 
 def kinds_of(found: Collisions) -> list[Kind]:
-    """Ambiguous and harmless collisions; without labels nobody knows which are which."""
+    """The kinds of collisions: ambiguous and harmless ones, or a single kind without labels."""
     cells = found.cells
     if not found.setting.labelled:
         return [Kind(ANY, cells.others, HARMLESS_OTHER, 1.0)]
@@ -85,7 +85,7 @@ def kinds_of(found: Collisions) -> list[Kind]:
 
 
 def colors_of(found: Collisions, kinds: list[Kind]) -> FloatArray:
-    """Red, green, blue and opacity of each cell."""
+    """The red, green, blue and opacity values of each cell."""
     from matplotlib.colors import to_rgb
 
     cells = found.cells
@@ -99,20 +99,20 @@ def colors_of(found: Collisions, kinds: list[Kind]) -> FloatArray:
 
 
 def opacity(strongest: Any, weight: Any) -> Any:
-    """That of a cell: the strength of the strongest kind in it, and how much its kinds give it together."""
+    """The opacity of a cell, from the strength of its strongest kind and the total weight of its kinds."""
     faintest = FAINTEST * strongest
     return faintest + (1 - faintest) * weight
 
 
 def plot_ranks(found: Collisions, ax: Any = None) -> Any:
-    """Draw the share of queries whose item at each rank collides with a neighbour, relevant and other ones stacked.
+    """Draw the share of queries whose item at each rank collides, with relevant and other items stacked.
 
-    found : of `tieproof.collisions`
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    found : the result of `tieproof.collisions`
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. The line is the share of queries whose item there is in an ambiguous tie: only these cost
-    anything. More than 120 ranks are drawn as steps, each the mean over neighbouring ranks, but for the first ten. Of
-    more than 25 ranks the first ones are wider. Raises MissingExtraError without matplotlib.
+    Returns the axes. The line is the share of queries whose item is in an ambiguous tie; only these ties change
+    scores. More than 120 ranks are drawn as steps, each a mean over neighbouring ranks, except for the first ten. If
+    there are more than 25 ranks, the first ones are wider. Raises MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
@@ -149,7 +149,7 @@ def plot_ranks(found: Collisions, ax: Any = None) -> Any:
 
 
 def ranks_across(ax: Any, ranks: int) -> None:
-    """The axis of ranks."""
+    """Draw the axis of ranks."""
     from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
     ax.set_xlim(0.5, ranks + 0.5)
@@ -162,12 +162,12 @@ def ranks_across(ax: Any, ranks: int) -> None:
 
 
 def title(found: Collisions) -> str:
-    """Of how many queries, by which rule, and what that costs."""
+    """The title: the number of queries, the rule of collisions, and their cost."""
     epsilon = found.setting.epsilon
     rule = f"closer than {epsilon:g}" if epsilon else "exactly the same distance"
     of_queries = f"Collisions of {counted(len(found.query_ids), 'query')}: {rule}"
     if not found.setting.labelled or not found.ties:
-        return of_queries if found.ties else f"{of_queries}\nThere are none."
+        return of_queries if found.ties else f"{of_queries}\nThere are no collisions."
     leaves = "leaves" if found.ambiguous_ties == 1 else "leave"
     ambiguous = counted(found.ambiguous_ties, "ambiguous tie")
     return f"{of_queries}\n{ambiguous} {leaves} AP open by {style.number(found.ap_width)}"

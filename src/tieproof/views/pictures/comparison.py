@@ -1,4 +1,4 @@
-"""The picture of a comparison: every difference, what ties and what queries leave open of it, and the verdict."""
+"""The picture of a comparison: every difference with its intervals over ties and over queries, and its verdict."""
 
 import textwrap
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ from tieproof.views.pictures.names import families, shortened
 from tieproof.views.text.parts import count as counted
 
 NAMES = 20
-"""Columns for the name of a system."""
+"""The most columns of a system's name."""
 
 VERDICT = 26
-"""Columns of a line of a verdict."""
+"""The most columns of a line of a verdict."""
 
 MOST = 40
-"""Differences that a picture has room for."""
+"""The most differences that a picture has room for."""
 
 
 class Line(NamedTuple):
-    """What stands at one height of the picture: a difference with its name and verdict, or the name of a measure."""
+    """A row of the picture: a difference with its name and verdict, or the name of a measure."""
 
     name: str
     difference: Difference | None
@@ -29,19 +29,19 @@ class Line(NamedTuple):
 
 
 def height(found: Comparison) -> float:
-    """Inches in which all differences of the picture are legible."""
+    """The height of the picture in inches, so that all differences are legible."""
     return 1.9 + 0.4 * len(lines(found))
 
 
 def plot_comparison(found: Comparison, ax: Any = None) -> Any:
     """Draw the mean difference of every pair in every measure, with both its intervals, and the verdict in words.
 
-    found : of `tieproof.compare`
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    found : the result of `tieproof.compare`
+    ax : matplotlib axes to draw on; None for new ones
 
     Returns the axes. Bars go from the smallest to the largest difference over all orderings of tied items ("ties"),
-    whiskers over the confidence interval of the expected difference ("queries"). Of more than 40 differences the
-    first measures are drawn that have fewer, and at least one. Raises MissingExtraError without matplotlib.
+    whiskers over the confidence interval of the expected difference ("queries"). At most 40 differences are drawn, of
+    the first measures, and always at least one measure. Raises MissingExtraError if matplotlib is not installed.
 
     >>> import numpy as np
     >>> import tieproof as tp
@@ -80,9 +80,9 @@ def plot_comparison(found: Comparison, ax: Any = None) -> Any:
 
 
 def draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Difference], confidence: float) -> None:
-    """Bars for what ties leave open, and over them whiskers for what queries leave open.
+    """Draw bars for the intervals over ties, and over them whiskers for the intervals over queries.
 
-    Bootstrap intervals need not hold the value itself, so a whisker is a line of its own.
+    Bootstrap intervals need not contain the value itself, so a whisker is a separate line.
     """
     ends = [(each.lower, each.upper) for each in differences], [each.interval for each in differences]
     expected = [each.expected for each in differences]
@@ -99,7 +99,7 @@ def draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Diffe
 
 
 def lines(found: Comparison) -> list[Line]:
-    """Measure by measure its name and every pair."""
+    """The rows of the picture: for each measure its name, then every pair."""
     names = dict(zip(found.systems, shortened(found.systems, NAMES), strict=True))
     result = []
     for measure in measures_shown(found):
@@ -111,12 +111,12 @@ def lines(found: Comparison) -> list[Line]:
 
 
 def measures_shown(found: Comparison) -> tuple[str, ...]:
-    """As many measures as there is room for."""
+    """The first measures, as many as there is room for."""
     return found.measures[: max(1, MOST // len(found.pairs))]
 
 
 def verdict_of(difference: Difference, names: dict[str, str]) -> str:
-    """A verdict in few words, in lines."""
+    """A verdict in a few words, wrapped."""
     verdict = difference.verdict
     if verdict.better is None:
         return textwrap.fill(verdict.name, VERDICT)
@@ -124,7 +124,7 @@ def verdict_of(difference: Difference, names: dict[str, str]) -> str:
 
 
 def title(found: Comparison, drawn: int) -> str:
-    """Of how many queries, and how they were tested."""
+    """The title: the number of queries, and the test."""
     corrected = f", {found.correction} correction" if found.correction else ""
     tested = f"Differences on {counted(found.queries, 'query')}, {found.test} test{corrected}"
     shown = len(measures_shown(found))

@@ -1,4 +1,4 @@
-"""The picture of confidence vs recall@1: how many queries each threshold judges rightly."""
+"""The picture of confidence vs recall@1: the share of queries that each threshold classifies correctly."""
 
 from typing import Any
 
@@ -9,11 +9,12 @@ from tieproof.views.pictures import style
 
 
 def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
-    """Draw the share of queries that a threshold on the confidence judges rightly, over the thresholds.
+    """Draw the share of queries that a threshold on the confidence classifies correctly, over all thresholds.
 
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes; dotted is the threshold that accepts nothing. Raises MissingExtraError without matplotlib.
+    Returns the axes. The dotted line is the threshold that accepts no query. Raises MissingExtraError if matplotlib
+    is not installed.
 
     >>> from tieproof.confidence import confidence_vs_recall_at_1
     >>> found = confidence_vs_recall_at_1([1, 0, 1], [0.9, 0.2, 0.2])
@@ -38,7 +39,7 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     )
     for look, dashes, width, name, value in lines:
         ax.axhline(value, color=look.color, linestyle=dashes, linewidth=width, label=f"{name} {value:.3f}")
-    ax.set(ylim=(-0.02, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged rightly")
+    ax.set(ylim=(-0.02, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged correctly")
     style.legend_below(ax, 4)
     style.tidy(ax)
     return ax

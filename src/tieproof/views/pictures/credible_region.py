@@ -10,7 +10,7 @@ from tieproof.confidence import Cap, Ellipsoid, Interval
 from tieproof.views.pictures import style
 
 LEGIBLE = 8
-"""How many times as wide as high, or the other way, an ellipse is drawn in its true shape."""
+"""The largest ratio of width and height, or of height and width, of an ellipse that is drawn in its true shape."""
 
 ANGLES = np.linspace(-math.pi, math.pi, 361)
 
@@ -18,13 +18,13 @@ ANGLES = np.linspace(-math.pi, math.pi, 361)
 def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> Any:
     """Draw a credible region.
 
-    region : what `tieproof.confidence.credible_region` returns
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    region : the result of `tieproof.confidence.credible_region`
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes: of an ellipsoid its shadow on the first two dimensions (an interval where there is one; each
-    dimension on a scale of its own where one is more than eight times as wide as the other), of a cap the circle
-    through the mode and the arc inside, of samples the interval of each column. Raises MissingExtraError without
-    matplotlib.
+    Returns the axes. An ellipsoid is drawn as its projection onto the first two dimensions, with separate scales if
+    one of them is more than eight times as wide as the other, or as an interval if it has one dimension. A cap is
+    drawn as an arc of the circle through its mode, and samples as an interval for each column. Raises
+    MissingExtraError if matplotlib is not installed.
 
     >>> import numpy as np
     >>> region = Ellipsoid(np.zeros(2), np.array([1.0, 0.5]), 2.0)
@@ -39,7 +39,7 @@ def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> 
 
 
 def draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
-    """Draw the shadow on the first two dimensions."""
+    """Draw the projection onto the first two dimensions."""
     half = region.radius * region.scale
     if len(half) == 1:
         draw_columns(Interval(region.mean - half, region.mean + half), ax)
@@ -52,7 +52,7 @@ def draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
 
 
 def draw_cap(region: Cap, ax: Any) -> None:
-    """Draw a circle around the centre of the sphere and the arc inside, the mode upwards."""
+    """Draw a circle around the centre of the sphere, and the arc of the cap, with the mode at the top."""
     inside = np.linspace(-region.angle, region.angle, len(ANGLES))
     ax.plot(np.sin(ANGLES), np.cos(ANGLES), color=style.GREY, linewidth=1)
     ax.plot(np.sin(inside), np.cos(inside), color=style.BLUE, linewidth=4)
@@ -62,7 +62,7 @@ def draw_cap(region: Cap, ax: Any) -> None:
 
 
 def draw_columns(region: Interval, ax: Any) -> None:
-    """Draw a line for each column."""
+    """Draw the interval of each column as a line."""
     low, high = np.atleast_1d(region.low), np.atleast_1d(region.high)
     places = np.arange(len(low))
     ax.hlines(places, low, high, color=style.BLUE, linewidth=min(4, 150 / len(low)))

@@ -1,4 +1,4 @@
-"""The picture of what credible regions hold: coverage, precision and recall over the mass."""
+"""The picture of credible regions: coverage, precision and recall of the items inside, by mass."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,7 @@ from tieproof.views.pictures import style
 
 
 class Curve(NamedTuple):
-    """One of the three curves, and how it is drawn: where two are one, the wide one is seen around the narrow one."""
+    """One of the three curves, and how it is drawn; the wider of two equal curves is visible around the other."""
 
     name: str
     dashes: str
@@ -19,12 +19,12 @@ CURVES = (Curve("coverage", "-", 5, 10), Curve("recall", "--", 2.5, 6.5), Curve(
 
 
 def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
-    """Draw coverage, recall and precision over the masses that were asked for.
+    """Draw coverage, recall and precision over the requested masses.
 
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. Coverage is on the dotted diagonal where posteriors tell the truth, below it where they are too
-    sure of themselves. Raises MissingExtraError without matplotlib.
+    Returns the axes. Coverage is on the dotted diagonal if the posteriors are calibrated, and below it if they are
+    overconfident. Raises MissingExtraError if matplotlib is not installed.
 
     >>> import numpy as np
     >>> from tieproof.confidence import Held

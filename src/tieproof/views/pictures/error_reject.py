@@ -1,4 +1,4 @@
-"""The picture of error-versus-reject curves: the mean error of the queries that are left."""
+"""The picture of error-versus-reject curves: the mean error of the queries that are not rejected."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,18 +11,18 @@ from tieproof.measures import parse
 from tieproof.views.pictures import style
 
 POINTS = 400
-"""More than a reader can tell apart in a picture as wide as a page."""
+"""The most points of a curve: more than a reader can tell apart in a picture as wide as a page."""
 
 
 def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve], ax: Any = None) -> Any:
-    """Draw the mean error over the share of rejected queries, with all that ties leave open.
+    """Draw the mean error over the share of rejected queries, with the interval over all orderings of ties.
 
-    curves : one, or several by name, such as {"P@1": result.error_reject("P@1")}
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    curves : one curve, or several by name, such as {"P@1": result.error_reject("P@1")}
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. A band goes from lower to upper, a line is the expectation; the legend has the upper area, which
-    is the value to report, and for the name of a measure that of its error. Of more than 400 queries lines show 400.
-    Raises MissingExtraError without matplotlib.
+    Returns the axes. A band goes from lower to upper, and a line is the expected value. The legend shows the upper
+    area, which is the value to report, and names a measure by its error, such as 1 - P@1. At most 400 points are
+    drawn for each curve. Raises MissingExtraError if matplotlib is not installed.
 
     >>> from tieproof.confidence import error_reject_curve
     >>> axes = plot_error_reject(error_reject_curve([0, 1, 0], [0.9, 0.2, 0.2]), style.figure("This example")[1])
@@ -39,7 +39,7 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
         ax.fill_between(across, error.lower[shown], error.upper[shown], **band)
         area = f"upper area {curve.area.upper:.3f}"
         label = f"{error_of(name)}, {area}" if name else area
-        # Curves that are one have their marks at different places.
+        # Equal curves have their marks at different positions.
         marks = {"markevery": (0.2 * (place % 7) / 7, 0.2), "markersize": 5}
         ax.plot(across, error.expected[shown], label=label, **line, **marks)
     ax.set(xlim=(-0.02, 1.02), ylabel="mean error of the others", ylim=error_limits([*named.values()]))
@@ -50,7 +50,7 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
 
 
 def error_of(name: str) -> str:
-    """What a curve is called; that of a measure by its error.
+    """The name of a curve; a measure is named by its error.
 
     >>> error_of("ndcg@10"), error_of("1 - P@1"), error_of("float16")
     ('1 - ndcg@10', '1 - P@1', 'float16')
@@ -63,5 +63,5 @@ def error_of(name: str) -> str:
 
 
 def error_limits(curves: Sequence[ErrorRejectCurve]) -> tuple[float, float]:
-    """From 0 to a little more than the largest error."""
+    """The limits of the axis: from 0 to a little more than the largest error."""
     return style.limits(0.0, max((float(curve.error.upper.max()) for curve in curves), default=0.0))

@@ -1,4 +1,4 @@
-"""How every picture draws an interval: a bar from lower to upper, the expectation and its standard deviation."""
+"""The drawing of intervals in all pictures: a bar from lower to upper, the expected value and its tie std."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from tieproof.views.pictures import style
 
 
 def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[float]]) -> None:
-    """Draw each estimate as a line across, at its place on the y axis; its std is over the orderings of tied items.
+    """Draw each estimate as a horizontal line at its position on the y axis; its std is over orderings of ties.
 
-    The ends are marked, so that an interval without any width is seen, too. The mark of the expectation is hollow:
-    whiskers within it are seen.
+    The ends are marked, so that an interval of width 0 is visible. The mark of the expected value is hollow, so that
+    whiskers inside it are visible.
 
     >>> from tieproof.ties import Estimate
     >>> ax = style.figure("This example")[1]

@@ -1,4 +1,4 @@
-"""The picture of a result: what each measure can be, and one of them in each category."""
+"""The picture of a result: the interval of each measure, and of the first measure in each category."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
@@ -14,24 +14,24 @@ from tieproof.views.text.text import evaluated
 from tieproof.views.worst_and_best import worst_and_best
 
 NAMES = 28
-"""Columns for the name of a measure or a category."""
+"""The most columns of the name of a measure or a category."""
 
 FIRST_NUMBER, NEXT_NUMBER = 42, 48
-"""Points from the axes to the end of the first column of numbers, and from one column to the next."""
+"""The distance in points from the axes to the end of the first column of numbers, and between columns."""
 
 OVER = {"micro": "queries", "macro": "categories"}
-"""What a mean is over."""
+"""What a mean is computed over."""
 
 
 class Line(NamedTuple):
-    """What stands at one height of the picture: a name with an estimate, or only words."""
+    """A row of the picture: a name with an estimate, or only a text."""
 
     name: str
     estimate: Estimate[float] | None
 
 
 def height(result: Result) -> float:
-    """Inches in which all measures and categories of the picture are legible.
+    """The height of the picture in inches, so that all measures and categories are legible.
 
     >>> import tieproof as tp
     >>> height(tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"]))
@@ -41,20 +41,20 @@ def height(result: Result) -> float:
 
 
 def inches(shown: Sequence[Line]) -> float:
-    """Inches in which so many lines are legible."""
+    """The height in inches for a number of rows."""
     return 1.9 + 0.32 * len(shown)
 
 
 def plot_measures(result: Result, ax: Any = None) -> Any:
-    """Draw each measure as the line from its lower to its upper value, with its expectation and standard deviation.
+    """Draw each measure as a line from its lower to its upper value, with its expected value and standard deviation.
 
-    result : of any evaluation
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    result : the result of any evaluation
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. The numbers on the right are lower, expected and upper value and the standard deviation, which
-    is that of the mean over all orderings of tied items, mostly much smaller than the interval. Of a result with
-    categories the first measure is drawn for each of them, too; of more than 20 for the five worst and the five best.
-    Raises MissingExtraError without matplotlib.
+    Returns the axes. The numbers on the right are the lower, expected and upper value and the standard deviation of
+    the mean over all orderings of tied items, which is mostly much smaller than the interval. If the result has
+    categories, the first measure is also drawn for each of them or, if there are more than 20, for the five worst and
+    the five best. Raises MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"])
@@ -86,13 +86,13 @@ def plot_measures(result: Result, ax: Any = None) -> Any:
 
 
 def lines(result: Result) -> list[Line]:
-    """The means of all measures, and under them the first measure in the categories that are shown."""
+    """The rows of the picture: the means of all measures, then the first measure in the categories that are shown."""
     means = [Line(name, result[name]) for name in result.measures]
     return [*means, *lines_of_categories(result, result.measures[0])] if result.categories else means
 
 
 def lines_of_categories(result: Result, measure: str) -> Iterator[Line]:
-    """One measure in the categories that are shown, under words that say so."""
+    """The rows of one measure in the categories that are shown, under a heading."""
     first, between, last = worst_and_best(result, measure)
     yield Line(f"{measure} by category:", None)
     yield from (Line(*named) for named in first)
@@ -102,7 +102,7 @@ def lines_of_categories(result: Result, measure: str) -> Iterator[Line]:
 
 
 def write(ax: Any, column: int, place: tuple[float, float], above: float, text: str, coordinates: Any) -> None:
-    """A number, or the head of its column, on the right of the axes."""
+    """Write a number, or the header of its column, on the right of the axes."""
     beside = {"textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 9, "annotation_clip": False}
     offset = (FIRST_NUMBER + NEXT_NUMBER * column, above)
     ax.annotate(text, place, xytext=offset, xycoords=coordinates, **beside)

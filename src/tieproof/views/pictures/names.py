@@ -1,4 +1,4 @@
-"""Names in pictures: no longer than there is room for, in fonts that have their letters."""
+"""Names in pictures: shortened to the available room, in fonts that have their characters."""
 
 import unicodedata
 from collections import defaultdict
@@ -9,7 +9,7 @@ from tieproof.views.pictures import style
 from tieproof.views.printable import printable
 
 WIDE = frozenset("WF")
-"""Unicode's widths of letters that are as wide as two of ours: those of Chinese, Japanese and Korean."""
+"""Unicode's width classes of characters that take two columns: those of Chinese, Japanese and Korean."""
 
 OTHER_SCRIPTS = (
     "Noto Sans CJK SC",
@@ -26,13 +26,13 @@ OTHER_SCRIPTS = (
     "Leelawadee UI",
     "Arial Unicode MS",
 )
-"""Fonts of Linux, macOS and Windows for letters that matplotlib's own does not have."""
+"""Fonts of Linux, macOS and Windows for characters that matplotlib's own font does not have."""
 
 
 def shortened(names: Sequence[object], most: int) -> list[str]:
-    """Names as text in at most so many columns, cut in the middle.
+    """Names as texts of at most `most` columns, cut in the middle.
 
-    Those that would then look the same are cut where they begin to differ.
+    Names that would then look equal are cut where they begin to differ.
 
     >>> shortened(["cat", "query-number-00000000003"], 16)
     ['cat', 'query-nu…0000003']
@@ -50,7 +50,7 @@ def shortened(names: Sequence[object], most: int) -> list[str]:
 
 
 def cut(name: str, most: int) -> str:
-    """The beginning and the end of a name that is wider than so many columns."""
+    """A name of at most `most` columns: the beginning and the end of a wider one."""
     if fitting(name, most) == len(name):
         return name
     start, end = fitting(name, most // 2), len(name) - fitting(reversed(name), most - 1 - most // 2)
@@ -58,7 +58,7 @@ def cut(name: str, most: int) -> str:
 
 
 def from_where_they_differ(name: str, others: Collection[str], most: int) -> str:
-    """So many columns of a name from a little before it is another than others."""
+    """The columns of a name that begin a little before the position where it differs from others."""
     first, last = min(others), max(others)
     alike = next(place for place, (one, other) in enumerate(zip_longest(first, last)) if one != other)
     start = max(1, alike - most // 8)
@@ -66,7 +66,7 @@ def from_where_they_differ(name: str, others: Collection[str], most: int) -> str
 
 
 def fitting(letters: Iterable[str], most: int) -> int:
-    """How many of the letters are no wider than so many columns together.
+    """How many of the first characters fit into `most` columns.
 
     >>> fitting("數據 and", 5)
     3
@@ -75,7 +75,7 @@ def fitting(letters: Iterable[str], most: int) -> int:
 
 
 def columns(name: str) -> int:
-    """How many letters of ours a name is as wide as.
+    """The width of a name in columns.
 
     >>> columns("数据"), columns("cafe\u0301")
     (4, 4)
@@ -88,7 +88,7 @@ def columns(name: str) -> int:
 
 
 def families() -> list[str]:
-    """The fonts that are set, and after them installed ones that have more letters."""
+    """The configured fonts, followed by installed fonts that have more characters."""
     matplotlib = style.matplotlib("A picture")
     from matplotlib.font_manager import fontManager
 

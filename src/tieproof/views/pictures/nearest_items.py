@@ -1,4 +1,4 @@
-"""The nearest items of some queries in a row each: what they are, which are right, and which are tied."""
+"""The picture of the nearest items of queries, one row each: their contents, which are relevant, which are tied."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,20 +8,20 @@ from tieproof.views.pictures.names import columns, cut, families
 from tieproof.views.printable import in_one_line
 
 CELL, GAP = 0.86, 0.62
-"""Side of an item, and the height between two rows for captions and brackets, where items are 1 apart."""
+"""The side of an item, and the space between two rows for captions and brackets, if items are 1 apart."""
 
 LETTERS, LINES = 13, 6
-"""How much of a text is shown in an item."""
+"""The most columns and lines of a text that are shown in an item."""
 
 CAPTION = 15
-"""Columns of the caption of an item, which has to end before the next one."""
+"""The most columns of an item's caption, which must end before the next one."""
 
 RIGHT, WRONG = (style.GREEN, "-", "✓"), (style.VERMILION, "--", "✗")
-"""Colour, line and sign of an item's frame."""
+"""The colour, line and sign of an item's frame."""
 
 
 class Item(NamedTuple):
-    """A gallery item: an image or a text, its caption, and whether it is relevant (None: nobody knows)."""
+    """A gallery item: an image or a text, its caption, and whether it is relevant (None if unknown)."""
 
     content: Any
     caption: str
@@ -29,7 +29,7 @@ class Item(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """Shown items first … last-1 are tied, among `size` items in all."""
+    """The shown items first … last-1 are tied; the whole tie has `size` items."""
 
     first: int
     last: int
@@ -46,13 +46,13 @@ class Row(NamedTuple):
 
 
 def nearest_items(rows: Sequence[Row], ax: Any = None) -> Any:
-    """Draw each query with its nearest items, nearest first; brackets hold items that may be in any order.
+    """Draw each query with its nearest items, nearest first; brackets mark tied items, which may be in any order.
 
     Parameters
     ----------
     rows : queries with their items
-        Contents are images, arrays (height, width) or (height, width, 3), or else are shown as text.
-    ax : matplotlib axes to draw on; None: new ones
+        Images are arrays (height, width) or (height, width, 3); other contents are shown as text.
+    ax : matplotlib axes to draw on; None for new ones
 
     Returns
     -------
@@ -80,7 +80,7 @@ def nearest_items(rows: Sequence[Row], ax: Any = None) -> Any:
 
 
 def draw_row(ax: Any, row: Row, bottom: float) -> None:
-    """One query, its items and the brackets of its ties."""
+    """Draw one query, its items and the brackets of its ties."""
     draw_content(ax, row.content, 0.0, bottom)
     draw_frame(ax, 0.0, bottom, row.caption, style.ink(), "-")
     for place, item in enumerate(row.items, 1):
@@ -97,7 +97,7 @@ def draw_row(ax: Any, row: Row, bottom: float) -> None:
 
 
 def draw_frame(ax: Any, left: float, bottom: float, caption: str, color: str, line: str) -> None:
-    """The frame of a query or an item, and its caption."""
+    """Draw the frame of a query or an item, and its caption."""
     corners = [left, left + CELL, left + CELL, left, left], [bottom, bottom, bottom + CELL, bottom + CELL, bottom]
     ax.plot(*corners, color=color, linestyle=line, linewidth=2.2)
     words = {"ha": "center", "va": "bottom", "fontsize": 7, "fontfamily": families(), "parse_math": False}
@@ -105,7 +105,7 @@ def draw_frame(ax: Any, left: float, bottom: float, caption: str, color: str, li
 
 
 def draw_content(ax: Any, content: Any, left: float, bottom: float) -> None:
-    """An image as large as fits, or a text."""
+    """Draw an image as large as possible, or a text."""
     shape: Any = getattr(content, "shape", ())
     if len(shape) not in (2, 3):
         words = {"ha": "center", "va": "center", "fontsize": 7, "fontfamily": families(), "parse_math": False}
@@ -118,7 +118,7 @@ def draw_content(ax: Any, content: Any, left: float, bottom: float) -> None:
 
 
 def in_lines(text: str) -> str:
-    """As much of a text as an item has room for, in lines that break at blanks where they can.
+    """The beginning of a text that fits into an item, in lines that are broken at spaces if possible.
 
     >>> in_lines("数" * 8).split()
     ['数数数数数数', '数数']
@@ -138,7 +138,7 @@ def in_lines(text: str) -> str:
 
 
 def legend(ax: Any, with_ties: bool) -> None:
-    """What frames and brackets mean."""
+    """Draw the legend of frames and brackets."""
     from matplotlib.lines import Line2D
 
     handles = [

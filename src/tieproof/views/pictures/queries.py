@@ -1,4 +1,4 @@
-"""The picture of a measure over the queries: what each can score."""
+"""The picture of a measure over the queries: the interval of each query."""
 
 from typing import Any
 
@@ -10,16 +10,17 @@ from tieproof.views.text.parts import count as counted
 
 
 def plot_queries(result: Result, measure: str | Measure = "AP", ax: Any = None) -> Any:
-    """Draw what each query can score, from its lower to its upper value, sorted by its expectation.
+    """Draw the interval of each query from its lower to its upper value, sorted by expected value.
 
-    result : of any evaluation
-    measure : one of those that the result has
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    result : the result of any evaluation
+    measure : one of the measures of the result
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. More than 400 queries are drawn as 400 steps, each the means over neighbours in the sorted
-    order: the areas under the three lines are the means of the measure in any case. Queries whose value is NaN are
-    left out. The axis starts at 0, but where all values lie within a small part of it. Up to 25 queries are named, in
-    20 columns. Raises InputError for a measure that the result does not have, MissingExtraError without matplotlib.
+    Returns the axes. More than 400 queries are drawn as 400 steps, each a mean over neighbours in the sorted order,
+    so that the areas under the three lines are always the means of the measure. Queries whose value is NaN are left
+    out. The axis starts at 0, unless all values are within a small part of it. If there are at most 25 queries, their
+    names are shown, in 20 columns. Raises InputError for a measure that the result does not have, and
+    MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1, 1], [3, 2, 1]], [[0, 1, 0], [1, 0, 0]], measures=["RR"])

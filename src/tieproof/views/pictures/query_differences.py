@@ -1,4 +1,4 @@
-"""The picture of how two systems differ, query by query."""
+"""The picture of the differences of two systems, query by query."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from tieproof.views.pictures.names import families, shortened
 from tieproof.views.pictures.sorted_queries import draw_sorted, sort
 
 NAMES = 24
-"""Columns for the name of a system."""
+"""The most columns of a system's name."""
 
 
 def plot_query_differences(found: Comparison, a: str, b: str, measure: str | Measure = "AP", ax: Any = None) -> Any:
-    """Draw how the first system differs from the second on each query, sorted by the expected difference.
+    """Draw the difference of two systems on each query, sorted by expected difference.
 
-    found : of `tieproof.compare`
-    a, b : two of its systems; above 0 the first is better
-    measure : one of those that were compared
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    found : the result of `tieproof.compare`
+    a, b : two of its systems; above 0, the first system is better
+    measure : one of the measures that were compared
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. A band goes from the smallest to the largest difference over all orderings of tied items, those
-    of one system independent of those of the other. More than 400 queries are drawn as 400 steps, each the means over
+    Returns the axes. A band goes from the smallest to the largest difference over all orderings of tied items, where
+    the orderings of the two systems are independent. More than 400 queries are drawn as 400 steps, each a mean over
     neighbours in the sorted order. Queries whose value is NaN are left out. Raises InputError for a system or a
-    measure that the comparison does not have, MissingExtraError without matplotlib.
+    measure that the comparison does not have, and MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> lists, relevance = [[2, 1], [2, 1], [1, 2]], [[1, 0], [1, 0], [1, 0]]

@@ -1,4 +1,4 @@
-"""The picture of rank correlations: Spearman's coefficient, and what it can be in each order of tied values."""
+"""The picture of rank correlations: Spearman's coefficient, and its interval over all orders of tied values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from tieproof.views.pictures import style
 def plot_rank_correlations(found: Mapping[float, RankCorrelation], ax: Any = None) -> Any:
     """Draw rank correlations over a number that was varied.
 
-    found : from each value of that number to the rank correlation there
-    ax : axes of matplotlib to draw into; without any, those of a new figure of pyplot
+    found : the rank correlation for each value of that number
+    ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. The line is the coefficient (mean ranks), the band what it can be over all orders of tied
-    values. Raises MissingExtraError without matplotlib.
+    Returns the axes. The line is the coefficient with mean ranks, and the band its interval over all orders of tied
+    values. Raises MissingExtraError if matplotlib is not installed.
 
     >>> from tieproof.confidence import rank_correlation
     >>> found = {x: rank_correlation([1, x, 3], [1, 2, 3]) for x in (0, 1, 2)}

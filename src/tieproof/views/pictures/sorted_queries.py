@@ -1,4 +1,4 @@
-"""What pictures over queries share: values of single queries, sorted, as steps."""
+"""Shared parts of pictures over queries: the sorted values of single queries, drawn as steps."""
 
 from typing import Any, NamedTuple
 
@@ -10,23 +10,23 @@ from tieproof.views.pictures import style
 from tieproof.views.pictures.names import columns, families, shortened
 
 STEPS = 400
-"""More than a reader can tell apart in a picture as wide as a page."""
+"""The most steps: more than a reader can tell apart in a picture as wide as a page."""
 
 NAMED = 25
-"""Queries that have room for their names."""
+"""The most queries whose names have room."""
 
 NAMES = 20
-"""Columns for the name of a query."""
+"""The most columns of a query's name."""
 
 LEVEL = 4
-"""Columns of a name that needs no turning."""
+"""The most columns of a name that is not rotated."""
 
 
 class Sorted(NamedTuple):
-    """Queries that have a value, sorted by their expectation.
+    """Queries that have a value, sorted by expected value.
 
-    values : lower, expected and upper value of each, (3, Q)
-    names : those of the queries; none where there are too many to show
+    values : the lower, expected and upper values, (3, Q)
+    names : the names of the queries; empty if there are too many to show
     """
 
     values: FloatArray
@@ -34,35 +34,35 @@ class Sorted(NamedTuple):
 
     @property
     def queries(self) -> int:
-        """Q, how many queries there are."""
+        """The number of queries Q."""
         return int(self.values.shape[1])
 
     @property
     def height(self) -> float:
-        """Inches in which the names leave room for the axes."""
+        """The height of the picture in inches, so that names leave room for the axes."""
         longest = max(map(columns, self.names), default=0)
         return 3.5 + 0.068 * longest if longest > LEVEL else 3.5
 
     @property
     def edges(self) -> IntArray:
-        """The first query of each step, and the end."""
+        """The index of the first query of each step, and the end."""
         return np.linspace(0, self.queries, min(self.queries, STEPS) + 1).astype(np.int64)
 
     @property
     def steps(self) -> FloatArray:
-        """The means of lower, expected and upper value over the queries of each step, (3, S)."""
+        """The means of the lower, expected and upper values over the queries of each step, (3, S)."""
         if not self.queries:
             return self.values
         return np.asarray(np.add.reduceat(self.values, self.edges[:-1], axis=1) / np.diff(self.edges))
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The lowest and the highest value that is drawn; 0 and 0 where there is none."""
+        """The lowest and the highest value that is drawn; 0 and 0 if there are no queries."""
         return (float(self.steps[0].min()), float(self.steps[2].max())) if self.queries else (0.0, 0.0)
 
 
 def sort(ids: npt.NDArray[Any], estimate: Estimate[FloatArray]) -> Sorted:
-    """Sort queries by their expectation, then by upper and lower value, and last by their ids; leave out NaN."""
+    """Sort queries by expected, upper and lower value, and finally by id; leave out NaN."""
     values = np.array([estimate.lower, estimate.expected, estimate.upper])
     order = np.lexsort((ids, values[0], values[2], values[1]))
     order = order[~np.isnan(values[1, order])]
@@ -70,9 +70,9 @@ def sort(ids: npt.NDArray[Any], estimate: Estimate[FloatArray]) -> Sorted:
 
 
 def draw_sorted(ax: Any, found: Sorted, by: str) -> None:
-    """Draw sorted queries as steps, of more than 400 queries the means over neighbours, with their axis and a legend.
+    """Draw sorted queries as at most 400 steps, with their axis and a legend.
 
-    by : what they are sorted by
+    by : the name of the value by which they are sorted
     """
     edges = found.edges
     draw_steps(ax, found.steps, edges)
@@ -89,7 +89,7 @@ def draw_sorted(ax: Any, found: Sorted, by: str) -> None:
 
 
 def draw_steps(ax: Any, values: FloatArray, edges: IntArray) -> None:
-    """Lower, expected and upper value of each step (3, S), from edge to edge."""
+    """Draw the lower, expected and upper value of each step (3, S), from edge to edge."""
     lower, expected, upper = values
     ax.stairs(upper, edges, baseline=lower, fill=True, color=style.SKY_BLUE, label="lower to upper")
     for ends in (lower, upper):

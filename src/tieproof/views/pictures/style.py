@@ -1,7 +1,7 @@
-"""What all pictures share: colours that colour-blind readers tell apart, marks that print in grey, and figures.
+"""The style of all pictures: colours that colour-blind readers can tell apart, markers that print in grey, figures.
 
-The colours are those of Okabe and Ito (Color Universal Design, 2008, https://jfly.uni-koeln.de/color/). Colour never
-says something alone: each comes with a marker and a hatch.
+The colours are those of Okabe and Ito (Color Universal Design, 2008, https://jfly.uni-koeln.de/color/). No
+information is shown only by colour: each colour has a marker and a hatch.
 """
 
 import textwrap
@@ -24,7 +24,7 @@ GREY = "#999999"
 
 
 class Look(NamedTuple):
-    """How one of several things is drawn."""
+    """The colour, marker and hatch of one of several series."""
 
     color: str
     marker: str
@@ -41,23 +41,23 @@ LOOKS = (
     Look(YELLOW, "X", "ooo"),
     Look(BLACK, "*", "---"),
 )
-"""For the first, second, … of several things."""
+"""The looks of the first, second, … series."""
 
 LINES = ("-", "--", "-.", ":")
-"""Lines of the first eight things, the next eight, and so on."""
+"""The line styles of the first eight series, the next eight, and so on."""
 
 LETTERS = 64
-"""In a line of a title, which begins at the axes and has to end with the figure."""
+"""The most characters in a line of a title, which begins at the axes and must end within the figure."""
 
 BELOW = 34
-"""Points from the axes down to a legend: the numbers and the label of the x axis are between them."""
+"""The distance in points from the axes down to a legend, below the numbers and the label of the x axis."""
 
 METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
-"""What to leave out of a file, by its extension, so that the same picture gives the same bytes."""
+"""Metadata to leave out of a file, by extension, so that the same picture gives the same bytes."""
 
 
 def matplotlib(what: str) -> Any:
-    """The library, or an error that says how `what` gets it."""
+    """The library matplotlib; MissingExtraError, which names `what` needs it, if it is not installed."""
     try:
         import matplotlib
         import matplotlib.figure
@@ -67,7 +67,7 @@ def matplotlib(what: str) -> Any:
 
 
 def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
-    """A figure of so many inches that no window knows of, and its axes; `what` needs it.
+    """A figure of a size in inches, independent of pyplot, and its axes; `what` needs it.
 
     >>> drawn, axes = figure("This example", columns=2)
     >>> len(axes), drawn.get_size_inches().tolist()
@@ -78,7 +78,7 @@ def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, co
 
 
 def axes_or_new(ax: Any, what: str, width: float = 7.0, height: float = 3.5) -> Any:
-    """The axes that were given, or those of a new figure of pyplot, which a notebook or `plt.show()` shows."""
+    """The given axes, or those of a new pyplot figure, which a notebook or `plt.show()` shows."""
     matplotlib(what)
     if ax is not None:
         return ax
@@ -88,17 +88,17 @@ def axes_or_new(ax: Any, what: str, width: float = 7.0, height: float = 3.5) -> 
 
 
 def tidy(ax: Any) -> None:
-    """Take away the lines that say nothing."""
+    """Hide the top and right lines of the axes."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def ink() -> str:
-    """The colour of what is neither this nor that: of texts, so that it is seen on a dark background, too."""
+    """The neutral colour: that of texts, which is visible on a dark background, too."""
     return str(matplotlib("A picture").rcParams["text.color"])
 
 
 def line_of(place: int) -> dict[str, Any]:
-    """Colour, marker and line of the thing at a place, from 0 on: no two of the first 32 are alike.
+    """The colour, marker and line of a series, by its index; the first 32 are all different.
 
     >>> line_of(0), line_of(9)
     ({'color': '#0072B2', 'marker': 'o', 'linestyle': '-'}, {'color': '#E69F00', 'marker': 's', 'linestyle': '--'})
@@ -109,10 +109,10 @@ def line_of(place: int) -> dict[str, Any]:
 
 
 def limits(low: float, high: float) -> tuple[float, float]:
-    """Both ends of an axis for scores from low to high, with a margin for marks.
+    """The ends of an axis for scores from low to high, with a margin for marks.
 
-    It goes from 0 to 1, or to a little more than `high` where that is below a half; where scores that differ in their
-    first three digits would have less than a quarter of it, it shows these alone.
+    The axis goes from 0 to 1, or to a little more than `high` if that is below a half. If the scores differ in their
+    first three digits but would take less than a quarter of it, the axis shows only their range.
 
     >>> limits(0.2, 0.9), limits(0.0, 0.0)
     ((-0.04, 1.04), (-0.04, 1.04))
@@ -128,7 +128,7 @@ def limits(low: float, high: float) -> tuple[float, float]:
 
 
 def whole_numbers(axis: Any) -> None:
-    """Mark an axis of things that are counted at whole numbers only, written as in texts: 1,797."""
+    """Put ticks of an axis only at whole numbers, written as in texts: 1,797."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     axis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1))
@@ -136,7 +136,7 @@ def whole_numbers(axis: Any) -> None:
 
 
 def number(value: float) -> str:
-    """Four decimals, or where these would all be 0 the first two digits.
+    """A number with four decimals, or with its first two digits if all four decimals would be 0.
 
     >>> number(0.25), number(0.0), number(0.0000208)
     ('0.2500', '0.0000', '2.1e-05')
@@ -145,19 +145,19 @@ def number(value: float) -> str:
 
 
 def short_numbers(axis: Any) -> None:
-    """Write the numbers of an axis whole, however small, and not as factors of one that stands at its end."""
+    """Write the numbers of an axis in full, without a common factor or offset at its end."""
     from matplotlib.ticker import StrMethodFormatter
 
     axis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
 
 
 def wrapped(text: str) -> str:
-    """A title in lines that are no longer than a picture is wide."""
+    """A title wrapped to the width of a picture."""
     return textwrap.fill(text, LETTERS)
 
 
 def legend_below(ax: Any, columns: int, **options: Any) -> Any:
-    """A legend under the label of the x axis, where it hides nothing."""
+    """Draw a legend below the label of the x axis, where it hides nothing."""
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.get_figure(root=True)
@@ -169,7 +169,7 @@ def legend_below(ax: Any, columns: int, **options: Any) -> Any:
 def save(drawn: Any, path: str | Path) -> None:
     """Write a figure as .svg, .pdf or .png, whole or not at all; the same figure gives the same bytes.
 
-    Raises InputError for another extension, or where the place cannot be written to.
+    Raises InputError for another extension, or if the path cannot be written to.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -180,7 +180,8 @@ def save(drawn: Any, path: str | Path) -> None:
     extension = Path(path).suffix.lower()
     if extension not in METADATA:
         raise InputError(
-            f"{path} has the extension '{extension}', which is none of a picture. Known: {', '.join(METADATA)}."
+            f"{path} has the extension '{extension}', which is not that of a picture. Use one of: "
+            f"{', '.join(METADATA)}."
         )
     with atomic_write(path) as file:
         write(drawn, file)
@@ -190,6 +191,6 @@ def write(drawn: Any, path: Path) -> None:
     """Write a figure to a path with one of the extensions of `METADATA`."""
     repeatable = {"svg.hashsalt": "tieproof", "svg.fonttype": "none"}
     with matplotlib("A picture").rc_context(repeatable), warnings.catch_warnings():
-        if path.suffix.lower() == ".svg":  # whoever shows the file has fonts of their own
+        if path.suffix.lower() == ".svg":  # the program that shows the file uses its own fonts
             warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawn.savefig(path, dpi=150, metadata=METADATA[path.suffix.lower()])

@@ -1,1 +1,1 @@
-"""Results as tables that people paste: Markdown, LaTeX, HTML. What is in a table does not know how it is written."""
+"""Results as tables for other documents, in Markdown, LaTeX or HTML; a `Table` does not depend on the format."""

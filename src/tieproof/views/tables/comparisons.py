@@ -1,4 +1,4 @@
-"""The tables of a comparison: what each system scores, and how every two differ."""
+"""The tables of a comparison: the scores of each system, and the differences of each pair."""
 
 from collections.abc import Iterator
 from string import ascii_lowercase
@@ -14,10 +14,10 @@ from tieproof.views.text.parts import percent
 
 
 def of_scores(found: Comparison) -> Table:
-    """A row for each system, with the letters of those that it is better than behind its score, as ranx has them.
+    """A row for each system; the letters after a score name the systems that it is better than, as in ranx.
 
-    In bold is who is better than all others: so nobody is where a verdict leaves that open, or where systems were
-    compared with a baseline alone.
+    The score of a system that is better than all others is in bold. No score is in bold if a verdict leaves that
+    open, or if systems were compared only with a baseline.
     """
     rows: list[Row] = [
         (mark, name, *(scored(found, name, measure) for measure in found.measures))
@@ -27,14 +27,14 @@ def of_scores(found: Comparison) -> Table:
 
 
 def marks(found: Comparison) -> dict[str, str]:
-    """A letter for each system, in their order; numbers where there are more systems than letters."""
+    """A letter for each system, in order, or a number if there are more systems than letters."""
     count = len(found.systems)
     names = ascii_lowercase if count <= len(ascii_lowercase) else map(str, range(1, count + 1))
     return dict(zip(names, found.systems, strict=False))
 
 
 def scored(found: Comparison, system: str, measure: str) -> Cell:
-    """What a system scores."""
+    """The cell with the score of a system."""
     beaten = {
         name
         for pair in found.pairs
@@ -49,7 +49,7 @@ def scored(found: Comparison, system: str, measure: str) -> Cell:
 
 
 def interval(mean: Estimate[float]) -> str:
-    """The expected value, and what it can be in brackets, unless that is shown as one number.
+    """The expected value, with the lower and upper value in brackets if they differ.
 
     >>> interval(Estimate(0.5, 0.75, 1.0, 0.1)), interval(Estimate(0.5, 0.5, 0.5, 0.0))
     ('0.7500 [0.5000, 1.0000]', '0.5000')
@@ -59,15 +59,15 @@ def interval(mean: Estimate[float]) -> str:
 
 
 def about_scores(found: Comparison) -> Iterator[str]:
-    """What stands in a cell."""
+    """Sentences on the content of a cell."""
     yield (
-        "Expected values when ties are broken at random; in brackets the lowest and the highest over all orderings "
-        "of tied items."
+        "Expected values if ties are broken at random; in brackets, the lowest and the highest value over all "
+        "orderings of tied items."
     )
+    corrected = f"{found.correction} corrected" if found.correction else "not corrected"
     yield (
-        "Behind a score are the letters of the systems that it is better than, whatever the ties or in expectation "
-        f"({found.test}, {found.correction or 'not'} corrected, {percent(found.confidence)}); in bold is what is "
-        "better than all others."
+        "The letters after a score name the systems that it is better than, whatever the ties or in expectation "
+        f"({found.test} test, {corrected}, {percent(found.confidence)}). A score in bold is better than all others."
     )
 
 

@@ -1,4 +1,4 @@
-"""A table as HTML for a notebook: no scripts, no colours, and nothing in a name that a browser would obey.
+"""A table as HTML for a notebook, without scripts or colours, and with all names escaped.
 
 >>> from tieproof.views.tables.table import Table
 >>> print(html(Table("", ["name", "AP"], [[["<b>", "0.5"]]], [], ["AP"])))
@@ -15,7 +15,7 @@ from tieproof.views.tables.table import Cell, Row, Table, as_cell
 
 
 def html(*tables: Table) -> str:
-    """Tables one below the other, each with its title and its notes."""
+    """The tables, one below the other, each with its title and its notes."""
     return f'<div class="tieproof">{"".join(map(one, tables))}</div>'
 
 
@@ -51,5 +51,5 @@ def written(cell: Cell) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that a browser shows as it is."""
+    """A text escaped for HTML."""
     return escape(in_one_line(text))

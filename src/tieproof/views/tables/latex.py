@@ -29,18 +29,18 @@ SPECIAL = {
     "|": r"\textbar{}",
     '"': r"\symbol{34}",
     "`": r"\symbol{96}",
-    "[": "{[}",  # which would be an argument behind the end of a row, as the star would
+    "[": "{[}",  # after the end of a row, LaTeX would read it as an argument, like the star
     "]": "{]}",
     "*": "{*}",
     "≤": r"$\le$",
     "±": r"$\pm$",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
 }
-"""What LaTeX would obey, and what old fonts show as something else."""
+"""Characters with a meaning in LaTeX, or that old fonts show as something else, with their replacements."""
 
 
 def latex(table: Table) -> str:
-    """A floating table whose caption has the title and the notes."""
+    """A floating table whose caption contains the title and the notes."""
     columns = "".join("r" if table.is_number(column) else "l" for column in range(len(table.header)))
     sections = ["\n".join(map(line, section)) for section in table.sections if section]
     caption = " ".join(escaped(text) for text in [f"{table.title}." if table.title else "", *table.notes] if text)
@@ -76,5 +76,5 @@ def written(cell: Cell) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that LaTeX shows as it is, in one line; two hyphens are no dash."""
+    """A text escaped for LaTeX, in one line; two hyphens do not become a dash."""
     return "".join(SPECIAL.get(letter, letter) for letter in in_one_line(text)).replace("--", "-{}-{}")

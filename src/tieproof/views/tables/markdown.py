@@ -16,11 +16,11 @@ from tieproof.views.printable import in_one_line
 from tieproof.views.tables.table import Cell, Row, Table, as_cell
 
 SPECIAL = r"\`*_{}[]<>|&~$#"
-"""What Markdown would obey, in a cell or in a line of text."""
+"""Characters with a meaning in Markdown, in a cell or in a line of text."""
 
 
 def markdown(table: Table) -> str:
-    """The title, the table, and the notes, each in a paragraph."""
+    """The title, the table, and the notes, each as a paragraph."""
     rules = ["--:" if table.is_number(column) else "---" for column in range(len(table.header))]
     rows = [row for section in table.sections for row in section]
     grid = [line(table.header), f"|{'|'.join(rules)}|", *map(line, rows)]
@@ -41,5 +41,5 @@ def written(cell: Cell) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown shows as it is, in one line."""
+    """A text escaped for Markdown, in one line."""
     return "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in in_one_line(text))

@@ -1,4 +1,4 @@
-"""What the tables of results hold: the same columns, rows and sentences as their reports on a screen."""
+"""The tables of results, with the same columns, rows and sentences as their text for terminals."""
 
 from tieproof.audit.report import AuditReport
 from tieproof.results.collisions import Collisions
@@ -13,7 +13,7 @@ from tieproof.views.text import audit, collisions, neighbor_recall, rates, text
 
 
 def of_result(result: Result) -> Table:
-    """A row for each measure, or for each category of it."""
+    """A row for each measure, or for each of its categories."""
     header, sections = text.shown(result)
     return Table("", header, sections, [*text.said(result)], text.numbers_shown(result))
 
@@ -75,7 +75,7 @@ def rates_as_html(found: ErrorRates) -> str:
 
 
 def of_neighbor_recall(found: NeighborRecall) -> Table:
-    """A row for each k, and one for what each other definition counts there."""
+    """A row for each k, and one for each other definition of recall."""
     header, sections = neighbor_recall.shown(found)
     return Table("", header, sections, [*neighbor_recall.sentences(found)], header[1:])
 
@@ -96,7 +96,7 @@ def neighbor_recall_as_html(found: NeighborRecall) -> str:
 
 
 def audit_as_html(report: AuditReport) -> str:
-    """The table in HTML, with what was found of each attack."""
+    """The table in HTML, with the details of each finding."""
     header = (audit.HEADER[0], audit.MEASURE, *audit.HEADER[1:], "what")
     rows = [[*audit.cells(finding, True), finding.detail] for finding in report.findings]
     return html(Table("", header, [rows], [*audit.sentences(report)], ("score", "deviations")))

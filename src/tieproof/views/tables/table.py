@@ -1,11 +1,11 @@
-"""`Table`: what there is to show of a result, whatever it is written in."""
+"""`Table`: the content of a table, independent of its format."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class Cell(NamedTuple):
-    """A text, which may stand in bold, and have marks behind it that are written as superscripts."""
+    """A text, optionally in bold, and with marks after it that are written as superscripts."""
 
     text: str
     bold: bool = False
@@ -16,11 +16,11 @@ Row = Sequence[str | Cell]
 
 
 class Table(NamedTuple):
-    """A table with its title above it and sentences below it; all texts are plain, and escaped by what writes them.
+    """A table with a title above it and sentences below it; all texts are plain, and each format escapes them.
 
     header : the names of the columns
-    sections : rows that belong together, as many cells each as there are columns
-    numbers : the columns that stand to the right
+    sections : groups of rows; each row has one cell for each column
+    numbers : the columns that are aligned to the right
     """
 
     title: str
@@ -30,10 +30,10 @@ class Table(NamedTuple):
     numbers: Sequence[str] = ()
 
     def is_number(self, column: int) -> bool:
-        """Whether a column stands to the right."""
+        """Whether a column is aligned to the right."""
         return self.header[column] in self.numbers
 
 
 def as_cell(cell: str | Cell) -> Cell:
-    """A cell, of a text as it is."""
+    """A cell; a text becomes a cell without bold or marks."""
     return Cell(cell) if isinstance(cell, str) else cell

@@ -1,5 +1,5 @@
-"""For people and for other programs: what a result says, and what the measures are.
+"""Results and measures as text, for people and for other programs.
 
-A result: text.py for the screen, confidence.py for its error-versus-reject curves, lines.py for who reads trec_eval,
-files.py for the disk. Error rates: rates.py. The measures: measures.py.
+A result: text.py for terminals, confidence.py for its error-versus-reject curves, lines.py in the format of
+trec_eval, files.py for files. Error rates: rates.py. The measures: measures.py.
 """

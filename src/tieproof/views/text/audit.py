@@ -1,4 +1,4 @@
-"""The report of an audit as text for a screen, and as Markdown to paste into an issue."""
+"""The report of an audit as text for a terminal, and as Markdown to paste into an issue."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ MEASURE = "measure"
 
 
 def render(report: AuditReport, width: int | None = None, color: bool = False) -> str:
-    """A row for each attack, and under them what was found, each with the line that shows it again, if there is one.
+    """A table with a row for each attack, then the bad findings, each with the line that reproduces it, if any.
 
     >>> import tieproof as tp
     >>> def upper_bound(embeddings, labels):
@@ -31,11 +31,11 @@ def render(report: AuditReport, width: int | None = None, color: bool = False) -
     Audited upper_bound, called with (embeddings, labels), leave-one-out.
     EXPLOITABLE: 1 of 2 attacks shows that a system that never looks at its input
     scores more than random embeddings do.
-    After ± stands the standard deviation of one random embedding.
+    The number after ± is the standard deviation of one random embedding.
     <BLANKLINE>
-    zeros, exploitable: sorted labels: 1.0000; random embeddings 0.1146 ± 0.0026.
-    Drawn 5 times with 141 to 324 items, beside random embeddings, it gains 0.8834,
-    standard error 0.0027.
+    zeros, exploitable: sorted labels: 1.0000; random embeddings 0.1146 ± 0.0026. In
+    5 draws of 141 to 324 items, it gains 0.8834 over random embeddings on average,
+    with a standard error of 0.0027.
     """
     width = max(width or WIDTH, NARROWEST)
     several = len({finding.measure for finding in report.findings}) > 1
@@ -50,18 +50,18 @@ def render(report: AuditReport, width: int | None = None, color: bool = False) -
 
 
 def markdown(report: AuditReport) -> str:
-    """The report as Markdown: a table of what was found, and the lines that show it again."""
+    """The report as Markdown: a table of the bad findings, and the lines that reproduce them."""
     lines = [f"## Audit of `{in_one_line(report.evaluator)}`", "", *map(in_one_line, sentences(report))]
     if found := bad(report):
         rows = [[*cells(finding, True), finding.detail] for finding in found]
         lines += ["", table_as_markdown(Table("", (HEADER[0], MEASURE, *HEADER[1:], "what"), [rows]))]
         again = [printable(finding.reproduce) for finding in found if finding.reproduce]
-        lines += ["", "To see each again:", "", "```python", *again, "```"] if again else []
+        lines += ["", "To reproduce each of them:", "", "```python", *again, "```"] if again else []
     return "\n".join(lines) + "\n"
 
 
 def markdown_writer() -> Writer:
-    """What writes a report as Markdown."""
+    """The function that writes a report as Markdown."""
 
     def write(report: AuditReport, path: Path) -> None:
         path.write_text(markdown(report), encoding="utf-8")
@@ -70,11 +70,11 @@ def markdown_writer() -> Writer:
 
 
 MARKDOWN: Formats = {".md": markdown_writer}
-"""The extension of a file for `markdown`."""
+"""The file extension for `markdown`, and its writer."""
 
 
 def cells(finding: Finding, several: bool) -> Sequence[str]:
-    """A row of the table."""
+    """The row of a finding in the table."""
     score = "" if finding.score is None else f"{finding.score:.4f}"
     luck = "" if finding.random_mean is None else f"{finding.random_mean:.4f} ± {finding.random_std:.4f}"
     deviations = "" if finding.deviations is None else f"{finding.deviations:+.1f}"
@@ -83,14 +83,14 @@ def cells(finding: Finding, several: bool) -> Sequence[str]:
 
 
 def bad(report: AuditReport) -> list[Finding]:
-    """What did not hold, the worst first."""
+    """The findings that are not harmless, the worst first."""
     order = list(Verdict)
     found = [finding for finding in report.findings if not finding.verdict.harmless]
     return sorted(found, key=lambda finding: -order.index(finding.verdict))
 
 
 def sentences(report: AuditReport) -> Iterator[str]:
-    """What was audited, and what it comes to."""
+    """What was audited, and the overall result, in sentences."""
     yield f"Audited {report.evaluator}, called with {report.takes}."
     found = bad(report)
     exploits = attacks_of(finding for finding in found if finding.verdict is Verdict.EXPLOITABLE)
@@ -105,29 +105,29 @@ def sentences(report: AuditReport) -> Iterator[str]:
     elif found:
         finders = len(attacks_of(found))
         gains = "a blind system gains a little" if little else "no blind system gains from it"
-        what = f"{finders} of {attacks} found something" if finders else "random embeddings show something"
+        what = f"{finders} of {attacks} found a problem" if finders else "random embeddings show a problem"
         yield f"Not held: {what}, though {gains}."
     else:
-        yield f"Held: no blind system gains, and nothing changes that must not, in {attacks}."
+        yield f"Held: in {attacks}, no blind system gains, and nothing changes that must not change."
     if not exploits and report.power and any(finding.deviations is not None for finding in report.findings):
         yield f"With {sizes(report)}, {powers(report)} would hardly have been missed."
     if any(finding.random_mean is not None for finding in report.findings):
-        yield "After ± stands the standard deviation of one random embedding."
+        yield "The number after ± is the standard deviation of one random embedding."
 
 
 def attacks_of(findings: Iterable[Finding]) -> set[str]:
-    """The attacks that findings are on; random embeddings are none."""
+    """The names of the attacks that findings are about; random embeddings are not an attack."""
     return {finding.attack for finding in findings} - {BASELINE}
 
 
 def sizes(report: AuditReport) -> str:
-    """How much data there was."""
+    """The numbers of items and queries, in words."""
     same = report.items == report.queries
     return count(report.items, "item") + (" and as many queries" if same else f" and {report.queries} queries")
 
 
 def powers(report: AuditReport) -> str:
-    """The least gain that would have been seen, of each measure."""
+    """The gain that would hardly have been missed, for each measure, in words."""
     gains = [f"above {gain:.2g}" for gain in report.power.values()]
     if len(gains) > 1:
         gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
@@ -135,5 +135,5 @@ def powers(report: AuditReport) -> str:
 
 
 def filled(text: str, width: int) -> str:
-    """A paragraph, whose longest words, such as paths, stay whole."""
+    """The text wrapped as a paragraph; long words such as paths are not broken."""
     return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)

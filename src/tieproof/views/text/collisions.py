@@ -1,4 +1,4 @@
-"""Collisions as text: a table of ranks, and what was found."""
+"""Collisions as text: a table by rank, and sentences on the collisions."""
 
 from collections.abc import Iterator
 
@@ -6,13 +6,14 @@ from tieproof.results.collisions import Collisions, RankRange
 from tieproof.views.text.parts import NARROWEST, WIDTH, Row, count, paragraph, place, table
 
 TIES, AMBIGUOUS, AP_WIDTH = "ties", "ambiguous", "width of AP"
+EXACTLY = "they are at exactly the same distance"
 
 
 def render(found: Collisions, width: int | None = None, color: bool = False) -> str:
-    """A row for each range of ranks and one for all, and under them what was found.
+    """A table with a row for each range of ranks and one for all, then sentences on the collisions.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
 
     >>> import tieproof as tp
     >>> print(render(tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")))
@@ -23,13 +24,13 @@ def render(found: Collisions, width: int | None = None, color: bool = False) -> 
     <BLANKLINE>
     all        2          1       0.1250
     <BLANKLINE>
-    Looked at 4 queries, leave-one-out among 4 items of 1 dimension, under euclidean
+    Examined 4 queries, leave-one-out among 4 items of 1 dimension, under euclidean
     distance.
-    Neighbours collide at exactly the same distance: 2 pairs in the rankings of 2
-    queries, and the largest tie holds 2 items.
+    Neighbours in a ranking collide if they are at exactly the same distance. The
+    rankings of 2 queries have 2 such pairs, and the largest tie holds 2 items.
     1 of 4 queries holds an ambiguous tie, which mixes relevant and other items.
-    AP is anywhere in an interval of 0.1250, to which the tie of query 0 at ranks 1
-    to 2 (1 of 2 relevant) adds most.
+    Ties leave AP open by 0.1250. The tie of query 0 at ranks 1 to 2 (1 of 2
+    relevant) contributes most to that.
     """
     width = max(width or WIDTH, NARROWEST)
     header, sections = by_rank(found)
@@ -48,7 +49,7 @@ def by_rank(found: Collisions) -> tuple[Row, list[list[Row]]]:
 
 
 def row(name: str, ties: int, ambiguous: int, ap_width: float, labelled: bool) -> tuple[str, ...]:
-    """A row of the table."""
+    """The row of a range of ranks."""
     return (name, f"{ties:,}", f"{ambiguous:,}", f"{ap_width:.4f}")[: 4 if labelled else 2]
 
 
@@ -58,29 +59,29 @@ def ranks(each: RankRange) -> str:
 
 
 def sentences(found: Collisions) -> Iterator[str]:
-    """What was looked at, what collides, and what that costs."""
+    """Sentences on the data, the collisions and their cost."""
     setting, skipped = found.setting, len(found.skipped)
     queries = count(setting.queries, "query")
     queries = f"{len(found.query_ids):,} of {queries}" if skipped else queries
-    yield f"Looked at {queries}{place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)}."
+    yield f"Examined {queries}{place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)}."
     if skipped:
         yield f"Left out: {count(skipped, 'query')}, with no relevant item."
-    rule = f"closer than {setting.epsilon:g} to each other" if setting.epsilon else "at exactly the same distance"
+    rule = f"their distances differ by less than {setting.epsilon:g}" if setting.epsilon else EXACTLY
     if not found.ties:
-        yield f"Neighbours collide {rule}: there are none."
+        yield f"Neighbours in a ranking collide if {rule}. There are no such neighbours."
         return
     with_ties = count(int((found.per_query["ties"] > 0).sum()), "query")
     largest = count(int(found.per_query["largest_tie"].max()), "item")
     yield (
-        f"Neighbours collide {rule}: {count(found.pairs, 'pair')} in the rankings of {with_ties}, and the largest "
-        f"tie holds {largest}."
+        f"Neighbours in a ranking collide if {rule}. The rankings of {with_ties} have "
+        f"{count(found.pairs, 'such pair')}, and the largest tie holds {largest}."
     )
     if setting.labelled:
         yield from about_ambiguous_ties(found)
 
 
 def about_ambiguous_ties(found: Collisions) -> Iterator[str]:
-    """How many queries hold one, and which costs most."""
+    """Sentences on how many queries hold an ambiguous tie, and on the tie that costs most."""
     touched = int((found.per_query["ambiguous_ties"] > 0).sum())
     verb = "holds" if touched == 1 else "hold"
     yield (
@@ -90,6 +91,6 @@ def about_ambiguous_ties(found: Collisions) -> Iterator[str]:
     if found.widest:
         tie = found.widest[0]
         yield (
-            f"AP is anywhere in an interval of {found.ap_width:.4f}, to which the tie of query {tie.query} at ranks "
-            f"{tie.k + 1:,} to {tie.k + tie.l:,} ({tie.m:,} of {tie.l:,} relevant) adds most."
+            f"Ties leave AP open by {found.ap_width:.4f}. The tie of query {tie.query} at ranks {tie.k + 1:,} to "
+            f"{tie.k + tie.l:,} ({tie.m:,} of {tie.l:,} relevant) contributes most to that."
         )

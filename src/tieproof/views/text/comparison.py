@@ -1,4 +1,4 @@
-"""A comparison as text: every difference with what ties and what queries leave open, and what it comes to."""
+"""A comparison as text: every difference with its two intervals, over ties and over queries, and its verdict."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,27 +12,27 @@ from tieproof.views.printable import printable
 from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, percent
 
 COLUMNS = (8, 18, 18, 7, 7)
-"""How wide those of the numbers are."""
+"""The widths of the columns of numbers."""
 
 SMALLEST = 0.0001
-"""Of p-values that are shown as they are."""
+"""The smallest p-value that is shown as a number."""
 
 TESTS = {
-    "sign-flip": f"the paired sign-flip test (exact for up to {MOST_EXACT} queries that differ, else by {FLIPS:,} "
-    "random flips from a fixed seed)",
+    "sign-flip": f"the paired sign-flip test (exact for up to {MOST_EXACT} queries that differ, otherwise with "
+    f"{FLIPS:,} random flips from a fixed seed)",
     "t": "Student's paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
-    "tukey": f"the randomised Tukey test, of all pairs at once (by {DEALS:,} random deals from a fixed seed)",
+    "tukey": f"the randomised Tukey test of all pairs at once (with {DEALS:,} random deals from a fixed seed)",
 }
 
 CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr": "Benjamini and Hochberg"}
 
 
 def render(found: Comparison, width: int | None = None, color: bool = False) -> str:
-    """For each measure and pair the verdict and the numbers that it rests on, and under them what these mean.
+    """The verdict on each pair in each measure, with the numbers that it is based on, and their meaning.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
 
     >>> import numpy as np
     >>> import tieproof as tp
@@ -47,16 +47,16 @@ def render(found: Comparison, width: int | None = None, color: bool = False) -> 
      +0.4952  +0.0000 to +0.6562  +0.2476 to +0.6603   0.0312   1.0000
     <BLANKLINE>
     Compared 2 systems on 8 queries.
-    'expected' is the difference of the means when ties are broken at random; 'ties'
-    is what it can be over all orderings of tied items, those of each system
-    independent of the other's.
+    'expected' is the difference of the means if ties are broken at random; 'ties'
+    is its range over all orderings of tied items, where the orderings of the two
+    systems are independent.
     'queries 95%' is the confidence interval of the expected difference over the
-    choice of queries: by the bootstrap (BCa), with 9,999 resamples from a fixed
+    choice of queries, by the bootstrap (BCa) with 9,999 resamples from a fixed
     seed.
     'p' is by the paired sign-flip test (exact for up to 32 queries that differ,
-    else by 99,999 random flips from a fixed seed), corrected by Holm for 1 pair; 'p
-    lower' is the same where all ties are broken against the system that is ahead
-    and for the other one.
+    otherwise with 99,999 random flips from a fixed seed), corrected by Holm for 1
+    pair; 'p lower' is the p-value if all ties are broken against the system that is
+    ahead and in favour of the other one.
     Better in expectation: the choice of queries is unlikely to explain the
     difference where ties are broken at random; whoever breaks them otherwise may
     see no difference.
@@ -91,7 +91,7 @@ def numbers_line(words: Sequence[str]) -> str:
 
 
 def p_value(value: float) -> str:
-    """A p-value in four decimals, of which none is 0.
+    """A p-value with four decimals, never shown as 0.
 
     >>> p_value(0.03125), p_value(0.00001)
     ('0.0312', '<0.0001')
@@ -100,7 +100,7 @@ def p_value(value: float) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """Two ends.
+    """The two ends of an interval.
 
     >>> between(-0.25, 0.5)
     '-0.2500 to +0.5000'
@@ -109,30 +109,30 @@ def between(low: float, high: float) -> str:
 
 
 def in_words(found: Difference) -> str:
-    """The verdict, and on how many queries the first system was ahead, and behind."""
+    """The verdict, and the numbers of queries that the first system won, lost and drew."""
     verdict = found.verdict
     said = verdict.name if verdict.better is None else f"{verdict.better} is {verdict.name}"
     return f"{said}; won {found.wins:,}, lost {found.losses:,}, drawn {found.draws:,}"
 
 
 def sentences(found: Comparison) -> Iterator[str]:
-    """What was compared, and what the columns and the verdicts mean."""
+    """Sentences on what was compared, and on the meaning of the columns and verdicts."""
     which = f", each with {found.baseline}" if found.baseline is not None else ""
     yield f"Compared {count(len(found.systems), 'system')} on {count(found.queries, 'query')}{which}."
     yield (
-        "'expected' is the difference of the means when ties are broken at random; 'ties' is what it can be over all "
-        "orderings of tied items, those of each system independent of the other's."
+        "'expected' is the difference of the means if ties are broken at random; 'ties' is its range over all "
+        "orderings of tied items, where the orderings of the two systems are independent."
     )
     yield (
         f"'queries {percent(found.confidence)}' is the confidence interval of the expected difference over the "
-        f"choice of queries: by the bootstrap (BCa), with {RESAMPLES:,} resamples from a fixed seed."
+        f"choice of queries, by the bootstrap (BCa) with {RESAMPLES:,} resamples from a fixed seed."
     )
     corrected = ""
     if found.correction is not None:
         corrected = f", corrected by {CORRECTIONS[found.correction]} for {count(len(found.pairs), 'pair')}"
     yield (
-        f"'p' is by {TESTS[found.test]}{corrected}; 'p lower' is the same where all ties "
-        "are broken against the system that is ahead and for the other one."
+        f"'p' is by {TESTS[found.test]}{corrected}; 'p lower' is the p-value if all ties are broken against the "
+        "system that is ahead and in favour of the other one."
     )
     names = {found[a, b, measure].verdict.name for measure in found.measures for a, b in found.pairs}
     for rule in RULES:

@@ -1,16 +1,16 @@
-"""The error-versus-reject curves of a result as text: their areas, and what ties among confidences leave open."""
+"""The error-versus-reject curves of a result as text: their areas, and a sentence on ties among confidences."""
 
 from tieproof.results.results import Result
 from tieproof.views.text.parts import NUMBERS, count, numbers, paragraph, table
 
 MEANING = (
-    "An area is the mean error of the 1, 2, ... most confident queries, averaged over all these numbers of queries. "
+    "An area is the mean error of the n most confident queries, averaged over n = 1, 2, ... up to all queries. "
     "It is an error: the value to report is 'upper'."
 )
 
 
 def render(result: Result, width: int, color: bool) -> str:
-    """A table with the area of each measure, and what it means.
+    """A table with the area of each measure, and its meaning.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate([[1.0, 0.0]] * 3, [7, 7, 8], measures=["P@1"], confidence=[0.5, 0.5, 0.9])
@@ -19,8 +19,8 @@ def render(result: Result, width: int, color: bool) -> str:
     -------------------------------------------------
     1 - P@1         0.0000    0.5000  1.0000   0.3953
     <BLANKLINE>
-    An area is the mean error of the 1, 2, ... most confident queries, averaged over
-    all these numbers of queries. It is an error: the value to report is 'upper'.
+    An area is the mean error of the n most confident queries, averaged over n = 1,
+    2, ... up to all queries. It is an error: the value to report is 'upper'.
     There is 1 tie among confidences, and the largest holds 2 of 2 queries.
     """
     curves = {name: result.error_reject(name) for name in result.measures}

@@ -1,4 +1,4 @@
-"""A result on the disk: JSON of the means, a long table of every query, a picture; written whole or not at all."""
+"""Files of a result: JSON of the means, a long table of every query, or a picture; written whole or not at all."""
 
 import csv
 import os
@@ -20,28 +20,28 @@ from tieproof.whole_files import atomic_write
 
 
 class HasJson(Protocol):
-    """A result that gives itself as JSON."""
+    """A result that can be converted to JSON."""
 
     def to_json(self) -> str:
         """The result as a text in JSON."""
 
 
 Writer = Callable[[Any, Path], None]
-"""Writes a result to a path."""
+"""A function that writes a result to a path."""
 
 Formats = Mapping[str, Callable[[], Writer]]
-"""Extensions, and what makes the writer of each, or says which library is missing."""
+"""For each extension, a function that returns its writer, or raises MissingExtraError if a library is missing."""
 
 
 @contextmanager
 def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[[Any], None]]:
-    """Yield a function that writes a result to `path`, which appears, or is replaced, when the block ends.
+    """Yield a function that writes a result to `path`, which is created or replaced when the block ends.
 
-    Whatever is wrong with the place, the extension or the installed libraries is found before the block begins,
-    so that no long evaluation is lost. If the block raises anything, `path` stays as it was.
+    The path, the extension and the installed libraries are checked before the block begins, so that no long
+    evaluation is lost. If the block raises an exception, `path` is left unchanged.
 
-    Raises InputError where the extension is none of `formats` or the place cannot be written to, and
-    MissingExtraError where the format needs a library that is not installed.
+    Raises InputError if the extension is not in `formats` or the path cannot be written to, and MissingExtraError if
+    the format needs a library that is not installed.
 
     >>> import tempfile
     >>> import tieproof as tp
@@ -54,12 +54,12 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
     1,P@1,1.0,1.0,1.0,0.0
     """
     if not isinstance(path, str | os.PathLike):
-        raise InputError(f"A result is written to the path of a file, not to {type(path).__name__}.", "path")
+        raise InputError(f"path must be the path of a file, as text or Path, not {type(path).__name__}.", "path")
     extension = Path(path).suffix.lower()
     if extension not in formats:
         raise InputError(
             f"{os.fspath(path)} has the extension '{extension}', which cannot be written here. "
-            f"Known: {', '.join(formats)}."
+            f"Use one of: {', '.join(formats)}."
         )
     writer = formats[extension]()
     with atomic_write(path) as unfinished:
@@ -74,7 +74,7 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
 
 
 def json_writer() -> Writer:
-    """JSON: what `to_json` of any kind of result gives; of a `Result` the setting, the means and the ties."""
+    """The writer of JSON, by `to_json` of the result; for a `Result`, the setting, the means and the ties."""
 
     def write(result: HasJson, path: Path) -> None:
         path.write_text(result.to_json() + "\n", encoding="utf-8")
@@ -83,12 +83,12 @@ def json_writer() -> Writer:
 
 
 def record_writer() -> Writer:
-    """A record: everything of a result, as `Result.save` writes it."""
+    """The writer of a record, which has everything of a result, like `Result.save`."""
     return write_record
 
 
 def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
-    r"""Columns whose names are text in UTF-8, where half of a surrogate pair is written as in Python: \ud800.
+    r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800.
 
     >>> storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
     ['\x1b[1m, kept', '\\ud800']
@@ -101,7 +101,7 @@ def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def csv_writer() -> Writer:
-    """CSV with every float in full; `std` is the deviation over the orderings of a query's tied items."""
+    """The writer of CSV with floats in full; `std` is the deviation over the orderings of a query's tied items."""
 
     def write(result: Result, path: Path) -> None:
         columns = storable(result.columns())
@@ -114,7 +114,7 @@ def csv_writer() -> Writer:
 
 
 def parquet_writer() -> Writer:
-    """Parquet, by pyarrow."""
+    """The writer of Parquet, by pyarrow."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -128,7 +128,7 @@ def parquet_writer() -> Writer:
 
 
 def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
-    """The extensions of pictures, by matplotlib, that `draw` draws of a result into axes so many inches high."""
+    """The extensions of pictures by matplotlib; `draw` draws a result into axes, `height` returns their inches."""
 
     def picture_writer() -> Writer:
         style.matplotlib("Writing a picture")
@@ -144,7 +144,7 @@ def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) ->
 
 
 def late(file: str, function: str) -> Callable[..., Any]:
-    """A function of a file of pictures, which is imported when it is called."""
+    """A function of a module of pictures; the module is imported when the function is called."""
     return lambda *given: getattr(import_module(f"tieproof.views.pictures.{file}"), function)(*given)
 
 
@@ -155,7 +155,7 @@ PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
 
 RECORDS: Formats = {EXTENSION: record_writer}
-"""The extension of records, which `tieproof verify` evaluates again."""
+"""The extension of records, which `tieproof verify` checks."""
 
 PICTURES = pictures(late("measures", "plot_measures"), late("measures", "height"))
 """Extensions for the picture of all measures."""

@@ -1,4 +1,4 @@
-"""A judgment as text: the score in each measure with what leaves it open, and what there is to know beside it."""
+"""A judgment as text: the score in each measure with its uncertainties, and sentences on the system's answers."""
 
 from collections.abc import Iterator
 
@@ -9,17 +9,17 @@ HEADER = ("measure", "lower", "ties", "queries 95%", "runs")
 RIGHT = HEADER[1:]
 
 MEANING = (
-    "'lower' ranks: every tie is broken against the system. 'ties' is what the order of tied items leaves open, "
-    "'queries' what their choice leaves open (BCa bootstrap of the lower bounds), 'runs' from the smallest to the "
-    "largest lower bound."
+    "Systems are ranked by 'lower', for which every tie is broken against the system. 'ties' is the range over all "
+    "orderings of tied items, 'queries' the confidence interval over the choice of queries (BCa bootstrap of the "
+    "lower bounds), and 'runs' the range of the lower bounds over the runs."
 )
 
 
 def render(found: Judgment, width: int | None = None, color: bool = False) -> str:
-    """The table, and under it what was refused, what changed and what was not sealed.
+    """The table, then sentences on refused answers, changed answers, and what was not sealed.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
     """
     width = max(width or WIDTH, NARROWEST)
     rows = [row(measure, found[measure]) for measure in found.measures]
@@ -35,31 +35,35 @@ def row(measure: str, score: Score) -> Row:
 
 
 def sentences(found: Judgment) -> Iterator[str]:
-    """What was judged, then all that is to be known of the score."""
+    """Sentences on what was judged, and on what qualifies the score."""
     runs = count(len(found.results), "run")
-    yield f"{found.name} in '{found.title}': {runs}, each asked {count(found.questions, 'question')}. {MEANING}"
+    yield f"{found.name} in '{found.title}': {runs} with {count(found.questions, 'question')} each. {MEANING}"
     yield from about_answers(found)
     yield f"Sealed by {found.seal.by}." if found.seal.by != "nothing" else "Not sealed."
     yield from found.seal.not_sealed
-    yield f"Written: {found.log}, {', '.join(found.records)}."
+    yield f"Files written: {found.log}, {', '.join(found.records)}."
 
 
 def about_answers(found: Judgment) -> Iterator[str]:
-    """What was refused, run by run, and what was answered otherwise the second time."""
+    """Sentences on refused answers, and on answers that differed when asked again, for each run."""
     for number, (refused, repeats) in enumerate(zip(found.refused, found.repeats, strict=True), 1):
         which = f"Run {number}: " if len(found.results) > 1 else ""
         if refused:
             reasons = ", ".join(f"{many:,} {reason}" for reason, many in refused.items())
-            yield f"{which}{count(sum(refused.values()), 'answer')} refused: {reasons}. They count as farthest."
+            verb = "was" if sum(refused.values()) == 1 else "were"
+            yield (
+                f"{which}{count(sum(refused.values()), 'answer')} {verb} refused ({reasons}). Items with refused "
+                "answers are ranked last."
+            )
         if repeats.differ:
             yield (
-                f"{which}{repeats.differ:,} of {count(repeats.asked, 'question')} asked twice had another answer "
-                f"the second time, by up to {repeats.largest:.2g} of its length: it depends on order, batch, name or "
-                "chance."
+                f"{which}{repeats.differ:,} of {count(repeats.asked, 'question')} that were asked twice had another "
+                f"answer the second time; the largest difference was {repeats.largest:.2g} of the answer's length. "
+                "The answers depend on the order, the batch, the names or chance."
             )
     if not any(found.refused):
         yield "No answer was refused."
     if found.said:
-        yield f"It said, where it first failed: {found.said}"
+        yield f"The system's message at its first failure: {found.said}"
     if found.disqualified:
-        yield "By the rules of the competition it has no rank, since an answer was refused."
+        yield "By the rules of the competition, the system has no rank, because an answer was refused."

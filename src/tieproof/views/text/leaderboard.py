@@ -1,4 +1,4 @@
-"""A leaderboard as text: a row for each system, and under it what the ranks mean."""
+"""A leaderboard as text: a row for each system, and the meaning of the ranks."""
 
 from collections.abc import Iterator
 
@@ -10,10 +10,10 @@ RIGHT = ("rank", *HEADER[2:])
 
 
 def render(found: Leaderboard, width: int | None = None, color: bool = False) -> str:
-    """The table of all systems by the measure that ranks, and notes on some of them.
+    """The table of all systems by the measure that ranks them, and notes on some systems.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
     """
     width = max(width or WIDTH, NARROWEST)
     rows = [row(each, found.measure) for each in found.standings]
@@ -31,13 +31,13 @@ def row(standing: Standing, measure: str) -> Row:
 
 
 def sentences(found: Leaderboard) -> Iterator[str]:
-    """What ranks, what a shared rank means, and the notes."""
+    """Sentences on the ranking and on shared ranks, and the notes on systems."""
     systems, level = count(len(found.standings), "system"), percent(found.confidence)
     yield (
-        f"{systems} by {found.measure}, every tie broken against each. A rank is 1 + the number of systems that are "
-        "ahead: whose lower bound is larger by more than the choice of queries is likely to explain, at "
-        f"{level} for all pairs together (sign-flip test, Holm). Systems of one rank are in the order of their lower "
-        "bounds, which says nothing more."
+        f"{systems} by {found.measure}, with every tie broken against each system. A rank is 1 + the number of "
+        "systems that are ahead. A system is ahead if its lower bound is larger by more than the choice of queries "
+        f"is likely to explain, at {level} for all pairs together (sign-flip test, Holm). Systems of equal rank are "
+        "listed by their lower bounds, but these differences are not significant."
     )
     for standing in found.standings:
         if standing.notes:

@@ -1,4 +1,4 @@
-"""A result in lines, as `trec_eval -q` prints one: every query, then the means under the name `all`."""
+"""A result in lines, as `trec_eval -q` prints them: every query, then the means, under the name `all`."""
 
 from tieproof.results.results import Result
 from tieproof.views.printable import printable
@@ -10,9 +10,9 @@ MEAN = "all"
 def render(result: Result) -> str:
     r"""A line for each query and measure, then one for each mean.
 
-    A line has the three columns of trec_eval and nothing else, so that what reads its lines reads these: the measure,
-    the query, and with four decimals the value, here the lower bound, which is the score to report. Tabs separate
-    them.
+    A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
+    these lines: the measure, the query, and the value with four decimals. The value is the lower bound, which is the
+    score to report.
 
     >>> import tieproof as tp
     >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
@@ -30,5 +30,5 @@ def render(result: Result) -> str:
 
 
 def line(measure: str, query: object, value: float) -> str:
-    """A line in the widths of trec_eval."""
+    """A line with the column widths of trec_eval."""
     return f"{measure:<22}\t{printable(query)}\t{value:6.4f}"

@@ -1,4 +1,4 @@
-"""The registry of measures as text; docs/write_measures.py makes a page of it."""
+"""The registry of measures as text; docs/write_measures.py writes a page from it."""
 
 import re
 import textwrap
@@ -10,19 +10,19 @@ from tieproof.measures.elsewhere import by_spelling, is_settled, meanings, plain
 from tieproof.views.text.parts import NARROWEST, WIDTH
 
 LEGEND = (
-    "In the formulas k is the cutoff, r a rank, N the number of items that the query ranks and R the number of its "
-    "relevant ones; hits are the relevant items down to rank k, or all of them without a cutoff. What is in square "
-    "brackets may be left out; parameters show their defaults. A cutoff beyond the end of a ranking changes no "
-    "formula: there are no hits to come, and P@10 of five items still divides by 10."
+    "In the formulas, k is the cutoff, r a rank, N the number of items ranked for the query, and R the number of its "
+    "relevant items; hits are the relevant items at ranks up to k, or all relevant items without a cutoff. Text in "
+    "square brackets is optional; parameters are shown with their defaults. A cutoff beyond the end of a ranking "
+    "changes no formula: there are no further hits, and P@10 of five items still divides by 10."
 )
 
 LEGEND_OF_NAMES = (
-    "Names of other libraries are understood wherever a measure is named. Those marked with * mean different "
-    "measures in different libraries: write ours. One text may name several measures, with commas or blanks between "
-    "them, and several cutoffs: 'AP, nDCG@5,10'."
+    "Names of other libraries are accepted wherever a measure is named. Names marked with * mean different measures "
+    "in different libraries: use the names of tieproof instead. One text may name several measures, separated by "
+    "commas or spaces, and several cutoffs: 'AP, nDCG@5,10'."
 )
 
-LEGEND_OF_OTHERS = "Listed by other libraries, and not offered here, with what each is:"
+LEGEND_OF_OTHERS = "Measures of other libraries that tieproof does not compute, and what each of them is:"
 
 CUTOFFS = {"required": "@{}", "optional": "[@{}]", "none": ""}
 INDENT, LABELS = 4, 10
@@ -51,7 +51,7 @@ def spelling(definition: Definition) -> str:
 
 
 def explained(parameter: Parameter) -> str:
-    """What a parameter can be, and what it means.
+    """The values of a parameter, its default and its meaning, in words.
 
     >>> explained(REGISTRY["RBP"].parameters[0])
     'a number between 0 and 1, 0.8 by default: the probability of going on'
@@ -63,7 +63,7 @@ def explained(parameter: Parameter) -> str:
 
 
 def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
-    """What each library calls a measure, and what that is here; k stands for a cutoff, * for an ambiguous name.
+    """The names of a measure in each library, with the name here; k is a cutoff, and * marks an ambiguous name.
 
     >>> names_elsewhere(REGISTRY["RelP"])
     {'trec_eval': {'relative_P_k': 'RelP@k', 'relative_P.k': 'RelP@k'},
@@ -81,7 +81,7 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
 
 
 def not_offered() -> Iterator[tuple[str, str, str]]:
-    """Each library, names that it lists, and what these are; measures that tieproof does not compute.
+    """The measures that tieproof does not compute: the library, its names for them, and what they are.
 
     >>> [(library, names) for library, names, reason in not_offered() if reason == "a number of hits, not a share"]
     [('ranx', 'hits, hits@k')]
@@ -92,7 +92,7 @@ def not_offered() -> Iterator[tuple[str, str, str]]:
 
 
 def render(definitions: Sequence[Definition], width: int | None = None, color: bool = False) -> str:
-    """Sections on measures: meaning, formula, parameters, source, and what others call them.
+    """Sections on measures: meaning, formula, parameters, source, and names in other libraries.
 
     >>> print(render(find(["RBP"])))  # doctest: +ELLIPSIS
     RBP(p=0.8)[@k]
@@ -105,7 +105,7 @@ def render(definitions: Sequence[Definition], width: int | None = None, color: b
         names     ranx: rbp.k is RBP(p=0.k)
                   ir_measures: RBP(rel=1) is RBP
     <BLANKLINE>
-    In the formulas k is the cutoff...
+    In the formulas, k is the cutoff...
     """
     width = max(width or WIDTH, NARROWEST)
     sections = ["\n".join(section(definition, width, color)) for definition in definitions]
@@ -121,7 +121,7 @@ def render(definitions: Sequence[Definition], width: int | None = None, color: b
 
 
 def section(definition: Definition, width: int, color: bool) -> Iterator[str]:
-    """The lines on one measure."""
+    """The lines of the section on one measure."""
     heading = spelling(definition)
     yield f"\x1b[1m{heading}\x1b[0m" if color else heading
     yield filled(definition.meaning, width, " " * INDENT)
@@ -130,7 +130,7 @@ def section(definition: Definition, width: int, color: bool) -> Iterator[str]:
 
 
 def facts(definition: Definition) -> Iterator[tuple[str, str]]:
-    """What is known about a measure, each with its label; a label that is repeated is empty."""
+    """The facts about a measure, each with its label; a repeated label is empty."""
     yield "formula", definition.formula
     for parameter in definition.parameters:
         yield parameter.name, explained(parameter)
@@ -142,7 +142,7 @@ def facts(definition: Definition) -> Iterator[tuple[str, str]]:
 
 
 def filled(text: str, width: int, start: str) -> str:
-    """A text that begins with `start` and goes on below its end."""
+    """A wrapped text that begins with `start`, and whose further lines are indented by its length."""
     return textwrap.fill(
         text, width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False
     )

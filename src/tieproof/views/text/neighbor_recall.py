@@ -1,4 +1,4 @@
-"""The recall of an index as text: a table, what others count of the same lists, and what was looked at."""
+"""The recall of an index as text: a table, with the numbers of other definitions, and sentences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,16 +8,16 @@ from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, Row, count, dis
 HEADER = ("recall", *NUMBERS)
 
 MEANING = (
-    "'upper' is 1 where the found items hold k items than which no other is nearer; 'expected' and 'lower' are what "
-    "a list of ids says whose ties were broken arbitrarily, on average and at worst."
+    "'upper' is 1 if the found items include k items that no other item is nearer than; 'expected' and 'lower' are "
+    "the average and the worst recall by a list of ids in which ties were broken arbitrarily."
 )
 
 
 def render(found: NeighborRecall, width: int | None = None, color: bool = False) -> str:
-    """The table of all k, and under it what was looked at.
+    """The table of all k, then sentences on the lists that were compared.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
 
     >>> import tieproof as tp
     >>> truth = [[0, 1, 2, 3]], [[1.0, 2.0, 2.0, 5.0]]
@@ -36,9 +36,10 @@ def render(found: NeighborRecall, width: int | None = None, color: bool = False)
     ann-benchmarks largeepsilon            1.0000
     big-ann k-nn                           0.6667
     <BLANKLINE>
-    1 query, by lists of 4 true neighbours. 'upper' is 1 where the found items hold
-    k items than which no other is nearer; 'expected' and 'lower' are what a list of
-    ids says whose ties were broken arbitrarily, on average and at worst.
+    1 query, by lists of 4 true neighbours. 'upper' is 1 if the found items include
+    k items that no other item is nearer than; 'expected' and 'lower' are the
+    average and the worst recall by a list of ids in which ties were broken
+    arbitrarily.
     2 nearest: ties leave 1 query open.
     3 nearest: 1 place holds an item that its list has already.
     """
@@ -49,18 +50,18 @@ def render(found: NeighborRecall, width: int | None = None, color: bool = False)
 
 
 def shown(found: NeighborRecall) -> tuple[Row, Sequence[Sequence[Row]]]:
-    """The header, and the rows of each k: ours, and one number for each of the others."""
+    """The header, and the rows of each k: the recall, and one number for each other definition."""
     return HEADER, [rows(point) for point in found.points]
 
 
 def rows(point: RecallAtK) -> list[Row]:
-    """Our recall, and what others count, which is no interval and stands in the middle."""
+    """The recall, and the numbers of other definitions, which have no interval and are in the middle column."""
     others = [(name, "", f"{value:.4f}", "", "") for name, value in point.of_others.items()]
     return [(named(point), *numbers(point.recall)), *others]
 
 
 def named(point: RecallAtK) -> str:
-    """What is found among what.
+    """The name of a row: how many nearest items are sought, and among how many found items.
 
     >>> import tieproof as tp
     >>> named(tp.neighbor_recall([[0, 2, 2]], ([[0]], [[1.0]]), k=1, among=3).points[0])
@@ -70,7 +71,7 @@ def named(point: RecallAtK) -> str:
 
 
 def sentences(found: NeighborRecall) -> Iterator[str]:
-    """What was looked at and what the columns mean, then what was noticed at each k."""
+    """Sentences on the lists and the columns, then on what is notable at each k."""
     by = f"lists of {count(found.listed, 'true neighbour')}" if found.listed else distance_meant(found.truth)
     among = "" if found.listed or found.n_items is None else f" among {count(found.n_items, 'item')}"
     yield f"{count(found.queries, 'query')}, by {by}{among}. {MEANING}"
@@ -81,14 +82,14 @@ def sentences(found: NeighborRecall) -> Iterator[str]:
 
 
 def noticed_at(point: RecallAtK) -> Iterator[str]:
-    """What ties leave open, and what the lists hold that is no new item."""
+    """How many queries ties leave open, and which places of the lists hold no new item."""
     if point.left_open:
         yield f"ties leave {count(point.left_open, 'query')} open"
     cut_off = int(point.cut_off.sum())
     if cut_off:
         yield (
-            f"the tie at the last of the nearest reaches the end of {count(cut_off, 'true list')}, and may go on: "
-            "longer ones leave less open"
+            f"the last tie reaches the end of {count(cut_off, 'true list')} and may continue beyond it: longer lists "
+            "leave less open"
         )
     for places, what in ((point.duplicates, "an item that its list has already"), (point.padding, "no item")):
         held = int(places.sum())

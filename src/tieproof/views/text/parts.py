@@ -1,6 +1,6 @@
-"""What all texts are made of: tables, paragraphs, numbers, and the words for a distance.
+"""The parts of all texts: tables, paragraphs, numbers, and the words for a distance.
 
-Plain ASCII, so that they print wherever they are sent.
+They are plain ASCII, so that any terminal or file can show them.
 """
 
 import textwrap
@@ -13,31 +13,31 @@ from tieproof.ties import Estimate
 from tieproof.views.printable import printable
 
 WIDTH = 80
-"""Columns of the text where nobody says how many there are."""
+"""The default width of a text, in columns."""
 
 NARROWEST = 44
-"""Columns that the numbers need; a narrower terminal wraps them itself."""
+"""The smallest width, in columns, which the numbers need; a narrower terminal wraps the lines itself."""
 
 NUMBERS = ("lower", "expected", "upper", "tie std")
-"""The heads of the columns of an `Estimate`: its std is over the orderings of tied items, not over the queries."""
+"""The column headers of an `Estimate`; its std is over the orderings of tied items, not over the queries."""
 
 HEADLINE = "lower"
 
 RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
-"""Lines of a table, in the notation of rich.box: one under the header, and blanks between sections."""
+"""The lines of a table, in the notation of rich.box: one under the header, and blank lines between sections."""
 
 Row = Sequence[str]
 
 
 def numbers(estimate: Estimate[float]) -> Row:
-    """An estimate with four decimals."""
+    """The four values of an estimate, with four decimals."""
     return [f"{value:.4f}" for value in astuple(estimate)]
 
 
 def table(
     header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool, right: Sequence[str] = NUMBERS
 ) -> str:
-    """Sections of rows with a blank line between them, the columns with these names to the right."""
+    """A table of sections separated by blank lines; the columns named in `right` are aligned to the right."""
     from rich.box import Box
     from rich.console import Console
     from rich.table import Table
@@ -72,12 +72,12 @@ def table(
 
 
 def paragraph(text: str, width: int) -> str:
-    """A text in lines of so many columns, with nothing that a terminal would obey."""
+    """A text wrapped to a width, with control characters escaped."""
     return textwrap.fill(printable(text), width, break_on_hyphens=False)
 
 
 def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> str:
-    """Where queries were looked for, and under which distance: what follows their number."""
+    """The end of a sentence on queries: in which gallery, and by which distance, they were ranked."""
     known = DISTANCES.get(distance)
     items, size = count(gallery, "item"), count(dimensions, "bit" if known and known.bits else "dimension")
     among = f", leave-one-out among {items}" if leave_one_out else f" against a gallery of {items}"
@@ -85,7 +85,7 @@ def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> 
 
 
 def distance_meant(distance: str) -> str:
-    """A distance of ours, or that of a function, which may have the same name.
+    """The name of a known distance, or of a function's distance, which may have the same name.
 
     >>> distance_meant("cosine"), distance_meant("function cosine")
     ('cosine distance', 'the distance of the function cosine')
@@ -94,7 +94,7 @@ def distance_meant(distance: str) -> str:
 
 
 def percent(confidence: float) -> str:
-    """A share in per cent.
+    """A share as a percentage.
 
     >>> percent(0.95), percent(0.999)
     ('95%', '99.9%')
@@ -103,7 +103,7 @@ def percent(confidence: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things.
+    """A number with a noun in the singular or plural.
 
     >>> count(1, "query"), count(1797, "query"), count(2, "tie")
     ('1 query', '1,797 queries', '2 ties')

@@ -7,10 +7,10 @@ HEADER = ("items within the radius", "over all", "mean of queries")
 
 
 def render(found: RangeRecall, width: int | None = None, color: bool = False) -> str:
-    """A row for ours and one for big-ann-benchmarks', and what was counted.
+    """A table with the recall and that of big-ann-benchmarks, and a sentence on what was counted.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
 
     >>> import tieproof as tp
     >>> print(render(tp.range_recall(([0, 2, 2], [7, 7]), ([0, 2, 3], [7, 9, 4]))))
@@ -19,8 +19,8 @@ def render(found: RangeRecall, width: int | None = None, color: bool = False) ->
     recall                     0.3333           0.2500
     big-ann recall             0.6667           0.5000
     <BLANKLINE>
-    Of 3 true items of 2 queries 1 was found, among 1 different item; 1 place holds
-    an item that its list has already, which counts once.
+    Of 3 true items of 2 queries, 1 was found, among 1 different item; 1 place holds
+    an item that its list has already and that counts only once.
     """
     width = max(width or WIDTH, NARROWEST)
     theirs = [f"{value:.4f}" for value in found.of_others.values()]
@@ -29,15 +29,15 @@ def render(found: RangeRecall, width: int | None = None, color: bool = False) ->
 
 
 def said(found: RangeRecall) -> str:
-    """What was counted."""
+    """The sentence on what was counted."""
     hits, repeated = int(found.hits.sum()), int(found.repeated.sum())
     text = (
-        f"Of {count(int(found.true.sum()), 'true item')} of {count(len(found.true), 'query')} {hits:,} "
+        f"Of {count(int(found.true.sum()), 'true item')} of {count(len(found.true), 'query')}, {hits:,} "
         f"{'was' if hits == 1 else 'were'} found, among {count(int(found.found.sum()), 'different item')}"
     )
     if repeated:
         text += (
-            f"; {count(repeated, 'place')} {'holds' if repeated == 1 else 'hold'} an item that its list has already, "
-            "which counts once"
+            f"; {count(repeated, 'place')} {'holds' if repeated == 1 else 'hold'} an item that its list has already "
+            "and that counts only once"
         )
     return f"{text}."

@@ -1,4 +1,4 @@
-"""Error rates as text: a table, and what was counted."""
+"""Error rates as text: a table, and sentences on the pairs that were counted."""
 
 from collections.abc import Iterator
 
@@ -8,18 +8,18 @@ from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, Row, distance_m
 HEADER = ("FMR", "threshold", *NUMBERS)
 
 MEANINGS = {
-    "linear": "A threshold lies between two distances of other pairs, as numpy.quantile puts it; FNMR is the share "
-    "of relevant pairs at or beyond it.",
-    "exact": "A threshold is the distance of another pair. FNMR is the share of relevant pairs behind that pair, "
-    "over all orderings of the pairs at exactly the same distance. It is an error: the value to report is 'upper'.",
+    "linear": "A threshold is interpolated between two distances of non-relevant pairs, as by numpy.quantile; FNMR "
+    "is the share of relevant pairs at or beyond the threshold.",
+    "exact": "A threshold is the distance of a non-relevant pair. FNMR is the share of relevant pairs that come "
+    "after that pair, over all orderings of pairs at exactly the same distance. It is an error: report 'upper'.",
 }
 
 
 def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> str:
-    """The table of all rates, and under it what was counted and what it means.
+    """The table of all rates, then sentences on what was counted and what the rates mean.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
 
     >>> import tieproof as tp
     >>> print(render(tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")))
@@ -28,9 +28,9 @@ def render(rates: ErrorRates, width: int | None = None, color: bool = False) -> 
     0.1  2          0.2500    0.5000  0.7500   0.2041
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs by the given distances.
-    A threshold is the distance of another pair. FNMR is the share of relevant pairs
-    behind that pair, over all orderings of the pairs at exactly the same distance.
-    It is an error: the value to report is 'upper'.
+    A threshold is the distance of a non-relevant pair. FNMR is the share of
+    relevant pairs that come after that pair, over all orderings of pairs at exactly
+    the same distance. It is an error: report 'upper'.
     """
     width = max(width or WIDTH, NARROWEST)
     paragraphs = [paragraph(text, width) for text in sentences(rates)]

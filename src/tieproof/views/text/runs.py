@@ -1,4 +1,4 @@
-"""What a result says of a run: how many of the judged queries it leaves out."""
+"""The sentence on how many judged queries a run leaves out."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tieproof.results.results import Result
 
 
 def about_run(result: Result) -> Iterator[str]:
-    """How many of the judged queries the run leaves out, and what becomes of them; nothing where it answers all.
+    """How many judged queries the run leaves out, and what they count as; no sentence if it answers all.
 
     >>> import tieproof as tp
     >>> qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 0.5}}
@@ -22,6 +22,6 @@ def about_run(result: Result) -> Iterator[str]:
     judged = result.setting.queries - len(result.skipped.get(NOT_JUDGED, ()))
     zeros = int((np.isin(absent, result.query_ids) & ~np.isin(absent, result.empty_ids)).sum())
     whole = "it" if zeros == 1 else "they"
-    which = whole if zeros == len(absent) else f"{zeros:,} of them"
+    which = whole if zeros == len(absent) else f"{zeros:,} of these"
     becomes = f"; {which} {'counts' if zeros == 1 else 'count'} as 0" if zeros else ""
     yield f"The run has no document for {len(absent):,} of {judged:,} judged queries{becomes}."

@@ -1,4 +1,4 @@
-"""What results look like where Python shows them in one line: their `repr`."""
+"""The `repr` of results, in one line each."""
 
 from tieproof.results.collisions import Collisions
 from tieproof.results.comparison import Comparison
@@ -10,7 +10,7 @@ from tieproof.views.printable import printable
 from tieproof.views.text.parts import count
 
 MOST = 3
-"""Measures of a result, and systems of a comparison, that are shown."""
+"""The most measures of a result, and systems of a comparison, that are shown."""
 
 
 def result_in_short(result: Result) -> str:
@@ -20,13 +20,13 @@ def result_in_short(result: Result) -> str:
 
 
 def collisions_in_short(found: Collisions) -> str:
-    """How many ties there are, and what they cost."""
+    """The number of ties, and their cost."""
     cost = f", {found.ambiguous_ties:,} ambiguous, AP {found.ap_width:.4f} wide" if found.setting.labelled else ""
     return f"<Collisions of {count(len(found.query_ids), 'query')}: {count(found.ties, 'tie')}{cost}>"
 
 
 def comparison_in_short(found: Comparison) -> str:
-    """What was compared, and how many differences there are of each verdict."""
+    """The systems, and the number of differences with each verdict."""
     verdicts = [found[a, b, measure].verdict.name for measure in found.measures for a, b in found.pairs]
     counts = ", ".join(f"{verdicts.count(name):,} {name}" for name in dict.fromkeys(verdicts))
     systems = ", ".join(map(printable, found.systems[:MOST])) + more_than(len(found.systems))
@@ -46,13 +46,13 @@ def neighbor_recall_in_short(found: NeighborRecall) -> str:
 
 
 def range_recall_in_short(found: RangeRecall) -> str:
-    """The recall over all items, and the mean of the queries."""
+    """The recall over all items, and the mean over queries."""
     means = f"{found.recall:.4f} overall, {found.mean_recall:.4f} on average"
     return f"<RangeRecall of {count(len(found.true), 'query')}: {means}>"
 
 
 def more_than(there: int) -> str:
-    """How many there are beside those that are shown.
+    """How many more there are than those shown.
 
     >>> more_than(5), more_than(3)
     (' and 2 more', '')

@@ -1,4 +1,4 @@
-"""A result as text: a table, and what was evaluated in whole sentences."""
+"""A result as text: a table, and sentences on what was evaluated and what ties do."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,14 +24,14 @@ from tieproof.views.text.runs import about_run
 from tieproof.views.worst_and_best import EACH, MOST, worst_and_best
 
 ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
-"""What the column of categories says of the mean."""
+"""The text for the mean in the column of categories."""
 
 
 def render(result: Result, width: int | None = None, color: bool = False) -> str:
-    """The table of all measures, and under it what was evaluated, what was left out and what ties do.
+    """The table of all measures, then sentences on what was evaluated, what was left out and what ties do.
 
-    width : columns to keep to, 80 where it is None
-    color : with the escape sequences of a terminal
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
 
     >>> import tieproof as tp
     >>> print(render(tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])))
@@ -44,7 +44,7 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     Left out: 1 query, with no relevant item.
     2 of 2 queries hold an ambiguous tie, which mixes relevant and other items.
     There are 2 ambiguous ties, and the largest tie holds 2 items.
-    The score is 'lower': whatever the order of tied items, it is no less.
+    The score to report is 'lower': no ordering of the tied items gives less.
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
     width = max(width or WIDTH, NARROWEST)
@@ -58,13 +58,13 @@ Table = tuple[Row, Sequence[Sequence[Row]]]
 
 
 def shown(result: Result) -> Table:
-    """The table of a result, by its categories where there are some, with intervals over queries where asked for."""
+    """The table of a result, by category if it has categories, and with intervals over queries if requested."""
     head, sections = by_category(result) if result.categories else whole(result)
     return (head, sections) if result.ci is None else uncertainty.with_intervals(result, head, sections)
 
 
 def numbers_shown(result: Result) -> Row:
-    """The names of its columns that stand to the right."""
+    """The names of the columns that are aligned to the right."""
     return [*NUMBERS, *shown(result)[0][-1:]]
 
 
@@ -81,12 +81,12 @@ def whole(result: Result) -> Table:
 
 
 def by_category(result: Result) -> Table:
-    """A section for each measure, with the mean and a row for each category that is shown."""
+    """A section for each measure, with a row for the mean and one for each category that is shown."""
     return ("measure", "category", *NUMBERS), [section(result, measure) for measure in result.measures]
 
 
 def section(result: Result, measure: str) -> Sequence[Row]:
-    """The mean of a measure and its categories; of too many the worst and the best."""
+    """The rows of a measure: its mean and its categories, or the worst and best of them if there are too many."""
     first, between, last = worst_and_best(result, measure)
 
     def row(name: str, mean: Estimate[float]) -> Row:
@@ -115,16 +115,16 @@ def about_categories(result: Result) -> Iterator[str]:
         yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
     if known > MOST:
         yield (
-            f"Of {count(known, 'category')} the {EACH} with the lowest and the {EACH} with the highest '{HEADLINE}' "
-            "are shown; the JSON of the result has each."
+            f"Of {count(known, 'category')}, the {EACH} with the lowest and the {EACH} with the highest '{HEADLINE}' "
+            "are shown; the JSON of the result has all of them."
         )
     if left_out:
         verb = "has" if left_out == 1 else "have"
-        yield f"{count(left_out, 'further category')} {verb} no query with a relevant item, and no mean."
+        yield f"{count(left_out, 'further category')} {verb} no query with a relevant item, and so no mean."
 
 
 def about_left_out(result: Result) -> Iterator[str]:
-    """Which queries no mean includes, and what those with nothing relevant count as if they are included."""
+    """The queries that are left out of all means, and the value of included queries without relevant items."""
     skipped = result.skipped
     for reason, ids in skipped.items():
         yield f"Left out: {count(len(ids), 'query')}, with {reason}."
@@ -134,7 +134,7 @@ def about_left_out(result: Result) -> Iterator[str]:
 
 
 def evaluated(result: Result) -> str:
-    """Queries, gallery and distance."""
+    """The queries, the gallery and the distance, in words."""
     setting = result.setting
     left_out = sum(map(len, result.skipped.values()))
     queries = count(setting.queries, "query")
@@ -151,7 +151,7 @@ def evaluated(result: Result) -> str:
 
 
 def about_ties(result: Result) -> Iterator[str]:
-    """How many ties there are, whether they matter, and whether they may go on where lists were cut off."""
+    """Sentences on ties: how many there are, whether they matter, and whether cut-off lists may end in a tie."""
     ties = result.ties
     yield about_ambiguous_ties(result) if ties.ambiguous_ties else about_harmless_ties(result)
     if result.search is not None:
@@ -159,20 +159,20 @@ def about_ties(result: Result) -> Iterator[str]:
     elif ties.queries_with_open_last_tie:
         yield about_open_ties(result)
     if ties.ambiguous_ties or ties.queries_with_open_last_tie:
-        yield f"The score is '{HEADLINE}': whatever the order of tied items, it is no less."
+        yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
 
 
 def about_harmless_ties(result: Result) -> str:
-    """That no tie mixes relevant and other items."""
+    """The sentence for results in which no tie mixes relevant and other items."""
     ties = result.ties
-    harmless = {0: "", 1: " The one tie holds relevant items only."}
-    several = f" The {count(ties.ties, 'tie')} hold relevant items only."
+    harmless = {0: "", 1: " The only tie holds only relevant items."}
+    several = f" The {count(ties.ties, 'tie')} hold only relevant items."
     where = " within a list" if ties.queries_with_open_last_tie else ""
     return f"No tie{where} changes any score: all orderings agree.{harmless.get(ties.ties, several)}"
 
 
 def about_ambiguous_ties(result: Result) -> str:
-    """How many ties mix relevant and other items."""
+    """The sentence on how many ties mix relevant and other items."""
     ties = result.ties
     touched = ties.queries_with_ambiguous_ties
     hold = "holds" if touched == 1 else "hold"
@@ -184,18 +184,18 @@ def about_ambiguous_ties(result: Result) -> str:
 
 
 def about_open_ties(result: Result) -> str:
-    """How many lists were cut off where a tie may go on."""
+    """The sentence on how many lists were cut off within a possible tie."""
     open_ends = result.ties.queries_with_open_last_tie
     have = "has" if open_ends == 1 else "have"
     return (
-        f"{open_ends:,} of {count(result.ties.queries, 'query')} {have} a list that was cut off, and its last tie "
-        "may go on beyond the end: 'lower' and 'upper' cover every way of going on, 'expected' and 'tie std' are "
-        "those of the list as given."
+        f"{open_ends:,} of {count(result.ties.queries, 'query')} {have} a list that was cut off and whose last tie "
+        "may continue beyond its end: 'lower' and 'upper' cover every possible continuation; 'expected' and "
+        "'tie std' are computed from the list as given."
     )
 
 
 def about_zeros(result: Result) -> str:
-    """What zero vectors mean."""
+    """The sentence on zero vectors."""
     zeros = result.ties.zero_vectors
     subject = f"{count(zeros, 'vector')} {'is' if zeros == 1 else 'are'} all zero"
     if result.setting.distance != "cosine":

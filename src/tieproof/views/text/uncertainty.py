@@ -1,4 +1,4 @@
-"""What the choice of queries leaves open, beside what ties leave open: a column of intervals, and what it means."""
+"""The uncertainty from the choice of queries, as opposed to ties: a column of intervals, and sentences on it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,9 +9,10 @@ Sections = Sequence[Sequence[Row]]
 
 
 def with_intervals(result: Result, head: Row, sections: Sections) -> tuple[Row, Sections]:
-    """The head and the sections of a table, one for each measure or all measures in one, with another column.
+    """The header and the sections of a table with one more column, the confidence intervals over queries.
 
-    The mean over all queries has its interval; those over single categories have none.
+    A table has a section for each measure, or one section for all measures. Only the mean over all queries has an
+    interval; the means over single categories have none.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
@@ -33,14 +34,17 @@ def with_intervals(result: Result, head: Row, sections: Sections) -> tuple[Row, 
 
 
 def sentences(result: Result) -> Iterator[str]:
-    """Which uncertainty is whose."""
+    """Sentences on the two uncertainties, from ties and from the choice of queries."""
     from tieproof.statistics.bootstrap import RESAMPLES
 
     assert result.ci is not None
     within = ", each category's within itself" if result.setting.average == "macro" else ""
-    yield "What ties leave open is between 'lower' and 'upper', with 'tie std' where they are broken at random."
     yield (
-        f"What the choice of queries leaves open is 'queries {percent(result.ci)}', the confidence interval of "
-        f"'{HEADLINE}': by the bootstrap (BCa) of the queries{within}, with {RESAMPLES:,} resamples from a fixed "
+        "Uncertainty from ties: 'lower' to 'upper', and 'tie std', the standard deviation if ties are broken at "
+        "random."
+    )
+    yield (
+        f"Uncertainty from the choice of queries: 'queries {percent(result.ci)}', the confidence interval of "
+        f"'{HEADLINE}', by the bootstrap (BCa) of the queries{within}, with {RESAMPLES:,} resamples from a fixed "
         "seed."
     )

@@ -1,4 +1,4 @@
-"""What a verification found, as sentences."""
+"""The result of a verification, as sentences."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ AGREES = {True: "Every bit agrees.", False: "The record does not agree with what
 
 
 def render(found: Verification, width: int | None = None, color: bool = False) -> str:
-    """The answer first, then what differs.
+    """The answer, then the differences.
 
     >>> render(Verification(True, True, True, (), "0.1.0", "0.1.0"))
     'Every bit agrees.'
@@ -18,12 +18,12 @@ def render(found: Verification, width: int | None = None, color: bool = False) -
 
 
 def sentences(found: Verification) -> Iterator[str]:
-    """The answer, how the queries were held together, what differs, and by which versions."""
+    """The answer, how the queries were matched, the differences, and the versions."""
     yield AGREES[found.agrees]
     if not found.same_order:
-        yield "The queries come in another order or under other names than in the record, and their values agree."
+        yield "The queries have another order or other names than in the record, but their values agree."
     yield from found.differences
     if found.differences and found.same_data:
         yield "The data is the same: the fingerprints agree."
     if found.record != found.evaluated:
-        yield f"The record is of tieproof {found.record}, and this is {found.evaluated}."
+        yield f"The record was written by tieproof {found.record}, but this is tieproof {found.evaluated}."

@@ -1,4 +1,4 @@
-"""The platforms whose bundles can be run: how each is known, and the tasks that are in it."""
+"""The platforms whose bundles can be run: how a bundle is recognised, and how its tasks are found."""
 
 import zipfile
 from collections.abc import Callable
@@ -14,9 +14,9 @@ ZIP = ".zip"
 
 
 class Platform(NamedTuple):
-    """A platform: the files by which its bundles are known, and what finds the tasks in one.
+    """A platform: the files by which its bundles are recognised, and the function that finds the tasks in a bundle.
 
-    tasks : (folder of the bundle, folder for what has to be unpacked) → its tasks
+    tasks : (folder of the bundle, folder for unpacked archives) → the tasks of the bundle
     """
 
     files: tuple[str, ...]
@@ -29,7 +29,7 @@ PLATFORMS = {
     "kaggle": Platform(("metric.py", "solution.csv"), kaggle.tasks),
     "grand-challenge": Platform(("Dockerfile", "evaluate.py"), grand_challenge.tasks),
 }
-"""By their names, as `tieproof.competition.new` takes them."""
+"""All platforms, by the names that `tieproof.competition.new` accepts."""
 
 
 def opened(bundle: Path, room: Path) -> tuple[str, Path]:
@@ -40,9 +40,9 @@ def opened(bundle: Path, room: Path) -> tuple[str, Path]:
         with reading(bundle, "a bundle (.zip)"), zipfile.ZipFile(bundle) as archive:
             archive.extractall(folder)
     if not folder.is_dir():
-        raise InputError(f"{bundle} is no folder or .zip of a bundle. Give the one that you would upload.", "bundle")
+        raise InputError(f"{bundle} is not a folder or .zip. Give the bundle that you would upload.", "bundle")
     for name, platform in PLATFORMS.items():
         if all((folder / file).is_file() for file in platform.files):
             return name, folder
     known = "; ".join(f"{' and '.join(platform.files)} ({name})" for name, platform in PLATFORMS.items())
-    raise InputError(f"{bundle} has none of the files by which bundles are known at its top: {known}.", "bundle")
+    raise InputError(f"{bundle} is not a bundle of a known platform; its top level needs {known}.", "bundle")

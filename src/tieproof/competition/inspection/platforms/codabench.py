@@ -26,23 +26,23 @@ OLD_NAMES = {
     "$tmp": "/app/output",
     "$predictions": "/app/input/res",
 }
-"""What commands of older bundles call the folders."""
+"""The names of folders in the commands of older bundles."""
 
 METADATA = ("metadata.yaml", "metadata")
 
 
 def tasks(bundle: Path, room: Path) -> list[Task]:
-    """The tasks of competition.yaml, under the name of the first phase that has each."""
+    """The tasks of competition.yaml, each with the name of the first phase that has it."""
     found = read_yaml(bundle / "competition.yaml")
     try:
         column = ranking(found)
         return [task_of(bundle, room, found, task, column) for task in found["tasks"]]
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise InputError(f"{bundle}/competition.yaml is not what Codabench reads: {error!r}.") from error
+        raise InputError(f"{bundle}/competition.yaml is not as Codabench expects it: {error!r}.") from error
 
 
 def ranking(found: dict[str, Any]) -> dict[str, Any]:
-    """The column that ranks."""
+    """The column by which submissions are ranked."""
     board = found["leaderboards"][0]
     columns = sorted(board["columns"], key=lambda column: column["index"])
     first = board.get("primary_index", 0)
@@ -50,7 +50,7 @@ def ranking(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def task_of(bundle: Path, room: Path, found: dict[str, Any], task: dict[str, Any], column: dict[str, Any]) -> Task:
-    """One task."""
+    """A task of competition.yaml."""
     index = task["index"]
     phases = [phase for phase in found["phases"] if index in phase["tasks"]]
     name = str(phases[0]["name"] if phases else task.get("name", index))
@@ -74,9 +74,9 @@ def task_of(bundle: Path, room: Path, found: dict[str, Any], task: dict[str, Any
 
 
 def unpacked(place: Path, folder: Path) -> Path:
-    """A folder of the bundle, or what an archive of it holds."""
+    """A folder of the bundle; an archive is unpacked into `folder`."""
     if not place.exists():
-        raise InputError(f"{place} is named in competition.yaml, and is not there.")
+        raise InputError(f"{place} is named in competition.yaml, but does not exist. Add it to the bundle.")
     if place.is_file() and zipfile.is_zipfile(place):
         with zipfile.ZipFile(place) as archive:
             archive.extractall(folder)
@@ -93,11 +93,11 @@ def command_of(program: Path) -> list[str]:
                 command = command.replace(old, new)
             if command:
                 return shlex.split(command)
-    raise InputError(f"{program} has no metadata.yaml with a command. Codabench would run nothing.")
+    raise InputError(f"{program} has no metadata.yaml with a command. Add it, or Codabench runs nothing.")
 
 
 def lay(program: Path, truth: Path | None, command: list[str], room: Path, submission: Path, place: str) -> Layout:
-    """The folders of a scoring run; an archive that was handed in as the file itself stays one."""
+    """The folders of a scoring run; an archive that was handed in as a file is not unpacked."""
     shutil.copytree(program, room / "program")
     shutil.copytree(submission, room / "input" / "res", copy_function=linked)
     if truth is not None:
@@ -109,12 +109,12 @@ def lay(program: Path, truth: Path | None, command: list[str], room: Path, submi
 
 
 def linked(source: str, target: str) -> None:
-    """Move a file; a giant one would take its size to copy."""
+    """Move a file, because copying a giant file would use its whole size."""
     shutil.move(source, target)
 
 
 def numbers(layout: Layout, out: str) -> Numbers:
-    """What the program wrote as scores: scores.json, or lines of scores.txt."""
+    """The scores that the program wrote, in scores.json or as lines of scores.txt."""
     output = layout.here("/app/output")
     written = output / "scores.json"
     if written.is_file():

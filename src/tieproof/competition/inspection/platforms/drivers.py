@@ -1,4 +1,4 @@
-"""What calls the functions of scripts for EvalAI and Kaggle, as the platforms do, in a process of its own."""
+"""Programs that call the functions of scripts for EvalAI and Kaggle as the platforms do, in a separate process."""
 
 EVALAI = """
 import importlib, json, sys
@@ -9,7 +9,7 @@ found = evaluate(truth, submission, codename, submission_metadata={})
 print()
 print(json.dumps(list(found["result"][0].values())[0], default=float))
 """
-"""evaluate(truth, submission, codename, submission_metadata=…) of the package challenge_1; prints what it returns."""
+"""Calls evaluate(truth, submission, codename, submission_metadata=…) of challenge_1; prints the answer."""
 
 KAGGLE = """
 import json, sys
@@ -21,7 +21,7 @@ solution = pd.read_csv(solution)
 try:
     submission = pd.read_csv(submission)
 except Exception as error:
-    sys.exit(f"Kaggle reads no table from the submission: {error}")
+    sys.exit(f"Kaggle cannot read the submission as a table: {error}")
 row_id = solution.columns[0]
 if "Usage" in solution.columns:
     others = set(solution[row_id][solution["Usage"] != usage])
@@ -31,9 +31,9 @@ found = namespace["score"](solution.copy(), submission.copy(), row_id)
 print()
 print(json.dumps({"score": float(found)}))
 """
-"""score(solution, submission, row_id) of the rows of one part; prints what it returns."""
+"""Calls score(solution, submission, row_id) for the rows of one part; prints the answer."""
 
 
 def last_line(out: str) -> str:
-    """What a driver printed last."""
+    """The last line that a driver printed."""
     return out.strip().rpartition("\n")[2]

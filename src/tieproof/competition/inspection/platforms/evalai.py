@@ -1,7 +1,7 @@
 """Bundles for EvalAI, run as its workers run them.
 
-As in the submission worker of https://github.com/Cloud-CV/EvalAI (commit 0f040392): the archive of the script is
-the package of the challenge, whose `evaluate` is called with paths of the truth and of the file that was handed in.
+As in the submission worker of https://github.com/Cloud-CV/EvalAI (commit 0f040392), the archive of the script becomes
+a package, whose `evaluate` is called with the paths of the truth and of the submitted file.
 """
 
 import json
@@ -44,17 +44,17 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
             for phase in found["challenge_phases"]
         ]
     except (KeyError, IndexError, TypeError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{config} is not what EvalAI reads: {error!r}.") from error
+        raise InputError(f"{config} is not as EvalAI expects it: {error!r}.") from error
 
 
 def sample_of(bundle: Path, codename: str) -> Path | None:
-    """The baseline that `new` writes."""
+    """The baseline that `new` writes; None if the bundle has none."""
     sample = bundle / f"baseline_{codename}"
     return sample if sample.is_dir() else None
 
 
 def lay(package: Path, truth: Path, codename: str, room: Path, submission: Path, place: str) -> Layout:
-    """The folders of a run; the file of the submission has a folder of its own."""
+    """The folders of a run; the submission is in a separate folder."""
     shutil.copytree(package, room / "packages" / "challenge_1")
     (room / "truth").mkdir()
     shutil.copyfile(truth, room / "truth" / truth.name)

@@ -1,4 +1,4 @@
-"""Bundles for Grand Challenge, run as in its container: /input/predictions.json to /output/metrics.json."""
+"""Bundles for Grand Challenge, run as in its container, from /input/predictions.json to /output/metrics.json."""
 
 import json
 import re
@@ -13,17 +13,17 @@ from tieproof.errors import InputError
 TRUTH = "/opt/ml/input/data/ground_truth"
 PLAIN = "ground_truth"
 OURS = "on_grand_challenge"
-"""What the program of a bundle calls that `new` has written."""
+"""The function that the program of a bundle calls if `new` made the bundle."""
 
 
 def tasks(bundle: Path, room: Path) -> list[Task]:
     """A task for each folder of ground truth."""
     truths = sorted(path for path in bundle.glob(f"{PLAIN}*") if path.is_dir())
     if not truths:
-        raise InputError(f"{bundle} has no folder {PLAIN} beside its Dockerfile. Put the truth there.")
+        raise InputError(f"{bundle} has no folder {PLAIN} next to its Dockerfile. Put the truth there.")
     within, command = entry_of((bundle / "Dockerfile").read_text(encoding="utf-8"))
     if OURS in (bundle / "evaluate.py").read_text(encoding="utf-8"):
-        command += ["/input", "/output", TRUTH]  # where they are elsewhere, too
+        command += ["/input", "/output", TRUTH]  # replaced by other folders if bubblewrap is missing
     else:
         refuse_fixed_names(bundle, ("/input", "/output", TRUTH))
     return [
@@ -49,18 +49,18 @@ def entry_of(dockerfile: str) -> tuple[str, list[str]]:
     folders = re.findall(r"^WORKDIR\s+(\S+)", dockerfile, re.MULTILINE)
     commands = re.findall(r"^(?:ENTRYPOINT|CMD)\s+(\[.*\])", dockerfile, re.MULTILINE)
     if not commands:
-        raise InputError('The Dockerfile has no ENTRYPOINT such as ["python", "evaluate.py"]. Write it so.')
+        raise InputError('The Dockerfile has no ENTRYPOINT such as ["python", "evaluate.py"]. Add one in this form.')
     return (folders or ["/opt/app"])[-1], json.loads(commands[0])
 
 
 def sample_of(bundle: Path, name: str) -> Path | None:
-    """What an algorithm might have written, where it is tried."""
+    """A sample of an algorithm's outputs, if the bundle has one."""
     places = (bundle / "test" / name / "input", bundle / "test" / "input")
     return next((place for place in places if (place / "predictions.json").is_file()), None)
 
 
 def key_of(bundle: Path) -> str | None:
-    """The number that ranks, where the settings of the phase are beside the container."""
+    """The name of the number by which submissions are ranked; None if the bundle has no settings of the phase."""
     path = bundle / "phase_settings.json"
     return str(json.loads(path.read_text(encoding="utf-8"))["score_jsonpath"]) if path.is_file() else None
 
@@ -81,5 +81,5 @@ def lay(
 
 
 def numbers(layout: Layout, out: str) -> Numbers:
-    """What is in metrics.json, by its path."""
+    """The numbers in metrics.json, by their path."""
     return as_numbers(json.loads((layout.here("/output") / "metrics.json").read_text(encoding="utf-8")))

@@ -15,7 +15,7 @@ METRIC, SUBMISSION = "/kaggle_metric", "/kaggle_submission"
 
 
 def tasks(bundle: Path, room: Path) -> list[Task]:
-    """The parts of the solution: Public and Private, or all of it."""
+    """One task for each part of the solution, Public and Private, or one for all of it."""
     with (bundle / "solution.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     usages = sorted({row["Usage"] for row in rows}, reverse=True) if rows and "Usage" in rows[0] else ["all"]
@@ -25,7 +25,7 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
 
 
 def lay(bundle: Path, usage: str, room: Path, submission: Path, place: str) -> Layout:
-    """The metric with the solution, and the submission."""
+    """The folders of a run: the metric with the solution, and the submission."""
     (room / "metric").mkdir()
     for name in ("metric.py", "solution.csv"):
         shutil.copyfile(bundle / name, room / "metric" / name)
@@ -37,5 +37,5 @@ def lay(bundle: Path, usage: str, room: Path, submission: Path, place: str) -> L
 
 
 def numbers(layout: Layout, out: str) -> Numbers:
-    """What the metric returned."""
+    """The number that the metric returned."""
     return as_numbers(json.loads(last_line(out)))

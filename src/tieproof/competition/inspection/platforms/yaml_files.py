@@ -1,4 +1,4 @@
-"""What is written in YAML, by the extra `competition`."""
+"""Reading YAML files, which needs the extra `competition`."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from tieproof.inputs.readers.damage import reading
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping that a file holds."""
+    """The mapping in a YAML file."""
     try:
         import yaml
     except ImportError:
@@ -16,5 +16,5 @@ def read_yaml(path: Path) -> dict[str, Any]:
     with reading(path, "YAML"):
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not isinstance(found, dict):
-        raise InputError(f"{path} holds no mapping of YAML. Write keys and values, as the platform documents them.")
+        raise InputError(f"{path} is not a YAML mapping. Write keys and values, as the platform documents them.")
     return found

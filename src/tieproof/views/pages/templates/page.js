@@ -112,7 +112,7 @@
       const link = document.createElement("a");
       link.href = `#${anchor}`;
       link.addEventListener("click", () => { document.getElementById(anchor).open = true; });
-      link.textContent = "What it is, and its nearest items";
+      link.textContent = "The query and its nearest items";
       const paragraph = document.createElement("p");
       paragraph.className = "note";
       paragraph.append(link);
