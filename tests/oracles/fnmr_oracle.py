@@ -7,17 +7,18 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 
-from exact_oracle import Vector, dot
+from exact_oracle import Vector, cityblock_key, dot, euclidean_key
 
 Key = Fraction
 
 
 def square(x: Vector, y: Vector) -> Fraction:
-    return sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction(0))
+    return -euclidean_key(x, y)
 
 
 def signed_square_of_cosine(x: Vector, y: Vector) -> Fraction:
@@ -29,7 +30,7 @@ KEYS: dict[str, Callable[[Vector, Vector], Fraction]] = {
     "cosine": lambda x, y: -signed_square_of_cosine(x, y),
     "euclidean": square,
     "sqeuclidean": square,
-    "cityblock": lambda x, y: sum((abs(a - b) for a, b in zip(x, y, strict=True)), Fraction(0)),
+    "cityblock": lambda x, y: -cityblock_key(x, y),
     "dot": lambda x, y: -dot(x, y),
     "hamming": lambda x, y: Fraction(sum(a != b for a, b in zip(x, y, strict=True))),
 }
@@ -38,6 +39,7 @@ DISTANCES = tuple(name for name in KEYS if name != "hamming")
 """The distances of numbers."""
 
 
+@cache
 def distance(name: str, key: Fraction) -> float:
     """The float64 nearest to the distance with that key; roots to as many digits as that takes."""
     if name not in ("euclidean", "cosine"):
