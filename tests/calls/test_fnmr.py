@@ -164,7 +164,7 @@ SETS = ("gaussian float32", "0.1, 0.2, 0.3 float32", "one ulp apart float32", "d
 @pytest.mark.parametrize("name", SETS)
 def test_order_memory_and_threads(name: str, distance: str) -> None:
     random = np.random.default_rng(11)
-    data, labels = HARD_SETS[name](random, (130, 5)), random.integers(0, 6, size=130)
+    data, labels = HARD_SETS[name](random, (70, 5)), random.integers(0, 6, size=70)
     for method in METHODS:
 
         def run(data: Array, labels: Array, method: Any = method, **options: Any) -> str:
@@ -182,7 +182,7 @@ def test_guesses_decide_nothing(
     name: str, few: int, rows: int, margin: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(5)
-    data, labels = HARD_SETS[name](random, (150, 4)), random.integers(0, 5, size=150)
+    data, labels = HARD_SETS[name](random, (90, 4)), random.integers(0, 5, size=90)
     expected = [tp.fnmr_at_fmr(data, labels, fmr=FMR, method=method).to_json() for method in ("linear", "exact")]
     monkeypatch.setattr(counting, "FEW", few)
     monkeypatch.setattr(counting, "SAMPLE_ROWS", rows)

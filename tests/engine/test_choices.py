@@ -57,7 +57,7 @@ def with_gallery(data: Array, random: np.random.Generator) -> dict[str, Any]:
     """Queries and a gallery, with a class that the gallery lacks."""
     labels = random.integers(0, 4, size=len(data))
     labels[:3] = 77
-    return {"embeddings": data[:70], "labels": labels[:70], "gallery": data[70:], "gallery_labels": labels[70:]}
+    return {"embeddings": data[:40], "labels": labels[:40], "gallery": data[40:], "gallery_labels": labels[40:]}
 
 
 def with_grades(data: Array, random: np.random.Generator) -> dict[str, Any]:
@@ -82,7 +82,7 @@ TASKS = {task.__name__: task for task in (leave_one_out, with_gallery, with_grad
 @pytest.mark.parametrize("name", SETS)
 def test_forced_choices_change_nothing(name: str, distance: str, task: str, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
-    task_of = TASKS[task](HARD_SETS[name](random, (130, 5)), random) | {"distance": distance, "measures": MEASURES}
+    task_of = TASKS[task](HARD_SETS[name](random, (90, 5)), random) | {"distance": distance, "measures": MEASURES}
     expected = bits(tp.evaluate(**task_of, threads=1))
     for forced, force in FORCED.items():
         with monkeypatch.context() as patch:

@@ -50,13 +50,13 @@ def parts_of(thing: Any) -> Iterator[Any]:
         yield from vars(thing).values()
 
 
-def travellers(*roots: Any) -> list[Any]:
-    """All objects of ours with attributes that tasks reach."""
+def travellers(known: set[int], *roots: Any) -> list[Any]:
+    """All objects of ours with attributes that tasks reach, but not by way of those that are known."""
     seen: dict[int, Any] = {}
     waiting = list(roots)
     while waiting:
         thing = waiting.pop()
-        if id(thing) in seen or isinstance(thing, np.ndarray | type | str | CodeType):
+        if id(thing) in seen or id(thing) in known or isinstance(thing, np.ndarray | type | str | CodeType):
             continue
         seen[id(thing)] = thing
         waiting.extend(parts_of(thing))
@@ -80,10 +80,9 @@ class WatchingPool(ThreadPoolExecutor):
         self.known: set[int] = set()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> "Future[Any]":
-        for thing in travellers(function, *args):
-            if id(thing) not in self.known:
-                self.known.add(id(thing))
-                self.noted.append((thing, dict(vars(thing))))
+        for thing in travellers(self.known, function, *args):
+            self.known.add(id(thing))  # of things that are kept here, so that no other gets their numbers
+            self.noted.append((thing, dict(vars(thing))))
         return super().submit(function, *args, **named)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -96,6 +95,7 @@ class WatchingPool(ThreadPoolExecutor):
             changed = [name for name in before.keys() | after.keys() if before.get(name) is not after.get(name)]
             assert not changed, f"{type(thing).__name__}: {changed} changed in a thread"
         self.noted.clear()
+        self.known.clear()
 
 
 def is_lazy(attribute: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import groupby
 from math import lcm
 
 import numpy as np
@@ -15,7 +16,7 @@ def fractions(array: npt.NDArray[np.generic]) -> list[Vector]:
     return [[Fraction(value.item()) for value in row] for row in np.asarray(array)]
 
 
-def over_one_denominator(x: Vector) -> tuple[list[int], int]:
+def over_one_denominator(x: Sequence[Fraction]) -> tuple[list[int], int]:
     """The numerators of fractions that are brought to one denominator, and it: integers add up far more quickly."""
     denominator = lcm(*[value.denominator for value in x])
     return [value.numerator * (denominator // value.denominator) for value in x], denominator
@@ -24,6 +25,13 @@ def over_one_denominator(x: Vector) -> tuple[list[int], int]:
 def dot(x: Vector, y: Vector) -> Fraction:
     (ours, of_x), (theirs, of_y) = over_one_denominator(x), over_one_denominator(y)
     return Fraction(sum(a * b for a, b in zip(ours, theirs, strict=True)), of_x * of_y)
+
+
+def whole_numbers(*arrays: npt.NDArray[np.generic]) -> list[list[Vector]]:
+    """The numbers of all arrays times one number that makes integers of them: no distance ranks them otherwise."""
+    given = [fractions(array) for array in arrays]
+    factor = lcm(*[value.denominator for rows in given for row in rows for value in row])
+    return [[[Fraction(int(value * factor)) for value in row] for row in rows] for rows in given]
 
 
 def differences(x: Vector, y: Vector) -> tuple[list[int], int]:
@@ -69,8 +77,9 @@ def average_precision(keys: Sequence[Fraction], relevant: Sequence[bool]) -> tup
     """Lower, expected and upper AP of one ranking: relevant items last, anywhere, first in their tie."""
     lower = expected = upper = Fraction(0)
     k = n = 0
-    for key in sorted(set(keys), reverse=True):
-        members = [bool(r) for other, r in zip(keys, relevant, strict=True) if other == key]
+    ranking = sorted(zip(over_one_denominator(keys)[0], relevant, strict=True), reverse=True)
+    for _, tie in groupby(ranking, key=lambda item: item[0]):
+        members = [bool(flag) for _, flag in tie]
         size, m = len(members), sum(members)
         for j in range(1, m + 1):
             lower += Fraction(n + j, k + size - m + j)
@@ -78,8 +87,8 @@ def average_precision(keys: Sequence[Fraction], relevant: Sequence[bool]) -> tup
         for i in range(1, size + 1):
             # Position i holds a relevant item with probability m / size; then (i - 1) (m - 1) / (size - 1) of
             # the positions before it do on average.
-            before = Fraction((i - 1) * (m - 1), size - 1) if size > 1 else Fraction(0)
-            expected += Fraction(m, size) * (n + 1 + before) / (k + i)
+            others = max(size - 1, 1)
+            expected += Fraction(m * ((n + 1) * others + (i - 1) * (m - 1)), size * others * (k + i))
         k += size
         n += m
     return lower / n, expected / n, upper / n
@@ -93,8 +102,7 @@ def mean_average_precision(
     gallery_labels: Sequence[int] | None = None,
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Means over the queries that have a relevant item; leave-one-out without a gallery."""
-    rows = fractions(queries)
-    items = rows if gallery is None else fractions(gallery)
+    rows, items = whole_numbers(queries, queries if gallery is None else gallery)
     labels = query_labels if gallery_labels is None else gallery_labels
     total = [Fraction(0)] * 3
     count = 0

@@ -307,14 +307,16 @@ def arrangement_moments(a: Sequence[Decimal], b: Sequence[Decimal], l: int, m: i
         a_after = sum(a, Decimal(0))
         for earlier, (a_j, b_j) in enumerate(zip(a, b, strict=True)):
             a_after -= a_j
-            mean += a_j * e[1] + earlier * b_j * e[2]
+            mean += a_j * e[1]
             square += a_j * a_j * e[1] + 2 * a_before * a_j * e[2]
-            square += b_j * b_j * (earlier * e[2] + earlier * (earlier - 1) * e[3])
-            square += 2 * b_j * b_pairs * (2 * e[3] + (earlier - 2) * e[4])
-            with_b = a_before * (e[2] + (earlier - 1) * e[3]) + earlier * (a_j * e[2] + a_after * e[3])
-            square += 2 * b_j * with_b
+            if b_j:
+                mean += earlier * b_j * e[2]
+                square += b_j * b_j * (earlier * e[2] + earlier * (earlier - 1) * e[3])
+                square += 2 * b_j * b_pairs * (2 * e[3] + (earlier - 2) * e[4])
+                with_b = a_before * (e[2] + (earlier - 1) * e[3]) + earlier * (a_j * e[2] + a_after * e[3])
+                square += 2 * b_j * with_b
+                b_pairs += earlier * b_j
             a_before += a_j
-            b_pairs += earlier * b_j
         variance = square - mean * mean
         return mean, variance if variance > Decimal("1e-100") * square else Decimal(0)
 

@@ -24,7 +24,7 @@ BUDGETS = ("1KiB", "32MiB", "4GiB")
 Array = npt.NDArray[np.generic]
 
 
-def dataset(name: str, count: int = 200, dimensions: int = 5) -> tuple[Array, npt.NDArray[np.int64]]:
+def dataset(name: str, count: int = 150, dimensions: int = 5) -> tuple[Array, npt.NDArray[np.int64]]:
     random = np.random.default_rng(11)
     return HARD_SETS[name](random, (count, dimensions)), random.integers(0, 6, size=count)
 
@@ -52,7 +52,7 @@ def test_order_of_queries_and_of_the_gallery(name: str, distance: str) -> None:
         ).to_json()
 
     random = np.random.default_rng(2)
-    queries, items = np.arange(80), np.arange(80, 200)
+    queries, items = np.arange(60), np.arange(60, 150)
     expected = run(queries, items)
     assert run(random.permutation(queries), items) == expected
     assert run(queries, random.permutation(items)) == expected

@@ -14,15 +14,15 @@ from threadpoolctl import threadpool_info
 import tieproof as tp
 
 RANDOM = np.random.default_rng(0)
-LARGE, SMALL = RANDOM.normal(size=(3000, 32)).astype(np.float32), RANDOM.integers(0, 3, size=(300, 3))
+LARGE, SMALL = RANDOM.normal(size=(2000, 32)).astype(np.float32), RANDOM.integers(0, 3, size=(300, 3))
 
 CALLS: dict[str, tuple[Callable[..., Any], npt.NDArray[Any]]] = {
     "evaluate": (tp.evaluate, LARGE),
-    "many relevant": (partial(tp.evaluate, memory="8MiB"), LARGE[:2000]),
-    "cityblock": (partial(tp.evaluate, distance="cityblock"), LARGE[:1500]),
-    "precision": (partial(tp.evaluate, precision="float32"), LARGE[:1000]),
+    "many relevant": (partial(tp.evaluate, memory="8MiB"), LARGE[:1200]),
+    "cityblock": (partial(tp.evaluate, distance="cityblock"), LARGE[:900]),
+    "precision": (partial(tp.evaluate, precision="float32"), LARGE[:700]),
     "collisions": (partial(tp.collisions, epsilon=1e-3), SMALL),
-    "fnmr_at_fmr": (tp.fnmr_at_fmr, LARGE[:1500]),
+    "fnmr_at_fmr": (tp.fnmr_at_fmr, LARGE[:900]),
 }
 
 
@@ -65,14 +65,14 @@ def main() -> None:
         began = time.monotonic()
         call()
         long = time.monotonic() - began
-        for share in (0.02, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95):
+        for share in (0.02, 0.15, 0.3, 0.5, 0.7, 0.9):
             seconds = interrupted(call, share * long)
             met += seconds is not None
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 60
             while state() != before and time.monotonic() < deadline:
                 time.sleep(0.01)
             assert state() == before, (name, share, state(), before, threading.enumerate())
-            assert seconds is None or seconds < 10 + long, (name, share, seconds)
+            assert seconds is None or seconds < 60 + long, (name, share, seconds)
         assert call().to_json() == expected, name
     print(met)
 
