@@ -34,8 +34,8 @@ def repeated(folder: Path, compiler: list[str], emulator: list[str], *more: str)
 
 
 def test_the_driver_gives_the_same_bits_here(recorded: Path) -> None:
-    """Also where the compiler improves less, which takes less time."""
-    assert repeated(recorded, compiler(this_machine()), [], "-O1") == (recorded / "results").read_bytes()
+    """Also without optimisation, which is the quickest to compile."""
+    assert repeated(recorded, compiler(this_machine()), [], "-O0") == (recorded / "results").read_bytes()
 
 
 def test_arm_gives_the_same_bits(recorded: Path) -> None:

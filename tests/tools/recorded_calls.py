@@ -129,7 +129,10 @@ def case(number: int, name: str, hints: dict[str, Any], returned: Any, element: 
         return f"case {number}: {call}; break;"
     if field:
         return f"case {number}: result.{field} = {call}; break;"
-    return f"case {number}: {{ __auto_type found = {call}; memcpy(&result, &found, sizeof found); break; }}"
+    layout = calls.layout(calls.without_none(returned)[0])
+    fields = [getattr(layout, field[0]) for field in layout._fields_]  # what is between them has no value
+    copied = " ".join(f"memcpy(result.bytes + {f.offset}, (char *)&found + {f.offset}, {f.size});" for f in fields)
+    return f"case {number}: {{ __auto_type found = {call}; {copied} break; }}"
 
 
 def in_c(hint: Any, element: Any) -> str:
