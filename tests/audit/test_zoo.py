@@ -102,7 +102,7 @@ GUILTY: dict[str, tuple[Callable[..., float], str, list[str], dict[str, Any]]] =
         zoo_guilty.missing_queries_skipped,
         "first queries",
         ["exploitable"],
-        {"takes": "run", "items": 60, "queries": 180},
+        {"takes": "run", "items": 100, "queries": 240},
     ),
     "empty is perfect": (zoo_guilty.empty_is_perfect, "empty lists", ["exploitable"], {"takes": "run"}),
     "lines": (
