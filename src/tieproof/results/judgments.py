@@ -76,7 +76,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Judgment:
-    """A judge's findings on a system; `tieproof.judge.judge` returns it.
+    """A judge's findings on a system; `judge` of `tieproof.judge` returns it.
 
     name : the name of the system
     title : the title of the competition

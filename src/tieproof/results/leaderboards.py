@@ -37,7 +37,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Systems in the order of their ranks; `tieproof.judge.leaderboard` returns it.
+    """Systems in the order of their ranks; `leaderboard` of `tieproof.judge` returns it.
 
     standings : all systems by rank; within a rank the larger lower bound comes first; systems without a rank are last
     measure : the measure by whose lower bound the systems are ranked
