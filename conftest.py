@@ -1,7 +1,7 @@
-"""Which tests there are.
+"""Selects the tests that are collected.
 
-Examples of modules that need heavy libraries are heavy tests, and not even imported where these are absent. Tests of
-the sources of kernels are left out where a wheel is installed, which has none.
+Doctests of modules that need heavy libraries are marked as heavy, and are not collected if these libraries are not
+installed. Tests of the kernels' sources are left out if an installed wheel is tested, which has no sources.
 """
 
 from importlib.util import find_spec
@@ -32,20 +32,20 @@ OF_SOURCES = [
     Path(__file__).parent / "tests" / "native" / "test_other_machines.py",
     Path(__file__).parent / "tests" / "project" / "test_building.py",
 ]
-"""What reads and compiles the sources of kernels, which no wheel holds."""
+"""Tests that read and compile the sources of kernels, which wheels do not contain."""
 
 ABSENT = [path for path, library in NEEDED.items() if find_spec(library) is None]
 ABSENT += [] if (SOURCE / "native" / "kernels").is_dir() else OF_SOURCES
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out what cannot be imported."""
+    """Leave out modules that cannot be imported."""
     return True if any(collection_path.is_relative_to(path) for path in ABSENT) else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark them as heavy."""
+    """Mark the doctests of modules that need heavy libraries."""
     for item in items:
         if any(item.path.is_relative_to(path) for path in NEEDED):
             item.add_marker(pytest.mark.heavy)

@@ -1,7 +1,7 @@
-"""The hook of the build: compiles the kernels, so that who installs tieproof needs no compiler.
+"""The build hook that compiles the kernels, so that users of wheels need no compiler.
 
-An installation from sources compiles for the machine that it is on. A wheel for another one is made where
-TIEPROOF_TARGET names it, as `make wheels` does.
+An installation from sources compiles for the current machine. TIEPROOF_TARGET selects another machine for a wheel, as
+`make wheels` does.
 """
 
 import importlib.util
@@ -17,15 +17,15 @@ NATIVE = "src/tieproof/native"
 
 
 class KernelsBuildHook(BuildHookInterface):  # type: ignore[misc]
-    """Shared libraries beside `native/loading.py`: in the sources for an editable installation, else in the wheel."""
+    """Adds the shared libraries to the wheel, or for an editable installation to the sources."""
 
     def dependencies(self) -> list[str]:
-        """A compiler, where there is none that serves."""
+        """The package of a compiler, if this machine has no suitable one."""
         building = self.building()
         return ["ziglang>=0.13"] if self.target() or building.system_compiler() is None else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and say for what."""
+        """Compile the kernels, and set the platform tag of the wheel."""
         building = self.building()
         target = building.TARGETS[self.target()] if self.target() else building.this_machine()
         build_data["pure_python"] = False
@@ -38,16 +38,16 @@ class KernelsBuildHook(BuildHookInterface):  # type: ignore[misc]
             build_data["force_include"][file] = f"tieproof/native/{os.path.basename(file)}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """The wheel holds the libraries by now."""
+        """Delete the compiled libraries, which are now in the wheel."""
         if version != "editable":
             self.made.cleanup()
 
     def target(self) -> str:
-        """The name of another machine that a wheel is for; empty for this one."""
+        """The name of the machine that a wheel is for; empty for this machine."""
         return os.environ.get("TIEPROOF_TARGET", "")
 
     def building(self) -> ModuleType:
-        """`native/building.py`, before tieproof is installed."""
+        """The module `native/building.py`, loaded from its file because tieproof is not installed yet."""
         spec = importlib.util.spec_from_file_location("building", Path(self.root, NATIVE, "building.py"))
         assert spec is not None
         assert spec.loader is not None

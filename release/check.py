@@ -1,4 +1,4 @@
-"""Looks into the files of a release: what they hold, how large they are, and what their libraries ask of a machine.
+"""Check the files of a release: their contents, their sizes, and what their libraries require of a machine.
 
 `python release/check.py dist`
 """
@@ -21,18 +21,18 @@ LIBRARIES = {
     "macosx_11_0_arm64": 1,
     "win_amd64": 3,
 }
-"""How many libraries the wheel of a platform holds: one for each level of processor."""
+"""The number of libraries in the wheel of each platform: one for each level of processor."""
 
 SYSTEM = ("libc.so.6", "libm.so.6", "/usr/lib/libSystem.B.dylib", "KERNEL32.dll", "api-ms-win-crt-")
-"""How the names of libraries begin that every machine of a platform has."""
+"""The beginnings of the names of libraries that every machine of a platform has."""
 
 OLDEST_GLIBC, OLDEST_MACOS = (2, 17), (11, 0, 0)
 LARGEST = 4 << 20
-"""Bytes of a file of a release."""
+"""The largest size of a release file in bytes."""
 
 
 def main(folder: str) -> int:
-    """Print what there is and what is wrong with it; the exit status is 1 where anything is."""
+    """Print the files and their faults; the exit status is 1 if there is any fault."""
     faults: list[str] = []
     tracked = set(subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines())
     sources = sorted(Path(folder).glob("*.tar.gz"))
@@ -49,26 +49,26 @@ def main(folder: str) -> int:
 
 
 def wrong_platforms(found: Sequence[str]) -> list[str]:
-    """Wheels that are missing, or that nobody asked for."""
+    """Report missing and unexpected wheels."""
     return [] if sorted(found) == sorted(LIBRARIES) else [f"wheels for {', '.join(found)}, not for LIBRARIES"]
 
 
 def different(found: set[str], expected: set[str]) -> list[str]:
-    """Names that are missing, and strays."""
+    """Report missing and unexpected names."""
     return [f"lacks {name}" for name in sorted(expected - found)] + [
-        f"holds {name}, which does not belong there" for name in sorted(found - expected)
+        f"contains {name}, which does not belong there" for name in sorted(found - expected)
     ]
 
 
 def in_sdist(path: Path, tracked: set[str]) -> list[str]:
-    """What is wrong with an sdist: it holds what the repository holds, and its metadata."""
+    """The faults of an sdist, which must contain the tracked files of the repository and its metadata."""
     with tarfile.open(path) as archive:
         names = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
     return different(names, tracked | {"PKG-INFO"})
 
 
 def in_wheel(path: Path, tracked: set[str]) -> list[str]:
-    """What is wrong with a wheel: it holds the package without the sources of kernels, libraries and metadata."""
+    """The faults of a wheel, which must contain the package without the kernels' sources, libraries and metadata."""
     import lief
 
     lief.logging.disable()  # it warns of an empty table in each library for macOS; what counts is checked below
@@ -81,19 +81,19 @@ def in_wheel(path: Path, tracked: set[str]) -> list[str]:
     if len(libraries) != LIBRARIES.get(path.stem.split("-none-")[1]):
         faults.append(f"{len(libraries)} libraries")
     faults += [f"{name}: {fault}" for name, library in parsed.items() for fault in in_library(library)]
-    # Levels differ in what their instructions are, never in what can be called.
+    # The libraries of different levels differ in their instructions, but export the same functions.
     if len({frozenset(exported(library)) for library in parsed.values()}) != 1:
         faults.append("its libraries do not export the same functions")
     return faults
 
 
 def exported(library: Any) -> set[str]:
-    """The functions that a library offers."""
+    """The functions that a library exports."""
     return {str(function.name).removeprefix("_") for function in library.exported_functions}
 
 
 def in_library(library: Any) -> list[str]:
-    """What a library asks of a machine that not every one has."""
+    """The faults of a library: requirements that not every machine of its platform meets."""
     import lief
 
     needed = [entry if isinstance(entry, str) else entry.name for entry in library.libraries]
@@ -110,7 +110,7 @@ def in_library(library: Any) -> list[str]:
 
 
 def newest_glibc(library: Any) -> tuple[int, ...]:
-    """The newest version of the C library of which an ELF library uses a function."""
+    """The newest version of the C library that an ELF library needs."""
     needs = library.symbols_version_requirement
     names = [auxiliary.name for need in needs for auxiliary in need.get_auxiliary_symbols()]
     return max(tuple(int(part) for part in name.removeprefix("GLIBC_").split(".")) for name in names)

@@ -1,4 +1,4 @@
-"""Reads the recipe for conda-forge as rattler-build does, which refuses what it doesn't know, on each platform.
+"""Render the conda-forge recipe for each platform with rattler-build, which refuses unknown entries.
 
 `python release/check_recipe.py release/recipe.yaml`
 """
@@ -12,7 +12,7 @@ VARIANTS = {"python": ["3.11", "3.14"], "m2w64_c_stdlib": ["m2w64-sysroot"], "c_
 
 
 def main(path: str) -> None:
-    """Print what there is to build."""
+    """Print the packages that the recipe builds."""
     recipe = Stage0Recipe.from_file(path)
     for platform in PLATFORMS:
         settings = RenderConfig(platform=PlatformConfig(target_platform=platform))

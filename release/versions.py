@@ -1,8 +1,8 @@
-"""Runs tests on versions of Python, each with the oldest and the newest versions of what tieproof needs.
+"""Run tests on versions of Python, each with the oldest and the newest versions of the dependencies.
 
-One wheel serves all of them. The environments are made by uv: `lowest-direct` is the oldest version that
-pyproject.toml allows and that has a wheel for this Python, `highest` the newest of today. What was run is written
-into versions.json, which docs/versions.md shows: `python release/versions.py --python python3.13 tests/engine`.
+All versions of Python use the same wheel. uv creates the environments: `lowest-direct` takes the oldest versions that
+pyproject.toml allows and that have a wheel for this Python, and `highest` the newest versions. The results are
+written to versions.json, which docs/versions.md shows: `python release/versions.py --python python3.13 tests/engine`.
 """
 
 import argparse
@@ -34,12 +34,14 @@ NAMES = ("numpy", "threadpoolctl", "click", "rich")
 
 
 def main() -> int:
-    """Run what the command line asks for; the exit status is 1 where a test failed."""
+    """Run the command line; the exit status is 1 if a test failed."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--python", action="append", required=True, help="a Python, by its path or its version")
-    asked.add_argument("--wheel", type=Path, help="of tieproof, for this machine; made where it is not named")
-    asked.add_argument("--resolution", action="append", choices=RESOLUTIONS, help="one of them alone")
-    asked.add_argument("tests", nargs="*", help="folders of tests, all by default")
+    asked.add_argument("--python", action="append", required=True, help="path or version of a Python")
+    asked.add_argument("--wheel", type=Path, help="wheel of tieproof for this machine; built by default")
+    asked.add_argument(
+        "--resolution", action="append", choices=RESOLUTIONS, help="versions of dependencies; both by default"
+    )
+    asked.add_argument("tests", nargs="*", help="folders of tests; all by default")
     given = asked.parse_args()
     tests, failed = given.tests or ["tests"], False
     with tempfile.TemporaryDirectory(prefix="versions-") as folder:
@@ -63,13 +65,13 @@ def main() -> int:
 
 
 def built(folder: Path) -> Path:
-    """A wheel for this machine, made in a folder."""
+    """Build a wheel for this machine in a folder."""
     subprocess.run([*UV, "build", "--wheel", "--out-dir", str(folder), "."], cwd=ROOT, check=True)
     return next(folder.glob("*.whl"))
 
 
 def tested(folder: Path, wheel: Path, python: str, resolution: str, tests: list[str]) -> dict[str, Any]:
-    """Make an environment in a folder, run tests in it, and return what was run and what came of it."""
+    """Create an environment in a folder, run tests in it, and return the versions and the results."""
     environment, report = folder / "environment", folder / "report.xml"
     install = [*UV, "pip", "install", "--python", str(environment)]
     subprocess.run([*UV, "venv", "--python", python, str(environment)], check=True)
@@ -96,7 +98,7 @@ def tested(folder: Path, wheel: Path, python: str, resolution: str, tests: list[
 
 
 def counts(report: Path) -> dict[str, int]:
-    """How many tests there were, by what came of them: none where pytest ended before it wrote its report."""
+    """The number of tests by their outcome; all 0 if pytest ended before it wrote its report."""
     if not report.exists():
         return {"passed": 0, "failed": 0, "skipped": 0}
     suite = next(ET.parse(report).iter("testsuite"))

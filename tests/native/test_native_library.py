@@ -82,7 +82,7 @@ def test_an_unknown_level_is_refused(monkeypatch: Patch) -> None:
     failed = evaluated(monkeypatch, "x86-64-v9")
     known = ", ".join(LEVELS)
     assert (
-        f"TieproofError: TIEPROOF_PROCESSOR is 'x86-64-v9', but this machine has only {known}. Choose one."
+        f"TieproofError: TIEPROOF_PROCESSOR is 'x86-64-v9', but this machine has only {known}. Choose one of them."
         in failed.stderr
     )
 

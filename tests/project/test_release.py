@@ -150,7 +150,7 @@ def test_strays_in_an_sdist_are_found(tmp_path: Path) -> None:
         for name in ("PKG-INFO", "README.md", "notes.txt"):
             archive.add(tmp_path / name, f"tieproof-1.0.0/{name}")
     found = script("check").in_sdist(tmp_path / "sdist.tar.gz", {"README.md", "LICENSE"})
-    assert found == ["lacks LICENSE", "holds notes.txt, which does not belong there"]
+    assert found == ["lacks LICENSE", "contains notes.txt, which does not belong there"]
 
 
 def test_runs_are_counted_and_kept_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
-/* Arrays as kernels see them, and what a kernel is.
+/* Arrays as kernels receive them, and the rules for kernels.
 
-   A kernel keeps nothing between calls and takes no memory of its own: it writes into arrays that it is given. Arrays
-   of Python come as one of the structs below, whatever their number of dimensions: `length` rows of `columns`
-   elements that lie side by side, `stride` elements from one row to the next. One dimension is rows of one element. */
+   A kernel keeps no state between calls and allocates no memory: it writes into arrays that are passed to it. Arrays of
+   Python are passed as one of the structs below, for any number of dimensions: `length` rows of `columns` contiguous
+   elements, with `stride` elements from one row to the next. A one-dimensional array has rows of one element. */
 
 #ifndef TIEPROOF_ARRAY_H
 #define TIEPROOF_ARRAY_H
@@ -41,7 +41,7 @@ ARRAY_OF(uint32_t, Places);
 ARRAY_OF(uint16_t, Shorts);
 ARRAY_OF(uint8_t, Bytes); /* truth values, too */
 
-/* An element; `array` is named, not computed. With -DCHECKED, as the sanitizers have it, indices are looked at. */
+/* An element; `array` must be a name, not an expression. With -DCHECKED, as for the sanitizers, indices are checked. */
 #ifdef CHECKED
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static inline int64_t checked(int64_t i, int64_t end, const char *what, const ch
 #define AT2(array, i, j) \
     ((array).at[INSIDE(i, (array).length, #array) * (array).stride + INSIDE(j, (array).columns, #array)])
 
-/* Row i; elements start … stop-1 of an array of one dimension, which may be none. */
+/* Row i; elements start … stop-1, possibly none, of a one-dimensional array. */
 #define ROW(array, i) \
     ((__typeof__(array)){(array).at + INSIDE(i, (array).length, #array) * (array).stride, (array).columns, 1, 1})
 #define PART(array, start, stop) ((__typeof__(array)){(array).at + (start), (stop) - (start), 1, 1})

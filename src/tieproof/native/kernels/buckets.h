@@ -1,8 +1,8 @@
-/* Counting many items of a row at once, sorted into buckets between the thresholds: engine/counting.py. */
+/* Count many items of a row at once, sorted into buckets between the thresholds: engine/counting.py. */
 
 #include "table.h"
 
-/* The nearness that a tile shows of each item of a row. */
+/* The nearness of each item of a row in the tile. */
 APART void OF(show)(
     const REAL *restrict raw,
     const REAL *restrict factor,
@@ -14,7 +14,7 @@ APART void OF(show)(
         value[c] = raw[c] * factor[c] - shift[c];
 }
 
-/* The same for a query: what it leaves out of the count is infinitely far away. */
+/* The nearness of each item for a query; items that it leaves out of the count are infinitely far away. */
 static inline void OF(show_counted)(
     const OF(Tile) *tile, const Targets *targets, int64_t q, const REAL *raw, Reals value)
 {
@@ -61,7 +61,7 @@ APART void OF(widen)(
     }
 }
 
-/* The bucket of each value, 0 … top. It never falls as values grow: every operation rounds monotonically. */
+/* The bucket of each value, 0 … top. It is monotone in the value, because every operation rounds monotonically. */
 APART void OF(buckets_of)(
     const REAL *restrict value, int64_t count, REAL origin, REAL scale, REAL top, uint32_t *restrict bucket)
 {
@@ -72,7 +72,7 @@ APART void OF(buckets_of)(
     }
 }
 
-/* Count items in `slots` as their buckets suggest; list those that a threshold may be near to, return how many. */
+/* Count items in `slots` by their buckets; list the items near a threshold, and return their number. */
 static inline int64_t OF(sort_into_buckets)(
     Reals low, Reals high, Reals value, Ints weight, const OF(Sorting) *sorting)
 {

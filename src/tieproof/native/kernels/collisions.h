@@ -7,13 +7,13 @@
 #include "rounding.h"
 #include "sorting.h"
 
-/* What is known of the gap behind an item. */
+/* The states of the gap between an item and the next one. */
 enum { APART, CLOSE, OPEN };
 
-/* Added where float64 leaves open which of the two neighbours is nearer. */
+/* Added to the state if float64 cannot decide which of the two neighbours is nearer. */
 #define UNORDERED 4
 
-/* More than roundings of subnormal numbers lose, and nothing beside a normal number of some size. */
+/* More than the rounding errors of subnormal numbers, and negligible compared with normal numbers. */
 #define TINY 0x1p-1068
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
     double low, high;
 } Bounds;
 
-/* Bounds of the distance that has this value; for epsilon 0 of the value, which has the same order. */
+/* Bounds of the distance with this value; for epsilon 0, bounds of the value, which has the same order. */
 static inline Bounds bounds_of(double value, double error, double epsilon, const Curve *curve)
 {
     error = with_slack(value, error);
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void bounds_of_some(
         bounds_of_some(value, count, scale, low, high);        \
         return
 
-/* The same by a loop for each shape: without a choice inside, it becomes vectors. */
+/* The bounds of some values, with a separate loop for each shape, so that the loops are vectorized. */
 static void bounds_by_shape(const double *value, int64_t count, Scale scale, double *low, double *high)
 {
     if (scale.epsilon == 0.0) {
@@ -92,7 +92,7 @@ static void bounds_by_shape(const double *value, int64_t count, Scale scale, dou
     bounds_of_some(value, count, scale, low, high);
 }
 
-/* Judge the gap behind each of `count` rising values but the last, behind which there is none; how many are open. */
+/* Decide the gaps between `count` ascending values; return the number of open gaps. */
 static inline int64_t judge_row(const double *value, int64_t count, const Scale *scale, int8_t *state)
 {
     int64_t open = 0;
@@ -117,7 +117,7 @@ static inline int64_t judge_row(const double *value, int64_t count, const Scale 
     return open;
 }
 
-/* Columns of items, some several times: those of ranking q are items[pointer[q]] ... items[pointer[q + 1] - 1]. */
+/* Columns of items, possibly repeated: ranking q has items[pointer[q]] ... items[pointer[q + 1] - 1]. */
 typedef struct {
     Longs pointer, items;
 } Listing;
@@ -140,14 +140,14 @@ typedef struct {
     Ints present, relevant;
 } RowRoom;
 
-/* Add to the counts of columns what is listed for a ranking. */
+/* Add the listed columns of a ranking to the counts of columns. */
 static inline void add_listed(const Listing *listing, int64_t q, int32_t what, Ints counts)
 {
     for (int64_t i = AT(listing->pointer, q); i < AT(listing->pointer, q + 1); i++)
         AT(counts, AT(listing->items, i)) += what;
 }
 
-/* Let the last columns take the places of those of which no item is present; how many are left. */
+/* Replace columns without any present item by the last columns; return how many columns remain. */
 static inline int64_t without_absent(Doubles row, Ints order, const Listing *excluded, int64_t q, Ints present)
 {
     int64_t count = row.length;

@@ -1,8 +1,8 @@
-/* Counting a tile for its rows or its columns: engine/counting.py.
+/* Count a tile for its rows or its columns: engine/counting.py.
 
-   `room` takes what is found, and is full at some time: a kernel then says where to go on. */
+   Results are written to `room`. When it is full, a kernel returns where to continue. */
 
-/* List some items of a row, of which `close` has the places; return how many are listed then. */
+/* List some items of a row, whose positions are in `close`; return the new number of listed items. */
 static inline int64_t OF(list_items)(
     const OF(NearEntries) *listed, Places close, int64_t count, Reals raw, int64_t q, int64_t row, int64_t found)
 {

@@ -1,7 +1,8 @@
-/* Digests that say whether two data sets are the same, whatever their order: inputs/digests.py.
+/* Digests that show whether two data sets are the same up to their order: inputs/digests.py.
 
    Rows are digested by NH (Black, Halevi, Krawczyk, Krovetz, Rogaway 1999, UMAC, section 4.1) in words of 64 bits: two
-   rows share a digest by chance of 2^-64. What belongs to a query is added up, which knows no order. */
+   different rows share a digest with probability 2^-64. The digests of a query are added, so their order does not
+   matter. */
 
 #ifndef TIEPROOF_DIGESTS_H
 #define TIEPROOF_DIGESTS_H
@@ -16,14 +17,14 @@ typedef unsigned __int128 Wide;
 #define FIRST_FACTOR 0xA4093822299F31D1u
 #define SECOND_FACTOR 0x082EFA98EC4E6C89u
 
-/* Both halves of a product, one upon the other. */
+/* The exclusive or of the two halves of a product. */
 static inline uint64_t folded(uint64_t a, uint64_t b)
 {
     Wide product = (Wide)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Every bit of a word in every bit of another one, which no other word becomes. */
+/* A bijective mix of a word, in which every bit of the input affects every bit of the output. */
 static inline uint64_t spread(uint64_t word)
 {
     word = (word ^ (word >> 32)) * 0xD6E8FEB86659FD93u;
@@ -51,7 +52,7 @@ KERNEL void digest_strings(Places letters, Words words)
     }
 }
 
-/* A word for the id of each document, whatever its query. */
+/* A word for the id of each document, independent of its query. */
 KERNEL void digest_ids(const Documents *documents, Words words)
 {
     for (int64_t row = 0; row < words.length; row++) {
@@ -68,7 +69,7 @@ KERNEL void digest_ids(const Documents *documents, Words words)
     }
 }
 
-/* A digest of one word that may be added up: each of its words is no sum of what the others are. */
+/* A digest of one word that may be added: none of its words is a sum of the others. */
 typedef struct {
     uint64_t first, second;
 } TwoWords;

@@ -1,8 +1,9 @@
-/* Documents of queries, found again by their ids: a table of rows, of which each is (query, document).
+/* A hash table that finds documents of queries by their ids; each row is a pair (query, document).
 
-   An entry of the table is a row and half of its hash, or EMPTY; a row is at the first place that was free from that
-   of its hash on, among those of its query: first[query] … first[query+1]-1, a power of two of them. Since rows of one
-   query mostly follow each other, so do their places, which a cache then holds. Hashes nominate, bytes decide. */
+   An entry of the table is a row and half of its hash, or EMPTY. The entries of a query are first[query] …
+   first[query+1]-1, and their number is a power of two. A row is stored at the first free entry from that of its hash
+   on. Rows of one query are mostly consecutive, so their entries are near each other and stay in a cache. Equal hashes
+   give candidates, whose ids are compared byte by byte. */
 
 #ifndef TIEPROOF_DOCUMENTS_H
 #define TIEPROOF_DOCUMENTS_H
@@ -89,7 +90,8 @@ static inline void look_ahead(const Documents *documents, int64_t row, int64_t s
     }
 }
 
-/* Put the rows start … stop-1 into a table; the first row that is there already, which is where `earlier` says, or -1. */
+/* Put the rows start … stop-1 into a table. Returns the first row that is already in it, at the row written to
+   `earlier`, or -1. */
 KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t stop, Words table, Longs first,
                              Longs earlier)
 {

@@ -1,14 +1,14 @@
-/* Which items of a tile may be as near as a threshold of a query: engine/counting.py. */
+/* Find the items of a tile that may be as near as a threshold of a query: engine/counting.py. */
 
 #include "listing.h"
 #include "masks.h"
 
-/* A crowded row mostly shows it in the first of so many parts. */
+/* The number of parts of a row; a crowded row is usually recognised by the first part. */
 #ifndef PARTS
 #define PARTS 8
 #endif
 
-/* How many of `width` items reach `lowest`. */
+/* The number of items, of `width`, that reach `lowest`. */
 APART int64_t OF(reaching)(
     const REAL *restrict raw, const REAL *restrict factor, const REAL *restrict shift, REAL lowest, int64_t width)
 {
@@ -41,7 +41,7 @@ APART int64_t OF(list_reaching)(
     return found;
 }
 
-/* Whether a row has more than `few` items from `left` to `right` that reach `lowest`; else how many. */
+/* Whether a row has more than `few` items from `left` to `right` that reach `lowest`; if not, their number. */
 static inline bool OF(is_crowded)(
     const OF(Tile) *tile, const REAL *raw, REAL lowest, double few, int64_t left, int64_t right, int64_t *reaching)
 {
@@ -54,7 +54,7 @@ static inline bool OF(is_crowded)(
     return some > few;
 }
 
-/* List those of the queries' rows that an item is near to. */
+/* List the query rows to which an item is near. */
 APART int64_t OF(list_rows)(
     const REAL *restrict raw, REAL factor, REAL shift, const REAL *restrict lowest, int64_t width, uint32_t *close)
 {

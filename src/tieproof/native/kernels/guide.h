@@ -7,13 +7,13 @@
 
 #define KEYS 8
 
-/* Where the table of a query begins, whose keys begin at `start`. */
+/* The index at which the table of a query begins whose keys begin at `start`. */
 static inline int64_t place_of(int64_t start, int64_t query)
 {
     return start / KEYS + query;
 }
 
-/* How many steps a query has whose keys are start … stop-1. */
+/* The number of steps of a query whose keys are start … stop-1. */
 static inline int64_t steps_of(int64_t start, int64_t stop)
 {
     return (stop - start) / KEYS;
@@ -27,7 +27,7 @@ static inline int64_t step_of(double nearness, double top, double scale, int64_t
     return (int64_t)(step < last ? step : last);
 }
 
-/* The table of a query whose falling keys are start … stop-1. */
+/* Write the table of a query whose descending keys are start … stop-1. */
 static inline void fill_guide(int64_t q, int64_t start, int64_t stop, Doubles key, Ints guide, Doubles scale)
 {
     int64_t steps = steps_of(start, stop);

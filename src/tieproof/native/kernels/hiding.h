@@ -1,8 +1,8 @@
-/* Sending what a query leaves out of the count infinitely far away: engine/ranking.py. */
+/* Set the nearness of items that a query leaves out of the count to minus infinity: engine/ranking.py. */
 
 #include "masks.h"
 
-/* `value` are the nearnesses of the items from `column` on; the query has the runs first … last-1. */
+/* `value` has the nearness of the items from `column` on; the query has the runs first … last-1. */
 static inline void OF(hide)(Ints run, int64_t first, int64_t last, int64_t column, Reals value)
 {
     int64_t width = value.length;

@@ -1,15 +1,15 @@
-/* Where an interval of nearness stands among the thresholds of its query: engine/resolve.py. */
+/* Find the place of an interval of nearness among the thresholds of its query: engine/resolve.py. */
 
 #ifndef TIEPROOF_INTERVALS_H
 #define TIEPROOF_INTERVALS_H
 
 #include "structures.h"
 
-/* After so many numbers the last one is looked at: where nothing can be told apart, all of them are nearer. */
+/* After this many numbers the last number is tried: if nothing can be distinguished, all of them are nearer. */
 #define FAR_ENOUGH 8
 
-/* Where in start … stop the falling numbers end that, plus `shift`, are larger than `value`; mostly soon.
-   or_equal: or as large. */
+/* The end, in start … stop, of the descending numbers that, plus `shift`, are larger than `value`; usually near start.
+   or_equal : or equal to `value`. */
 static inline int64_t end_of_nearer(
     Doubles falling, int64_t start, int64_t stop, double shift, double value, bool or_equal)
 {

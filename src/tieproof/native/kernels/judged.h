@@ -1,8 +1,8 @@
-/* Who is relevant and who is excluded, by a number for each item of a list: inputs/list_relevance.py. */
+/* The relevant and the excluded items of lists, from a number for each item: inputs/list_relevance.py. */
 
 #include "list_types.h"
 
-/* Whether float64 does not hold a number as it is. */
+/* Whether a number is not exact in float64. */
 static inline bool OF(is_wrong)(REAL value)
 {
     if ((REAL)0.5 != 0)

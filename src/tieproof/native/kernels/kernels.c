@@ -1,4 +1,4 @@
-/* All kernels, one library. Headers whose functions exist for several types of elements are included for each. */
+/* All kernels in one library. Headers with functions for several element types are included once for each type. */
 
 #include "array.h"
 #include "arrangements.h"
@@ -70,7 +70,7 @@
 
 #include "without_tiles.h"
 
-/* What this was made of, for native/loading.py, and how, for the tests. */
+/* The digest of the sources, for native/loading.py, and the compiler's flags, for the tests. */
 KERNEL const char *made_of(void)
 {
     return MADE_OF;

@@ -6,7 +6,7 @@
 #include "processor.h"
 #include "structures.h"
 
-/* Items that are gone through for one query after the other while they are in a cache. */
+/* How many items stay in the cache while all queries are compared with them. */
 #define BLOCK 4096
 
 /* The distances of items from a query. */
@@ -45,7 +45,7 @@ APART void distances(const uint64_t *query, const uint64_t *item, int64_t count,
 }
 
 #ifdef __AVX512F__
-/* The same where the processor counts the bits of eight words at once, as most do that have the highest level. */
+/* The distances if the processor counts the bits of eight words at once, as most processors of the highest level do. */
 __attribute__((target("avx512vpopcntdq"), noinline)) static void distances_by_eight(
     const uint64_t *query, const uint64_t *item, int64_t count, int64_t words, uint32_t *distance)
 {
@@ -100,7 +100,7 @@ static inline int64_t within(int64_t place, int64_t first, int64_t last)
     return place < first ? first : place > last ? last : place;
 }
 
-/* `counts` has a row for the relevant items of each query, and after these one for the others of each. */
+/* `counts` has a row for the relevant items of each query, followed by a row for the other items of each. */
 KERNEL void count_levels(Words queries, Words items, Longs start, Longs stop, Places position, Longs lanes, Longs counts)
 {
     int64_t count = queries.length;

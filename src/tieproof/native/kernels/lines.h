@@ -1,7 +1,7 @@
-/* The lines of a TREC file: where the ids of each stand, and its number.
+/* Parse the lines of a TREC file: the positions of the ids in each line, and its number.
 
-   Columns are separated by blanks, as bytes.split of Python has them; lines without any are left out. A number of up
-   to 19 digits whose power of ten is small becomes the nearest double here; the others are left to Python. */
+   Columns are separated by whitespace as in bytes.split of Python; empty lines are skipped. A number of up to 19 digits
+   with a small power of ten is converted to the nearest double here; other numbers are left to Python. */
 
 #ifndef TIEPROOF_LINES_H
 #define TIEPROOF_LINES_H

@@ -1,6 +1,6 @@
-/* The numbers of lists, counted among those of the relevant items: engine/dense.py, calls/run_ties.py.
+/* Count the numbers of lists among the numbers of the relevant items: engine/dense.py, calls/run_ties.py.
 
-   Larger numbers are above smaller ones here, whichever end is the nearer one. */
+   Here larger numbers are above smaller ones, whether larger or smaller means nearer. */
 
 #include "list_types.h"
 
@@ -14,13 +14,13 @@ typedef struct {
     CountRoom buckets;
 } OF(ListRoom);
 
-/* Counts of a few items, as wide as these: so they are added up together. */
+/* Counts of a few items, as wide as the items, so that they are added in vectors. */
 typedef __typeof__(_Generic((REAL)0, double: INT64_C(0), int64_t: INT64_C(0), default: 0)) OF(Tally);
 
 /* Steps from one bucket to the next. */
 typedef __typeof__(_Generic((REAL)0, float: 0.0f, default: 0.0)) OF(Step);
 
-/* The bucket of each number, 0 … top. It never falls as numbers grow: every operation rounds monotonically. */
+/* The bucket of each number, 0 … top. It is monotone in the number, because every operation rounds monotonically. */
 static inline void OF(find_buckets)(
     const REAL *value, int64_t count, OF(Step) origin, OF(Step) scale, int64_t top, int32_t *bucket)
 {
@@ -226,7 +226,7 @@ static inline void OF(count_among)(
         OF(count_by_buckets)(value, items, threshold, count, above, equal, room);
 }
 
-/* Whether all numbers are finite. */
+/* Return whether all numbers are finite. */
 static inline bool OF(are_finite)(const REAL *value, int64_t items)
 {
     int64_t others = 0;

@@ -1,11 +1,11 @@
-/* What a query leaves out of the count, as runs of consecutive items that ascend: engine/ranking.py. */
+/* The items that a query leaves out of the count, as ascending runs of consecutive items: engine/ranking.py. */
 
 #ifndef TIEPROOF_MASKS_H
 #define TIEPROOF_MASKS_H
 
 #include "array.h"
 
-/* The first of the runs start … stop-1 that ends beyond `item`. */
+/* The first of the runs start … stop-1 that ends after `item`. */
 static inline int64_t first_run(Ints run, int64_t start, int64_t stop, int64_t item)
 {
     while (start < stop) {
@@ -18,7 +18,7 @@ static inline int64_t first_run(Ints run, int64_t start, int64_t stop, int64_t i
     return start;
 }
 
-/* Places of the items start … stop-1 but those at both ends that a query with these runs leaves out. */
+/* The range of the items start … stop-1 without the items at both ends that a query with these runs leaves out. */
 static inline void counted(
     Ints run, int64_t first, int64_t last, int64_t start, int64_t stop, int64_t *left, int64_t *right)
 {

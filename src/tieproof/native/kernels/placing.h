@@ -1,4 +1,4 @@
-/* Placing the listed items of a tile among the thresholds of their queries, one by one. */
+/* Place the listed items of a tile among the thresholds of their queries, one by one. */
 
 #include "searching.h"
 
@@ -19,7 +19,7 @@ static inline void OF(enclose)(
     *high = nearness + bound;
 }
 
-/* Write down where the listed items are to be counted, and which of them are undecided. */
+/* Write where the listed items are to be counted, and which of them are undecided. */
 APART void OF(place_listed)(
     const OF(NearEntries) *listed,
     int64_t found,

@@ -1,4 +1,4 @@
-/* Counting the pairs of a block by their distance; a distance is the number of its double among all doubles:
+/* Count the pairs of a block by their distance; distances are integers that number all doubles in order:
    pooled/kernels.py. */
 
 #ifndef TIEPROOF_POOLED_H

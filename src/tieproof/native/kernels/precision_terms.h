@@ -1,4 +1,4 @@
-/* What one tie adds to a sum of precisions at worst, on average and at best, and the variance:
+/* The contribution of one tie to a sum of precisions at worst, on average and at best, and its variance:
    measures/precision_sums.py. */
 
 #ifndef TIEPROOF_PRECISION_TERMS_H

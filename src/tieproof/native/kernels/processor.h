@@ -1,4 +1,4 @@
-/* What the processor can do, asked of itself: __builtin_cpu_supports does not know these levels everywhere. */
+/* Detect the level of the processor directly, because __builtin_cpu_supports does not know these levels everywhere. */
 
 #ifndef TIEPROOF_PROCESSOR_H
 #define TIEPROOF_PROCESSOR_H
@@ -8,7 +8,7 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* Which registers the operating system keeps for us; asked only where it keeps any. */
+/* The registers that the operating system saves for a process; called only if it saves any. */
 static inline uint64_t kept_registers(void)
 {
     uint32_t low, high;
@@ -21,7 +21,7 @@ static inline bool has(uint32_t found, uint32_t wanted)
     return (found & wanted) == wanted;
 }
 
-/* Whether the bits of eight words are counted by one instruction; it is beyond all levels. */
+/* Whether one instruction counts the bits of eight words; no level includes this instruction. */
 static inline bool counts_bits_by_eight(void)
 {
     uint32_t a, b, c = 0, d;

@@ -1,4 +1,4 @@
-/* What tiles counted between thresholds, as ties: engine/ranked.py. */
+/* Convert the counts between thresholds to ties: engine/ranked.py. */
 
 #ifndef TIEPROOF_RANKED_H
 #define TIEPROOF_RANKED_H

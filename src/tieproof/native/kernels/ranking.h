@@ -12,7 +12,7 @@
 #define ARITHMETIC 0x1p-51
 #define SAFETY (1 + 0x1p-20)
 
-/* Put the distinct items of a list, ascending, into a row of the room; beside each stands its place in the list. */
+/* Write the distinct items of a list, ascending, to a row of the room, each with its position in the list. */
 static inline Doubles ascending(Longs items, int64_t start, int64_t stop, Longs identity, const RoomToSort *room, int64_t list)
 {
     Doubles value = ROW(room->value, list);
@@ -80,7 +80,7 @@ KERNEL PairedUp pair_up(
     return found;
 }
 
-/* Put a key for each tie, whose interval of nearness it lies in, in the place of `low`; return how far it may be off. */
+/* Replace `low` by a key for each tie, inside its interval of nearness; return the largest error of a key. */
 static inline double centre_intervals(Doubles low, Doubles high)
 {
     double reach = 0.0, largest = 0.0;

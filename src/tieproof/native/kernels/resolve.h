@@ -1,4 +1,4 @@
-/* Counting what a tile leaves open, by sharper intervals and by exact keys: engine/resolve.py. */
+/* Count the items that a tile could not decide, by sharper intervals and by exact keys: engine/resolve.py. */
 
 #ifndef TIEPROOF_RESOLVE_H
 #define TIEPROOF_RESOLVE_H
@@ -44,7 +44,7 @@ KERNEL int64_t place_intervals(
     return rest;
 }
 
-/* `common` is how many digits go into the numbers of the keys of each base. */
+/* `common` is the number of digits in the leading numbers of the keys of each base. */
 KERNEL void leading(Longs keys, Longs base, Longs common, Longs lead)
 {
     for (int64_t i = 0; i < keys.length; i++)
@@ -75,7 +75,7 @@ static inline int sign_of_difference(Longs keys, int64_t a, int64_t b)
     return 0;
 }
 
-/* Count an item as equal to the tie that starts at `head`, and as nearer than the one behind it. */
+/* Count an item as equal to the tie that starts at `head`, and as nearer than the next tie. */
 static inline void add_equal(const Counts *counts, int64_t head, int64_t end, int32_t weight)
 {
     AT(counts->equal, head) += weight;
@@ -87,7 +87,7 @@ static inline void add_equal(const Counts *counts, int64_t head, int64_t end, in
     }
 }
 
-/* Each item is searched among the thresholds that it may meet, by `lead` or by the whole key. */
+/* Search for each item among the thresholds that it may meet, by `lead` or by the whole key. */
 KERNEL void place_by_keys(
     Longs keys, Longs lead, Longs origin, const Undecided *items, Longs starts, Longs stops, const Counts *counts)
 {

@@ -1,4 +1,4 @@
-/* Numbers of a format, by their place among all, from values that are off by a known error: engine/rounded/kernels.py. */
+/* Round values with known errors to numbers of a format, given by their places among all: engine/rounded/kernels.py. */
 
 #ifndef TIEPROOF_ROUNDING_H
 #define TIEPROOF_ROUNDING_H
@@ -9,10 +9,10 @@
 /* The relative error of adding an error to a value, and of the error itself. */
 #define SLACK 0x1p-50
 
-/* Beyond every format; farther distances are taken for this, so that none is infinite. */
+/* Larger than every number of a format; farther distances are replaced by this, so that none is infinite. */
 #define FARTHEST 0x1p1000
 
-/* What is added to small whole numbers so that their bits are those of this number and theirs. */
+/* The number that is added to small whole numbers so that these appear in the last bits of the sum. */
 #define WHOLE 0x1.8p52
 
 typedef struct {
@@ -25,7 +25,7 @@ static inline double not_beyond(double number, double limit)
     return number < -limit ? -limit : number > limit ? limit : number;
 }
 
-/* An error with what is lost when it is added to its value. */
+/* An error, increased by the rounding error of adding it to its value. */
 static inline double with_slack(double value, double error)
 {
     return error > 0.0 ? error + SLACK * (fabs(value) + error) : error;

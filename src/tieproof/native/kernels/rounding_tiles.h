@@ -2,7 +2,7 @@
 
 #ifndef ROUND_AS
 
-/* A loop for each shape: without a choice inside, it becomes vectors. */
+/* A separate loop for each shape, so that the loops are vectorized. */
 #define ROUND_AS(name)        \
     case name:                \
         shaped.shape = name;  \

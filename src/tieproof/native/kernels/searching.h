@@ -1,4 +1,4 @@
-/* Searching for items among the thresholds of their queries. */
+/* Search for items among the thresholds of their queries. */
 
 #ifndef TIEPROOF_SEARCHING_H
 #define TIEPROOF_SEARCHING_H
@@ -9,10 +9,10 @@
 /* Items that are searched for together. */
 #define TOGETHER 8
 
-/* The first step among keys, at least: where it is the same for most items, the processor knows how many there are. */
+/* The smallest first step among keys: if most items have the same step, the processor predicts the loop's length. */
 #define FEW_KEYS 8
 
-/* Between which keys to look for the first that is not nearer than `nearest`: those before are, those behind are not. */
+/* The keys among which to search for the first that is not nearer than `nearest`: earlier keys are, later ones not. */
 static inline void bracket(const Thresholds *thresholds, int64_t q, double nearest, int64_t *first, int64_t *end)
 {
     int64_t start = AT(thresholds->start, q), stop = AT(thresholds->stop, q);

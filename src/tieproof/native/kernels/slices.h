@@ -22,7 +22,7 @@ KERNEL bool subtract(Doubles rows, Doubles centre, Doubles rest)
     return is_rounded;
 }
 
-/* Rows that nothing lies between, as one. */
+/* Contiguous rows as a single row. */
 static inline Doubles joined(Doubles rows)
 {
     if (rows.stride != rows.columns)
@@ -43,7 +43,7 @@ KERNEL void cut_off(Doubles rows, double unit, Doubles piece)
     }
 }
 
-/* Pairs whose sums are in a cache while one place after the other is added up. */
+/* How many pairs' sums stay in the cache while the places are added one by one. */
 #define PAIRS_TOGETHER 1024
 
 typedef struct {
@@ -51,7 +51,7 @@ typedef struct {
     Longs pairs, where, of_row, rows, of_column, columns;
 } Summands;
 
-/* What is added up at a place: numbers, so far apart, times a factor; nothing beyond the last place. */
+/* The summands at a place: numbers with a stride, times a factor; none after the last place. */
 typedef struct {
     const int64_t *at;
     int64_t apart, factor;

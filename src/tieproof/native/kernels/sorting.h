@@ -1,14 +1,14 @@
-/* Sorting a row of doubles together with their columns: into as many buckets as there are, then within these. */
+/* Sort a row of doubles together with their columns: into as many buckets as doubles, then within the buckets. */
 
 #ifndef TIEPROOF_SORTING_H
 #define TIEPROOF_SORTING_H
 
 #include "array.h"
 
-/* Entries up to which insertion is quickest. */
+/* The largest number of entries for which insertion sort is fastest. */
 #define SMALL_RUN 24
 
-/* How often entries of one cell are divided again before they are compared: values may be piled up at one end. */
+/* How many times the entries of a cell are divided again before they are compared, as values may be very uneven. */
 #define DEEPEST 3
 
 /* Entries whose cells are computed together. */
@@ -17,7 +17,7 @@
 /* Bits of half the number of a cell, at most: so many counts stay in the nearest cache. */
 #define HALF_BITS 11
 
-/* Room for as many entries as a row has. */
+/* Working memory for the entries of a row. */
 typedef struct {
     double *value;
     int32_t *column;

@@ -1,4 +1,4 @@
-/* Arrays that travel together: engine/structures.py and the errors of distances/space.py. */
+/* Groups of arrays that are passed together: engine/structures.py and the errors of distances/space.py. */
 
 #ifndef TIEPROOF_STRUCTURES_H
 #define TIEPROOF_STRUCTURES_H
@@ -68,14 +68,14 @@ typedef struct {
     bool certain;
 } Error;
 
-/* A loop by itself: among others in one large function it would have too few registers. */
+/* A separate function for a loop, which would have too few registers inside a large function. */
 #define APART static __attribute__((noinline))
 
 /* In `Counts.gap`: the entry belongs to the same tie as the one before. */
 #define CONTINUED INT32_MIN
 
-/* What a piece of a tile came to: where to go on, how many queries are tallied, how many additions are written down, and
-   how many items are undecided. */
+/* The result of counting a piece of a tile: where to continue, and the numbers of tallied queries, of additions and of
+   undecided items. */
 typedef struct {
     int64_t next, tallied, placed, undecided;
 } Counted;

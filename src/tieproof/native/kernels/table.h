@@ -1,4 +1,4 @@
-/* What counting the items of a row needs, whatever their type: the table of buckets, slots and levels:
+/* The parts of counting a row that do not depend on the items' type: the table of buckets, slots and levels:
    engine/counting.py. */
 
 #ifndef TIEPROOF_TABLE_H
@@ -130,7 +130,7 @@ APART void part_by_level(
     }
 }
 
-/* Count the items at each tie as nearer than the next. */
+/* Count the items at each tie as nearer than the next tie. */
 APART void count_at_ties(const int32_t *restrict gap, int64_t count, const int32_t *restrict equal, int32_t *restrict slots)
 {
     int64_t next = count;

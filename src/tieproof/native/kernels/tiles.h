@@ -1,4 +1,5 @@
-/* Tiles, and the room for counting them, in the type of their entries: engine/structures.py, distances/space.py. */
+/* Tiles, and the working memory for counting them, by the type of their entries: engine/structures.py,
+   distances/space.py. */
 
 #include "structures.h"
 
@@ -55,5 +56,5 @@ typedef struct {
     Undecided undecided;
 } OF(Work);
 
-/* A whole number as wide as an entry: as many of them are added up at once. */
+/* A whole number as wide as an entry, so that as many of them fit into a vector. */
 typedef __typeof__(_Generic((REAL)0, float: (int32_t)0, default: (int64_t)0)) OF(Whole);

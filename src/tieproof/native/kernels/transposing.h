@@ -1,4 +1,4 @@
-/* Turning a tile round: engine/counting.py. */
+/* Transpose a tile: engine/counting.py. */
 
 #if defined(__clang__) || __GNUC__ >= 12
 typedef REAL OF(Four) __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL))));

@@ -1,4 +1,5 @@
-/* What one tie adds to a sum of the means of the precisions before and at its relevant items: measures/precision_sums.py. */
+/* The contribution of one tie to a sum of the means of the precisions before and at its relevant items:
+   measures/precision_sums.py. */
 
 #ifndef TIEPROOF_TRAPEZOID_TERMS_H
 #define TIEPROOF_TRAPEZOID_TERMS_H

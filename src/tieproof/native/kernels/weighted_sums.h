@@ -1,4 +1,4 @@
-/* Sums of weights over the ranks of relevant items, of each query: measures/weighted_ranks.py. */
+/* For each query, sums of weights over the ranks of relevant items: measures/weighted_ranks.py. */
 
 #ifndef TIEPROOF_WEIGHTED_SUMS_H
 #define TIEPROOF_WEIGHTED_SUMS_H
@@ -8,7 +8,7 @@
 /* Runs up to this length are summed term by term to tell how far their weights spread. */
 #define SUMMED 64
 
-/* What ranks weigh: see `WeightTables` in measures/rank_weights.py. */
+/* The weights of ranks: see `WeightTables` in measures/rank_weights.py. */
 typedef struct {
     Doubles sums, squares;
     double persistence;

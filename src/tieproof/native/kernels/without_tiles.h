@@ -1,4 +1,4 @@
-/* Which pairs there are where no tile shows them: engine/without_tiles.py. */
+/* The pairs to be counted without tiles: engine/without_tiles.py. */
 
 #ifndef TIEPROOF_WITHOUT_TILES_H
 #define TIEPROOF_WITHOUT_TILES_H
