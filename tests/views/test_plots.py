@@ -204,7 +204,7 @@ def test_picture_of_queries_says_what_it_shows() -> None:
 
 
 def test_measure_that_the_result_does_not_have() -> None:
-    with pytest.raises(InputError, match=r"no 'AUC'; it has AP, P@1"):
+    with pytest.raises(InputError, match=r"no measure 'AUC'; it has AP, P@1"):
         one_query().plot_queries("AUC")
     assert plt.get_fignums() == []
 

@@ -1,1 +1,1 @@
-"""How results are shown: as text, as pictures, in files."""
+"""Views of results: texts, tables, pictures, pages and files."""

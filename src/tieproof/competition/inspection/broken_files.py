@@ -71,7 +71,7 @@ def as_sample(material: Material) -> bytes:
 
 
 def pickled(material: Material) -> bytes | None:
-    """An array of Python objects, which only unpickling reads, and which does something then."""
+    """An array of Python objects, which run code when they are unpickled, or a pickle of such an object."""
     place, written = material.mould.place, io.BytesIO()
     objects = np.array([[Payload()] for _ in material.mould.ids], dtype=object)
     if place.endswith(".npz"):

@@ -1,1 +1,1 @@
-"""Pictures of results (extra `plot`): one file for each, and what they share in `style`."""
+"""Pictures of results (extra `plot`): one module for each kind of picture; `style` has the shared parts."""

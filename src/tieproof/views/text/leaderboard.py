@@ -37,7 +37,7 @@ def sentences(found: Leaderboard) -> Iterator[str]:
         f"{systems} by {found.measure}, with every tie broken against each system. A rank is 1 + the number of "
         "systems that are ahead. A system is ahead if its lower bound is larger by more than the choice of queries "
         f"is likely to explain, at {level} for all pairs together (sign-flip test, Holm). Systems of equal rank are "
-        "listed by their lower bounds, but these differences are not significant."
+        "listed by their lower bounds; this order is not a ranking."
     )
     for standing in found.standings:
         if standing.notes:
