@@ -54,7 +54,7 @@ def mould_of(sample: Path) -> Mould:
     if len(found) != 1:
         there = ", ".join(path.name for path in files) or "nothing"
         raise InputError(
-            f"{sample} must contain exactly one file with rows of numbers, but it has {there}. Give a sample with "
+            f"{sample} must contain exactly one file with rows of numbers; found: {there}. Give a sample with "
             f"one file of {', '.join(FORMS)}."
         )
     ((path, mould),) = found
