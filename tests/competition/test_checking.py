@@ -225,7 +225,7 @@ def test_what_is_no_sample(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"one file with rows of numbers; found: few\.npy"):
         check(bundle, submission=tmp_path / "few.npy")
     np.save(tmp_path / "x.npy", np.ones((41, 2)))
-    with pytest.raises(InputError, match="gives its own sample no score: crashed: IndexError"):
+    with pytest.raises(InputError, match="gives the sample no score: crashed: IndexError"):
         check(bundle, submission=tmp_path / "x.npy")
 
 
