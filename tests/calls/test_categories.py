@@ -235,7 +235,7 @@ def test_batches_in_any_order_and_size() -> None:
 def test_batches_that_disagree() -> None:
     evaluator = tp.Evaluator()
     evaluator.update(GALLERY, GALLERY_LABELS, categories=KINDS[:25])
-    with pytest.raises(tp.InputError, match="Some batches came with categories and others without"):
+    with pytest.raises(tp.InputError, match="Some batches have categories and others have none"):
         evaluator.update(GALLERY, GALLERY_LABELS)
     with pytest.raises(tp.InputError, match="2 categories for 25 queries"):
         evaluator.update(GALLERY, GALLERY_LABELS, categories=["cats", "dogs"])
@@ -291,7 +291,7 @@ def test_queries_that_are_left_out_are_in_no_category() -> None:
 FILES = {
     "q1\n": "FILE has no category on line 1: 'q1'. A line has a query and its category.",
     "q1 a\n\nq2 b\nq1 c\n": "FILE has query 'q1' a second time on line 4, as 'c' instead of 'a'. Keep one of them.",
-    "\n \n": "FILE has empty lines only. A line has a query and its category.",
+    "\n \n": "FILE has only empty lines. A line has a query and its category.",
 }
 
 
@@ -317,9 +317,9 @@ def of_evaluate(**options: Any) -> Callable[[], tp.Result]:
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "too few": (of_evaluate(categories=["a"]), r"1 categories for 30 queries. Pass exactly one for each"),
-    "nan": (of_evaluate(categories=[*range(29), np.nan]), r"The categories must be .* row 29 holds nan"),
+    "nan": (of_evaluate(categories=[*range(29), np.nan]), r"The categories must be .* row 29 contains nan"),
     "none": (of_evaluate(categories=[*KINDS[:29].tolist(), None]), r"The categories .* hold NoneType, str"),
-    "fractions": (of_evaluate(categories=np.arange(30) / 2), r"row 1 holds 0.5"),
+    "fractions": (of_evaluate(categories=np.arange(30) / 2), r"row 1 contains 0.5"),
     "columns": (of_evaluate(categories=np.zeros((30, 2), int)), r"categories must have the shape \(items,\)"),
     "unknown mean": (of_evaluate(average="median"), r"Unknown average='median'. Known: micro, macro"),
     "unknown category": (
@@ -334,14 +334,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "macro of columns": (
         lambda: tp.evaluate(GALLERY, np.ones((25, 2), int), average="macro"),
-        r"labels in columns put a query into several",
+        r"labels in columns can put a query into several",
     ),
     "macro of scores": (lambda: tp.evaluate_scores([[1.0]], [[1]], average="macro"), r"Pass categories, one"),
     "macro of a run": (of_run(average="macro"), r"Pass categories, one"),
     "unknown mean of a run": (of_run(average="mean"), r"Unknown average='mean'"),
     "scores": (lambda: tp.evaluate_scores([[1.0]], [[1]], categories=[1, 2]), r"2 categories for 1 queries"),
     "unknown mean of batches": (lambda: tp.Evaluator(average="x"), r"Unknown average='x'"),  # type: ignore[arg-type]
-    "a run by position": (of_run(categories=["a", "b", "c"]), r"not list: its queries have names"),
+    "a run by position": (of_run(categories=["a", "b", "c"]), r"not list, because the queries of a run have names"),
     "a run's query without one": (
         of_run(categories={"q1": "a", "7": "b"}),
         r"The categories lack 2 of 4 queries of the qrels, the first is 'q2'",

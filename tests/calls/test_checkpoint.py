@@ -196,7 +196,7 @@ def product(queries: Any, items: Any) -> Any:
 def test_nan_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     data = DATA.copy()
     data[7, 2] = np.nan
-    with pytest.raises(InputError, match="embeddings must be finite numbers, and row 7 holds nan"):
+    with pytest.raises(InputError, match="embeddings must be finite numbers, but row 7 contains nan"):
         tp.evaluate(data, LABELS, checkpoint=tmp_path / "done")
     assert not (tmp_path / "done").exists()
 

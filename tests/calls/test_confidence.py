@@ -357,14 +357,19 @@ def estimate(*columns: Sequence[float]) -> tp.Estimate[npt.NDArray[np.float64]]:
 
 
 REFUSED: dict[str, tuple[Any, Any, Any, str]] = {
-    "NaN": (error_reject_curve, [0, 1], [0.5, np.nan], r"confidences must be finite numbers, and hold nan at \[1\]"),
+    "NaN": (
+        error_reject_curve,
+        [0, 1],
+        [0.5, np.nan],
+        r"confidences must be finite numbers, but contain nan at \[1\]",
+    ),
     "infinity": (
         error_reject_curve,
         [0, 1],
         [np.inf, 0],
-        r"confidences must be finite numbers, and hold inf at \[0\]",
+        r"confidences must be finite numbers, but contain inf at \[0\]",
     ),
-    "error NaN": (error_reject_curve, [np.nan], [1], r"errors must be finite numbers, and hold nan at \[0\]"),
+    "error NaN": (error_reject_curve, [np.nan], [1], r"errors must be finite numbers, but contain nan at \[0\]"),
     "lengths": (error_reject_curve, [0, 1], [1], r"There are 1 confidences for 2 queries"),
     "shape": (error_reject_curve, np.zeros((2, 2)), [1, 2], r"errors must have shape \(n,\), not \(2, 2\)"),
     "nothing": (error_reject_curve, [], [], r"errors are empty"),
@@ -406,7 +411,7 @@ def test_refused(name: str) -> None:
     ("confidence", "message"),
     [
         ([1, 2], r"There are 2 confidences for 6 queries\. Pass exactly one for each"),
-        ([1, 2, 3, 4, 5, np.nan], r"confidences must be finite numbers, and hold nan at \[5\]"),
+        ([1, 2, 3, 4, 5, np.nan], r"confidences must be finite numbers, but contain nan at \[5\]"),
         (np.zeros((6, 2)), r"confidences must have shape \(n,\)"),
         (["high"] * 6, r"confidences must be real numbers"),
     ],

@@ -236,7 +236,7 @@ def test_memory_is_that_of_a_tile() -> None:
 TWO: Any = (0.5, 0.9)
 
 BAD_REGIONS: dict[str, tuple[Any, str]] = {
-    "mean NaN": (lambda: Gaussian([0, np.nan], 1), r"means must be finite numbers, and hold nan at \[1\]"),
+    "mean NaN": (lambda: Gaussian([0, np.nan], 1), r"means must be finite numbers, but contain nan at \[1\]"),
     "no scale": (lambda: Gaussian([0, 0], 0), r"scales must be standard deviations of at least 1e-60, but contain 0"),
     "negative scale": (lambda: Gaussian([0, 0], [1, -1]), r"contain -1\.0 at \[1\]"),
     "scale infinite": (lambda: Gaussian([0, 0], np.inf), r"scales must be finite"),
@@ -249,7 +249,7 @@ BAD_REGIONS: dict[str, tuple[Any, str]] = {
     "mass 1": (lambda: credible_region([1, 2], 1.0), r"mass must be larger than 0 and smaller than 1, not 1"),
     "mass 2": (lambda: credible_region([1, 2], 2), r"A mass must be a number from 0 to 1, not 2"),
     "masses": (lambda: credible_region([1, 2], TWO), r"mass must be a single number, not 2"),
-    "samples": (lambda: credible_region([1, np.nan]), r"samples must be finite numbers, and hold nan at \[1\]"),
+    "samples": (lambda: credible_region([1, np.nan]), r"samples must be finite numbers, but contain nan at \[1\]"),
     "sample shape": (lambda: credible_region(np.zeros((2, 2, 2))), r"samples must have shape .* \(2, 2, 2\)"),
     "no samples": (lambda: credible_region([]), r"samples must have shape"),
 }
@@ -274,7 +274,7 @@ def test_bad_points() -> None:
 
 
 BAD_RETRIEVAL: dict[str, tuple[Any, Any, Any, Any, str]] = {
-    "NaN": ([[0.0], [np.nan]], [1, 1], [0, 0], 0.9, r"means must be finite numbers, and hold nan at \[1, 0\]"),
+    "NaN": ([[0.0], [np.nan]], [1, 1], [0, 0], 0.9, r"means must be finite numbers, but contain nan at \[1, 0\]"),
     "shape": ([0.0, 1.0], [1, 1], [0, 0], 0.9, r"means must have the shape \(items, dimensions\)"),
     "scale": ([[0.0], [1.0]], [1, 0], [0, 0], 0.9, r"scales must be standard deviations .* contain 0\.0 at \[1, 0\]"),
     "scale shape": ([[0.0, 1.0]] * 3, [1, 2], [0, 0, 0], 0.9, r"scales must have shape \(3,\) or \(3, 2\)"),

@@ -175,22 +175,22 @@ def test_sides_refused() -> None:
     evaluator = tp.Evaluator()
     with pytest.raises(tp.InputError, match=r"Unknown side='query'\. Known: queries, gallery"):
         evaluator.update(DATA, LABELS, side="query")  # type: ignore[arg-type]
-    with pytest.raises(tp.InputError, match="Categories are those of queries"):
+    with pytest.raises(tp.InputError, match="Only queries have categories"):
         evaluator.update(DATA, LABELS, categories=LABELS, side="gallery")
     evaluator.update(DATA, LABELS, side="queries")
     with pytest.raises(tp.InputError, match=r"nothing to evaluate as gallery: call update\(.*side='gallery'\)"):
         evaluator.compute()
-    with pytest.raises(tp.InputError, match="Some batches came with a side and others without"):
+    with pytest.raises(tp.InputError, match="Some batches have a side and others have none"):
         evaluator.update(DATA, LABELS)
     without = fill(tp.Evaluator(), np.arange(90), [])
-    with pytest.raises(tp.InputError, match="Some batches came with a side and others without"):
+    with pytest.raises(tp.InputError, match="Some batches have a side and others have none"):
         without.merge(evaluator)
     gallery = tp.Evaluator()
     gallery.update(DATA, LABELS, side="gallery")
     with pytest.raises(tp.InputError, match="nothing to evaluate as queries"):
         gallery.compute()
     evaluator.update(DATA[:, :4], LABELS, side="gallery")
-    with pytest.raises(tp.InputError, match="queries have 5 dimensions and the gallery has 4"):
+    with pytest.raises(tp.InputError, match="queries have 5 dimensions, but the gallery has 4"):
         evaluator.compute()
 
 
@@ -212,7 +212,7 @@ def test_labels_in_one_column_are_judged_together() -> None:
 @pytest.mark.parametrize("index", [2**63, 2**64 - 1])
 def test_indices_do_not_wrap(index: int) -> None:
     evaluator = tp.Evaluator()
-    with pytest.raises(tp.InputError, match=f"indices hold {index}, and must be below 2\\^63"):
+    with pytest.raises(tp.InputError, match=f"indices contain {index}, but must be below 2\\^63"):
         evaluator.update(DATA[:2], LABELS[:2], indices=np.array([1, index], np.uint64))
     evaluator.update(DATA[:2], LABELS[:2], indices=np.array([1, 2**63 - 1], np.uint64))
     assert evaluator.items().indices.tolist() == [1, 2**63 - 1]

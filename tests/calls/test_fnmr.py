@@ -242,7 +242,7 @@ def given(relevant: Any = (1, 2), others: Any = (2, 3), **options: Any) -> Calla
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "NaN": (rates(np.full((6, 2), np.nan)), r"embeddings must be finite numbers, and row 0 holds nan"),
+    "NaN": (rates(np.full((6, 2), np.nan)), r"embeddings must be finite numbers, but row 0 contains nan"),
     "too few labels": (rates(labels=LABELS[:4]), r"4 labels for 6 embeddings"),
     "no labels": (rates(labels=None), r"either labels or relevance="),
     "unknown distance": (rates(distance="jaccard"), r"Unknown distance 'jaccard'"),
@@ -257,9 +257,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "memory": (rates(memory="much"), r"memory size must be"),
     "threads": (rates(threads=0), r"threads must be"),
     "overflow": (rates(GOOD * 1e300, distance="dot"), r"exceeds the largest float64. Divide all embeddings"),
-    "given NaN": (given([1, np.nan]), r"relevant distances must be finite numbers, and hold nan at \[1\]"),
-    "given infinity": (given(others=[np.inf]), r"other distances must be finite numbers, and hold inf at \[0\]"),
-    "given integers": (given([2**53 + 1]), r"relevant distances hold an integer beyond 2\^53"),
+    "given NaN": (given([1, np.nan]), r"relevant distances must be finite numbers, but contain nan at \[1\]"),
+    "given infinity": (given(others=[np.inf]), r"other distances must be finite numbers, but contain inf at \[0\]"),
+    "given integers": (given([2**53 + 1]), r"relevant distances contain an integer beyond 2\^53"),
     "given words": (given(["a"]), r"relevant distances must be real numbers"),
     "nothing relevant given": (given([]), r"No pair is relevant"),
     "no others given": (given(others=[]), r"Every pair is relevant or excluded"),

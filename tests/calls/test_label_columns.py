@@ -15,7 +15,7 @@ DATA = RANDOM.normal(size=(20, 3))
 HAS = RANDOM.integers(0, 2, size=20)
 """Whether each item belongs to the only class."""
 
-WARNED = "are one column of 0/1: items with 0 belong to no class"
+WARNED = "are one column of 0/1, so that items with 0 belong to no class"
 
 
 def relevant() -> list[tuple[int, int]]:
@@ -56,7 +56,7 @@ def test_one_column_for_queries_and_gallery() -> None:
         found = tp.evaluate(DATA[:5], column[:5], **options)
     assert found.to_json() == tp.evaluate(DATA[:5], gallery=DATA[5:], relevance=pairs).to_json()
     for own, others in ((HAS[:5], column[5:]), (column[:5], HAS[5:]), (column[:5], column[5:] + 1)):
-        with pytest.raises(tp.InputError, match="one column that holds only 0 and 1 is a column"):
+        with pytest.raises(tp.InputError, match="a single column of only 0 and 1 counts as columns"):
             tp.evaluate(DATA[:5], own, gallery=DATA[5:], gallery_labels=others)
 
 
@@ -68,7 +68,7 @@ def test_one_column_in_other_calls() -> None:
     with pytest.warns(tp.InputWarning, match=WARNED):
         found = tp.collisions(DATA, column)
     assert (found.query_ids == np.flatnonzero(HAS)).all()
-    with pytest.warns(tp.InputWarning, match=WARNED), pytest.raises(tp.InputError, match="labels in columns put"):
+    with pytest.warns(tp.InputWarning, match=WARNED), pytest.raises(tp.InputError, match="labels in columns can put"):
         tp.evaluate(DATA, column, average="macro")
 
 
@@ -128,6 +128,6 @@ def test_the_command_line_warns(tmp_path: Path, capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr()
     assert shown.out.strip() == tp.evaluate(DATA, relevance=relevant()).to_json()
     assert shown.err == (
-        f"Warning: The labels {WARNED}. If 0 and 1 are two classes, give them in one dimension, for example with "
-        ".ravel().\n"
+        f"Warning: The labels {WARNED}. If 0 and 1 are two classes, pass the labels in one dimension, for example "
+        "with .ravel().\n"
     )

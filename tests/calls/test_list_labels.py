@@ -116,13 +116,13 @@ SQUARE = [[9.0, 2.0], [2.0, 9.0]]
         (
             [[1.0, 2.0], [3.0]],
             {"labels": [0, 0]},
-            "The scores have rows of 1 to 2 items: labels belong to the columns of a matrix. Pass relevance for each "
-            "list.",
+            "The scores have rows of 1 to 2 items, but labels need a matrix, with one label for each column. Pass "
+            "relevance for each list.",
         ),
         (
             SQUARE,
             {"labels": [0, 0], "n_relevant": 3},
-            "n_relevant and n_items are for lists that were cut off, and labels are for whole rankings. Pass "
+            "n_relevant and n_items are for lists that were cut off, but labels are for whole rankings. Pass "
             "relevance with the lists, or leave n_relevant and n_items out.",
         ),
         (
@@ -150,7 +150,7 @@ def test_one_dimension_is_refused_with_what_to_do(scores: Any) -> None:
         tp.evaluate_scores(scores, [1, 0, 0])
     assert str(error.value) == (
         "The scores must be a matrix (queries, items) or a list of one-dimensional arrays, one for each query, and "
-        "arrived with the shape (3,). Those of a single query are a matrix of one row: pass [scores]."
+        "have the shape (3,). For a single query pass a matrix of one row, [scores]."
     )
     with pytest.raises(tp.InputError, match=r"relevance must be .* shape \(3,\).*pass \[relevance\]\."):
         tp.evaluate_distances([scores], [1, 0, 0])

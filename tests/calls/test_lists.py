@@ -209,7 +209,8 @@ def test_order_of_queries_and_items_changes_no_bit() -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "too few": (
         {"n_relevant": [1, 1]},
-        "n_relevant is 1 for query 1, and its list holds 2 relevant items. Count all of them, in the list or not.",
+        "n_relevant is 1 for query 1, but its list contains 2 relevant items. "
+        "Count all relevant items, in the list or not.",
     ),
     "negative": (
         {"n_relevant": [-1, 2]},
@@ -228,7 +229,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "shape": (
         {"n_relevant": [1, 2, 3]},
-        "n_relevant has the shape (3,), and there are 2 queries. Pass one number for each, or one for all.",
+        "n_relevant has the shape (3,), but there are 2 queries. Pass one number for each, or one for all.",
     ),
     "words": (
         {"n_relevant": ["1", "2"]},
@@ -241,11 +242,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "items alone": (
         {"n_items": [3, 3]},
-        "n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.",
+        "n_items applies only to lists that were cut off. Pass n_relevant, too.",
     ),
     "items too few": (
         {"n_relevant": [2, 2], "n_items": 3},
-        "n_items is 3 for query 0, whose list holds 3, and 1 more are relevant. Count all items that are not "
+        "n_items is 3 for query 0, but its list contains 3, and 1 more are relevant. Count all items that are not "
         "excluded, in the list or not.",
     ),
     "items fraction": (
@@ -268,8 +269,8 @@ def test_graded_ndcg_of_unknown_grades_is_refused() -> None:
     with pytest.raises(tp.InputError) as error:
         tp.evaluate_scores([[3, 2], [2, 1]], [[1, 0], [2, 1]], measures=["nDCG"], n_relevant=[2, 2])
     assert str(error.value) == (
-        "'nDCG' needs the grades of all relevant items: query 0 has 2, of which 1 are in the list. Give the whole "
-        "list, take 'nDCG(ideal=list)', or let evaluate_run read all grades from the qrels."
+        "'nDCG' needs the grades of all relevant items: query 0 has 2, but only 1 are in the list. Pass the whole "
+        "list, use 'nDCG(ideal=list)', or use evaluate_run, which reads all grades from the qrels."
     )
     assert (
         tp.evaluate_scores([[3, 2], [2, 1]], [[1, 0], [2, 1]], measures=["AP"], n_relevant=[2, 2])["AP"].upper == 1.0

@@ -45,7 +45,7 @@ def test_as_numpy_decomposes_the_covariance(shape: tuple[int, int]) -> None:
 
 
 BAD: dict[str, tuple[Any, Any, str]] = {
-    "NaN": ([[1.0, 2.0], [np.nan, 1.0]], 0.5, r"embeddings must be finite numbers, and row 1 holds nan"),
+    "NaN": ([[1.0, 2.0], [np.nan, 1.0]], 0.5, r"embeddings must be finite numbers, but row 1 contains nan"),
     "one row": ([[1.0, 2.0]], 0.5, r"do not vary: all 1 rows are equal"),
     "a constant": (np.full((7, 3), 0.1), 0.5, r"do not vary: all 7 rows are equal"),
     "one dimension": ([1.0, 2.0], 0.5, r"must have the shape \(items, dimensions\)"),

@@ -81,6 +81,6 @@ def test_range_search_of_faiss() -> None:
 
 
 def test_ids_that_are_too_large_are_about_their_lists() -> None:
-    with pytest.raises(tp.InputError, match="found ids hold 9223372036854775808") as caught:
+    with pytest.raises(tp.InputError, match="found ids contain 9223372036854775808") as caught:
         tp.range_recall(([0, 1], [2**63]), ([0, 1], [1]))
     assert caught.value.argument == "found"

@@ -370,13 +370,13 @@ FILES: dict[str, tuple[str, str, str]] = {
     "strangers": (
         GOOD_QRELS,
         "q8 Q0 d1 1 1 t\nq7 Q0 d1 1 1 t\n",
-        "The run has no query of the qrels: these have queries such as 'q1', and the run such as 'q7'. "
-        "Check that they belong together.",
+        "The run has no query of the qrels: the qrels have queries such as 'q1', the run such as 'q7'. "
+        "Check that the qrels and the run belong together.",
     ),
     "nothing relevant": (
         "q1 0 d1 0\n",
         GOOD_RUN,
-        "No query has a relevant document in the qrels (a grade above 0) and any document in the run. Check the "
+        "No query has both a relevant document in the qrels (a grade above 0) and a document in the run. Check the "
         "grades, and that the qrels and the run belong together.",
     ),
 }
@@ -402,7 +402,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         evaluate_run(QRELS, whole)
     (tmp_path / "latin").write_bytes("qä 0 d1 1\n".encode("latin-1"))
     with pytest.raises(
-        tp.InputError, match=r"The query 'q\ufffd' is not written in UTF-8\. Convert the file to UTF-8\."
+        tp.InputError, match=r"The query 'q\ufffd' is not encoded in UTF-8\. Convert the file to UTF-8\."
     ):
         evaluate_run(tmp_path / "latin", {"q1": {"d1": 1}})
 
@@ -423,14 +423,14 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         {},
         "The run must be {query: {document: score}}, and query 'q1' holds list, not a dictionary.",
     ),
-    "empty run": (QRELS, {"q1": {}}, {}, "The run is empty. At least one score is needed."),
-    "empty qrels": ({}, RUN_OF_ONE, {}, "The qrels are empty. At least one grade is needed."),
+    "empty run": (QRELS, {"q1": {}}, {}, "The run is empty. Pass at least one score."),
+    "empty qrels": ({}, RUN_OF_ONE, {}, "The qrels are empty. Pass at least one grade."),
     "float ids": (
         {1.5: {"d1": 1}},
         RUN_OF_ONE,
         {},
-        "The qrels must name every query by a string or an integer, and one is 1.5. Convert them with .astype(str), "
-        "and leave out rows without a name.",
+        "The qrels must name every query by a string or an integer, but one name is 1.5. Convert the names "
+        "with .astype(str), and leave out rows without a name.",
     ),
     "words": (
         QRELS,
@@ -469,21 +469,21 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         RUN_OF_ONE,
         {"missing": "error"},
-        "1 of 3 queries of the qrels have no document in the run, the first is 'q2'. Complete the run, or let "
-        "missing be zero or skip.",
+        "1 of 3 queries of the qrels have no document in the run; the first is 'q2'. Complete the run, or set "
+        "missing to zero or skip.",
     ),
     "nothing relevant": (
         QRELS,
         RUN_OF_ONE,
         {"empty": "error"},
-        "1 of 3 queries have no relevant document in the qrels, the first is 'q3'. Leave them out, or let empty be "
+        "1 of 3 queries have no relevant document in the qrels; the first is 'q3'. Leave them out, or set empty to "
         "skip, zero or one.",
     ),
     "items alone": (
         QRELS,
         RUN_OF_ONE,
         {"n_items": 9},
-        "n_items says where the last tie of a list that was cut off ends. Pass truncated=True, too, or leave it out.",
+        "n_items applies only to lists that were cut off. Pass truncated=True, too, or leave n_items out.",
     ),
     "items": (
         QRELS,
@@ -495,7 +495,7 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         {"q1": {"d1": 1, "d2": 1}},
         RUN_OF_ONE,
         {"n_items": 1, "truncated": True},
-        "n_items is 1 for query q1, whose list holds 1, and 1 more are relevant. Count all items that are not "
+        "n_items is 1 for query q1, but its list contains 1, and 1 more are relevant. Count all items that are not "
         "excluded, in the list or not.",
     ),
 }

@@ -82,7 +82,7 @@ def test_a_record_of_an_array_is_verified_on_shards(tmp_path: Path) -> None:
 def test_a_file_that_changes_is_refused_by_its_name(tmp_path: Path) -> None:
     found = shards(tmp_path, ".npy", [100])
     np.save(tmp_path / "part-1.npy", vectors()[:199])
-    with pytest.raises(tp.InputError, match=r"part-1.npy changed since it was opened"):
+    with pytest.raises(tp.InputError, match=r"part-1.npy changed after it was opened"):
         tp.evaluate(found)
 
 
@@ -90,7 +90,7 @@ def test_a_row_that_is_not_finite_is_refused_by_its_file(tmp_path: Path) -> None
     rows = vectors()
     rows[250, 2] = np.nan
     found = tp.open(write(tmp_path, ".npy", rows, LABELS, [100]))
-    with pytest.raises(tp.InputError, match=r"part-1.npy holds nan in row 150 \(row 250 of all shards\)"):
+    with pytest.raises(tp.InputError, match=r"part-1.npy contains nan in row 150 \(row 250 of all shards\)"):
         tp.evaluate(found)
 
 

@@ -150,7 +150,7 @@ def test_a_distance_of_ones_own_is_given_again() -> None:
 
     result = tp.evaluate(EMBEDDINGS, LABELS, distance=far)
     assert tp.verify(result, EMBEDDINGS, LABELS, distance=far).agrees
-    with pytest.raises(tp.InputError, match="of the function far, which it can only name"):
+    with pytest.raises(tp.InputError, match="uses the function far, of which it stores only the name"):
         tp.verify(result, EMBEDDINGS, LABELS)
     with pytest.raises(tp.InputError, match="The distance of this record is cosine"):
         tp.verify(RESULTS["labels"](), EMBEDDINGS, LABELS, distance="euclidean")
@@ -159,15 +159,15 @@ def test_a_distance_of_ones_own_is_given_again() -> None:
 def test_what_the_record_decides_is_refused() -> None:
     result = RESULTS["labels"]()
     for more in ({"measures": ["AP"]}, {"empty": "zero"}, {"n_relevant": 3}):
-        with pytest.raises(tp.InputError, match="is nothing that the verification of a record of evaluate is told"):
+        with pytest.raises(tp.InputError, match="is not an argument for the verification of a record of evaluate"):
             tp.verify(result, EMBEDDINGS, LABELS, **more)
-    with pytest.raises(tp.InputError, match="pass one or two arguments"):
+    with pytest.raises(tp.InputError, match="needs one or two arguments"):
         tp.verify(result)
     with pytest.raises(tp.InputError, match="has categories of its queries"):
         tp.verify(RESULTS["integers as categories"](), EMBEDDINGS, LABELS)
     with pytest.raises(tp.InputError, match="has confidences of its queries"):
         tp.verify(RESULTS["confidences"](), EMBEDDINGS, LABELS)
-    with pytest.raises(tp.InputError, match="The result of one category can not be verified alone"):
+    with pytest.raises(tp.InputError, match="The result of one category cannot be verified alone"):
         tp.verify(RESULTS["strings"]().category(LONG[0]), EMBEDDINGS, LONG)
 
 

@@ -194,7 +194,7 @@ def test_confidences(run: Run) -> None:
 @pytest.mark.parametrize(
     ("confidences", "said"),
     [
-        (np.full(40, np.nan), "wrong.npy: The confidences must be finite numbers, and hold nan at [0]"),
+        (np.full(40, np.nan), "wrong.npy: The confidences must be finite numbers, but contain nan at [0]"),
         (np.zeros(39), "wrong.npy, embeddings.npy: There are 39 confidences for 40 queries"),
         (np.zeros((40, 2)), "wrong.npy has the shape (40, 2); confidences have the shape (n,)"),
         (np.array(["0.5"] * 39 + ["high"]), "wrong.npy has 'high' at [39]; confidences are numbers"),
@@ -396,7 +396,7 @@ def test_some_measures_each_once(run: Run) -> None:
 
 def test_unknown_and_ambiguous_measures(run: Run) -> None:
     assert "unknown measure 'mAPP'" in the_line(run("measures", "mAPP"))
-    assert "'map@10' means different things: 'AP@10' in ranx" in the_line(run("measures", "map@10"))
+    assert "'map@10' has several meanings: 'AP@10' in ranx" in the_line(run("measures", "map@10"))
 
 
 def test_names_elsewhere_are_understood_unless_they_are_marked() -> None:
@@ -405,7 +405,7 @@ def test_names_elsewhere_are_understood_unless_they_are_marked() -> None:
             for name, ours in spellings.items():
                 theirs = re.sub(r"(?<=[@_./=-])k(?=$|\))", "5", name.removesuffix("*"))
                 if name.endswith("*"):
-                    with pytest.raises(tp.InputError, match="means different things"):
+                    with pytest.raises(tp.InputError, match="has several meanings"):
                         tp.measures.parse(theirs)
                 else:
                     assert str(tp.measures.parse(theirs)) == re.sub(r"(?<=[@.])k\b", "5", ours)
@@ -567,7 +567,7 @@ def npy(array: Array) -> bytes:
 
 
 BAD_INPUTS: dict[str, Case] = {
-    "nan": ({"bad.npy": NAN}, "bad.npy labels.npy", ["bad.npy: The embeddings", "finite", "row 3 holds nan"]),
+    "nan": ({"bad.npy": NAN}, "bad.npy labels.npy", ["bad.npy: The embeddings", "finite", "row 3 contains nan"]),
     "infinity": (
         {"bad.npy": INFINITE},
         "bad.npy labels.npy",
@@ -576,7 +576,7 @@ BAD_INPUTS: dict[str, Case] = {
     "nan in the gallery": (
         {"bad.npy": NAN},
         "queries.npz --gallery bad.npy --gallery-labels labels.npy",
-        ["Error: bad.npy: The gallery", "row 3 holds nan"],
+        ["Error: bad.npy: The gallery", "row 3 contains nan"],
     ),
     "too few labels": (
         {"bad.npy": LABELS[1:]},
@@ -609,7 +609,7 @@ BAD_INPUTS: dict[str, Case] = {
     ),
     "foreign": ({"bad.npy": b"\x89PNG\r\n\x1a\n"}, "bad.npy labels.npy", ["bad.npy", "a PNG image", "right file"]),
     "extension": ({"bad.xyz": b"1"}, "bad.xyz labels.npy", ["bad.xyz", "'.xyz'", ".npy"]),
-    "folder": ({}, ". labels.npy", [". is a folder with files of several formats", "say which are shards"]),
+    "folder": ({}, ". labels.npy", [". is a folder with files of several formats", "choose the shards"]),
     "nan among labels": (
         {"bad.npy": np.where(LABELS, LABELS, np.nan)},
         "embeddings.npy bad.npy",
@@ -618,7 +618,7 @@ BAD_INPUTS: dict[str, Case] = {
     "another width": (
         {"bad.npy": VECTORS[:, :2]},
         "queries.npz --gallery bad.npy --gallery-labels labels.npy",
-        ["queries.npz, bad.npy: The queries have 3 dimensions and the gallery has 2", "same model"],
+        ["queries.npz, bad.npy: The queries have 3 dimensions, but the gallery has 2", "same model"],
     ),
     "nothing relevant": (
         {"bad.npy": np.arange(40)},
@@ -711,29 +711,29 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "strangers": (
         {"run": "q8 Q0 d1 1 0.5 t\n"},
         "qrels.txt run",
-        "qrels.txt, run: The run has no query of the qrels: these have queries such as 'q1', and the run such as",
+        "qrels.txt, run: The run has no query of the qrels: the qrels have queries such as 'q1', the run such as",
     ),
     "missing": (
         {},
         "qrels.txt run.txt --missing error",
-        "qrels.txt, run.txt: 1 of 4 queries of the qrels have no document in the run, the first is 'q4'. Complete "
-        "the run, or let missing be zero or skip.",
+        "qrels.txt, run.txt: 1 of 4 queries of the qrels have no document in the run; the first is 'q4'. Complete "
+        "the run, or set missing to zero or skip.",
     ),
     "empty": (
         {},
         "qrels.txt run.txt --empty error",
-        "qrels.txt, run.txt: 1 of 4 queries have no relevant document in the qrels, the first is 'q3'. Leave them "
-        "out, or let empty be skip, zero or one.",
+        "qrels.txt, run.txt: 1 of 4 queries have no relevant document in the qrels; the first is 'q3'. Leave them "
+        "out, or set empty to skip, zero or one.",
     ),
     "too few items": (
         {},
         "qrels.txt run.txt --truncated --n-items 2",
-        "qrels.txt, run.txt: --n-items is 2 for query q2, whose list holds 2, and 1 more are relevant. Count all",
+        "qrels.txt, run.txt: --n-items is 2 for query q2, but its list contains 2, and 1 more are relevant.",
     ),
     "a name like an argument": (
         {"judged.txt": "n_items 0 d1 1\nq1 0 d1 1\n"},
         "judged.txt run.txt --missing error",
-        "judged.txt, run.txt: 1 of 2 queries of the qrels have no document in the run, the first is 'n_items'.",
+        "judged.txt, run.txt: 1 of 2 queries of the qrels have no document in the run; the first is 'n_items'.",
     ),
     "too many items": (
         {},
@@ -758,7 +758,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "too few categories": (
         {"categories.txt": "q1 short\n"},
         "qrels.txt run.txt --categories categories.txt",
-        "categories.txt: The categories lack 3 of 4 queries of the qrels, the first is 'q2'. Give every one a",
+        "categories.txt: The categories lack 3 of 4 queries of the qrels; the first is 'q2'. Give every query a",
     ),
     "mean over no categories": (
         {},
@@ -799,7 +799,7 @@ def test_bad_input_in_a_process_of_its_own(tmp_path: Path) -> None:
     np.save(tmp_path / "labels.npy", LABELS)
     started = process("evaluate", "bad.npy", "labels.npy", "--json", "result.json", folder=tmp_path)
     out, err = started.communicate(timeout=60)
-    assert "row 3 holds nan" in the_line(Outcome(started.returncode, out, err))
+    assert "row 3 contains nan" in the_line(Outcome(started.returncode, out, err))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.npy", "labels.npy"]
 
 

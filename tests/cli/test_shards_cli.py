@@ -65,10 +65,10 @@ def test_the_command_line_takes_a_gallery_in_shards(tmp_path: Path, run: Run) ->
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["{}/*.parquet"], "is no file; check the path"),
+        (["{}/*.parquet"], "matches no file; check the path"),
         (["{}/bare"], "has no labels: no column, and no file next to each shard, has a usual name"),
         (["{}/good", "species"], "has no entry called 'species'"),
-        (["memory://nothing/*.npy"], "is no file"),
+        (["memory://nothing/*.npy"], "matches no file"),
         (["{}/mixed"], "files of several formats"),
         (["{}/good", "--report", "{}/r.html"], "in shards"),
     ],

@@ -81,7 +81,7 @@ def test_printable() -> None:
 COMMANDS = {
     "categories": (["evaluate", "embeddings.npy", "labels.npy", "--categories", "names.npy"], RED),
     "queries": (["run", "qrels.txt", "run.txt", "-q"], RED),
-    "file": (["evaluate", f"{RED}.npy"], f"{RED}.npy is no file"),
+    "file": (["evaluate", f"{RED}.npy"], f"{RED}.npy matches no file"),
     "labels": (["evaluate", "embeddings.npy", f"{RED}.npy:\u202e"], f"{RED}.npy does not exist"),
     "measure": (["evaluate", "data.npz", "-m", RED], f"unknown measure '{RED}'"),
     "option": (["evaluate", "data.npz", f"--{RED}"], f"--{RED}"),

@@ -131,10 +131,14 @@ def test_columns_whose_names_do_not_count_are_said(
         labels = [] if command == ["pcf"] else [tmp_path / "labels.npy"]
         _, err = run(capsys, *command, path, *labels)
         assert err.count("\n") == 1
-        assert f"Warning: {path}: 'split', 'species' are dimensions, beside 4 whose names count." in err
+        assert (
+            f"Warning: {path}: 'split', 'species' are read as dimensions, in addition to 4 numbered columns." in err
+        )
     write(path, split=SPLIT, y=LABELS)
     _, err = run(capsys, "evaluate", path)
-    assert f"Warning: {path}: 'split' is a dimension, beside 4 whose names count. Left out: 'y'." in err
+    assert (
+        f"Warning: {path}: 'split' is read as a dimension, in addition to 4 numbered columns. Left out: 'y'." in err
+    )
 
 
 SERIES = {
@@ -187,7 +191,7 @@ def test_a_dimension_that_is_the_labels_is_refused(
             cli.main([command, str(path), str(tmp_path / "labels.npy")])
         (err,) = capsys.readouterr().err.splitlines()
         assert stopped.value.code == 2
-        assert err.startswith(f"Error: {path} has the labels themselves in column 'species'")
+        assert err.startswith(f"Error: {path} contains the labels as one of the dimensions, in column 'species'")
         assert f"read the labels from '{path}:species'" in err
         run(capsys, command, path, tmp_path / "others.npy")
     run(capsys, "collisions", tmp_path / f"zeros{extension}", tmp_path / "one.npy")  # says nothing of the items

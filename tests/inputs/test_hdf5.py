@@ -18,7 +18,9 @@ VECTORS: npt.NDArray[Any] = np.arange(12, dtype=np.float32).reshape(4, 3)
 def refusal(path: Path) -> str:
     with pytest.raises(tp.InputError) as caught:
         read_embeddings(path)
-    assert str(caught.value).startswith(f"{path}:embeddings is not stored whole, and what is absent would be read as")
+    assert str(caught.value).startswith(
+        f"{path}:embeddings is not stored completely, and missing data would be read as"
+    )
     return str(caught.value)
 
 
@@ -92,7 +94,7 @@ def test_a_data_set_that_grew_further_than_it_was_written(tmp_path: Path) -> Non
 def test_strings_that_were_never_written(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "data.h5", "w") as file:
         file.create_dataset("labels", (4,), h5py.string_dtype())
-    with pytest.raises(tp.InputError, match=r"data\.h5:labels is not stored whole"):
+    with pytest.raises(tp.InputError, match=r"data\.h5:labels is not stored completely"):
         read_labels(tmp_path / "data.h5")
 
 
@@ -104,7 +106,7 @@ def test_data_in_a_file_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             file.create_dataset("embeddings", data=VECTORS, external=[("raw.bin", 0, 48)])
         if not present:
             (tmp_path / "raw.bin").unlink()
-        assert "it lies in the file 'raw.bin' beside: save it in one file" in refusal(path)
+        assert "its data is in the separate file 'raw.bin': save it in one file" in refusal(path)
 
 
 def test_a_virtual_data_set_with_all_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +143,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "one that was not written": (
         lambda path: change(path, lambda file: file["x"].resize(9, axis=0)),
-        "is not stored whole",
+        "is not stored completely",
     ),
 }
 
@@ -172,7 +174,7 @@ def test_a_virtual_data_set_with_gaps(tmp_path: Path) -> None:
     with pytest.raises(tp.InputError, match="has no source"):
         read_embeddings(tmp_path / "large.h5")
     virtual(tmp_path / "none.h5", 5)
-    with pytest.raises(tp.InputError, match=r"is not stored whole"):
+    with pytest.raises(tp.InputError, match=r"is not stored completely"):
         read_embeddings(tmp_path / "none.h5")
 
 
@@ -229,7 +231,7 @@ def test_labels_of_bytes(tmp_path: Path, dtype: Any) -> None:
         file.create_dataset(
             "labels", data=np.array([b"a", b"\xff"]) if dtype is None else [b"a", b"\xff"], dtype=dtype
         )
-    with pytest.raises(tp.InputError, match=r"data.h5:labels has b'\\xff' at \[1\], which is no UTF-8 text"):
+    with pytest.raises(tp.InputError, match=r"data.h5:labels has b'\\xff' at \[1\], which is not UTF-8 text"):
         read_labels(path)
 
 
@@ -242,5 +244,5 @@ def test_an_open_data_set_is_looked_at_as_its_file_is(tmp_path: Path) -> None:
         assert tp.evaluate(whole, labels).to_json() == tp.evaluate(whole[:], labels).to_json()
         with pytest.raises(tp.InputError, match="1 of its 2 chunks were written"):
             tp.evaluate(partly, labels)
-        with pytest.raises(tp.InputError, match="partly is not stored whole"):
+        with pytest.raises(tp.InputError, match="partly is not stored completely"):
             tp.evaluate(whole, labels, gallery=partly, gallery_labels=labels)

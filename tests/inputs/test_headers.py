@@ -26,9 +26,7 @@ def test_a_first_row_that_counts_above_integers_is_refused(tmp_path: Path, text:
     path = tmp_path / "data.csv"
     path.write_text(text)
     for read, location in ((read_embeddings, path), (read_labels, f"{path}:2"), (read_confidences, f"{path}:1")):
-        with pytest.raises(
-            tp.InputError, match=r"data.csv counts 0, 1.* on line 1 above integers, which may be numbers"
-        ):
+        with pytest.raises(tp.InputError, match=r"data.csv has 0, 1.* on line 1 above integers, which may be data"):
             read(location)
     width = text.partition("\n")[0].count(",") + 1
     header = ",".join(f"f{at}" for at in range(width))

@@ -118,7 +118,7 @@ MIXED: dict[str, Callable[[int], Any]] = {
 
 @pytest.mark.parametrize("make", MIXED.values(), ids=MIXED)
 def test_integers_beside_floats(make: Callable[[int], Any]) -> None:
-    with pytest.raises(tp.InputError, match="embeddings hold integers that float64 does not hold"):
+    with pytest.raises(tp.InputError, match="embeddings contain integers that float64 cannot represent"):
         tp.evaluate(make(ODD), [0, 0], distance="dot")
 
 
@@ -147,14 +147,14 @@ def test_labels_beside_floats(labels: Any) -> None:
 
 
 def test_scores_beside_floats() -> None:
-    with pytest.raises(tp.InputError, match="scores hold integers that float64 does not hold"):
+    with pytest.raises(tp.InputError, match="scores contain integers that float64 cannot represent"):
         tp.evaluate_scores([[np.int64(ODD), np.int64(EXACT), 0.5]], [[1, 0, 0]])
-    with pytest.raises(tp.InputError, match="confidences hold integers that float64 does not hold"):
+    with pytest.raises(tp.InputError, match="confidences contain integers that float64 cannot represent"):
         tp.evaluate(DATA, INTEGERS, confidence=[np.int64(ODD), 1, 2, 0.5])
 
 
 def test_groups_of_different_types_are_never_equal() -> None:
-    with pytest.raises(tp.InputError, match="groups are int64 and the gallery_groups strings"):
+    with pytest.raises(tp.InputError, match="groups are int64, but the gallery_groups are strings"):
         tp.evaluate(
             DATA, INTEGERS, gallery=DATA + 1, gallery_labels=INTEGERS, groups=INTEGERS, gallery_groups=list("aabb")
         )

@@ -155,7 +155,7 @@ def test_ranges_in_archives(tmp_path: Path) -> None:
     refused(
         read_ranges,
         tmp_path / "run.npz",
-        "has no 'lims', which say where the list of each query begins, beside its ids",
+        "has ids but no 'lims', which tell where the list of each query begins",
     )
 
 
@@ -178,16 +178,16 @@ def test_vectors_of_another_size(tmp_path: Path, extension: str, change: str) ->
     content = path.read_bytes()
     path.write_bytes(content[:-1] if change == "cut short" else content + b"\0")
     size, has = len(content), path.stat().st_size
-    says = rf"is {change}.* it has {has} bytes, and its header promises {size}"
+    says = rf"is {change}.* it has {has} bytes, but its header promises {size}"
     refused(read_embeddings, path, says)
 
 
 def test_headers_that_say_nothing(tmp_path: Path) -> None:
     path = tmp_path / "base.fbin"
     path.write_bytes(b"\1\0\0\0\2\0")
-    refused(read_embeddings, path, "has 6 bytes, and begins with 8")
+    refused(read_embeddings, path, "has 6 bytes, but its header.* needs 8")
     path.write_bytes(struct.pack("<II", 0, 3))
-    refused(read_embeddings, path, "holds nothing: it begins with 0 and 3")
+    refused(read_embeddings, path, "is empty: its header has 0 and 3")
     path.write_bytes(struct.pack("<II", 3, 0))
     refused(read_embeddings, path, "holds no vectors")
     path.write_bytes(struct.pack("<II", 2**32 - 1, 2**32 - 1) + b"\0" * 100)
@@ -204,9 +204,7 @@ def test_truth_of_another_size(tmp_path: Path) -> None:
 
 
 def test_ranges_that_do_not_add_up(tmp_path: Path) -> None:
-    refused(
-        read_range, ranges(tmp_path / "a.bin", [2, 3], total=6), "lists of 5 items by their lengths.* and 6 by its"
-    )
+    refused(read_range, ranges(tmp_path / "a.bin", [2, 3], total=6), "add up to 5 items.* but its header has 6")
     refused(read_range, ranges(tmp_path / "b.bin", [7, -2]), "the shortest of -2")
     path = ranges(tmp_path / "c.bin", [2, 3])
     path.write_bytes(path.read_bytes()[:-4])

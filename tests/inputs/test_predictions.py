@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "no document": (line_of("q1", {}) + "\n", f"RUN has no documents of any query. {EXPECTED}"),
     "blank": ("\n \n", f"RUN has no documents of any query. {EXPECTED}"),
-    "empty": ("", "RUN is empty (0 bytes); it was perhaps never written in full: write it again."),
+    "empty": ("", "RUN is empty (0 bytes), perhaps because writing it failed; write it again."),
 }
 
 

@@ -220,7 +220,7 @@ def test_column_chosen_for_labels(tmp_path: Path) -> None:
     assert read_labels(f"{path}:species").tolist() == [0, 1]
     assert read_embeddings(path, apart=[f"{path}:species"]).tolist() == [[1, 2], [3, 4]]
     for elsewhere in ([], [tmp_path / "missing.csv:species"]):
-        with pytest.warns(InputWarning, match="'species' is a dimension, beside 2 whose names count"):
+        with pytest.warns(InputWarning, match="'species' is read as a dimension, in addition to 2 numbered columns"):
             assert read_embeddings(path, apart=elsewhere).tolist() == [[1, 0, 2], [3, 1, 4]]
     path.write_text("1.5,2,3\n3,4,2\n")  # without a header columns are counted from 1
     assert read_labels(f"{path}:3").tolist() == [3, 2]
@@ -459,7 +459,7 @@ def test_truncated_npy_says_how_much_is_missing(tmp_path: Path) -> None:
     np.save(path, vectors("float64", n=10, d=10))
     path.write_bytes(path.read_bytes()[: 128 + 300])
     message = refusal(read_embeddings, path)
-    assert "800 bytes of data belong to float64, shape (10, 10), and 300 are there" in message
+    assert "float64, shape (10, 10) needs 800 bytes of data, but 300 are present" in message
 
 
 FOREIGN = {
@@ -557,9 +557,12 @@ BAD_LABELS = {
     "a number": (np.array(3), "shape ()"),
     "none": (np.zeros(0, dtype=int), "holds no labels"),
     "dates": (np.zeros(2, dtype="datetime64[s]"), "datetime64[s]; labels are integers or strings"),
-    "bytes": (np.array([b"a", b"\xff"]), "has b'\\xff' at [1], which is no UTF-8 text"),
-    "no letters": (np.array([65, 0x110000], np.uint32).view("<U1"), "hold bytes at [1] that are no letters"),
-    "no letters, big-endian": (np.array([65, 0x110000], ">u4").view(">U1"), "hold bytes at [1] that are no letters"),
+    "bytes": (np.array([b"a", b"\xff"]), "has b'\\xff' at [1], which is not UTF-8 text"),
+    "no letters": (np.array([65, 0x110000], np.uint32).view("<U1"), "contain bytes at [1] that are not Unicode"),
+    "no letters, big-endian": (
+        np.array([65, 0x110000], ">u4").view(">U1"),
+        "contain bytes at [1] that are not Unicode",
+    ),
 }
 
 
@@ -591,7 +594,7 @@ def test_labels_in_bytes_that_are_no_text(tmp_path: Path, extension: str) -> Non
     else:
         path.write_bytes(b"\n".join([b"label", *BROKEN]))
     message = refusal(read_labels, path)
-    assert "no UTF-8" in message
+    assert "not UTF-8" in message
     assert "damaged" not in message
     if extension in (".npy", *ARCHIVES):
         assert "b'caf\\xe9' at [1]" in message
@@ -601,7 +604,7 @@ def test_columns_whose_names_are_no_text(tmp_path: Path) -> None:
     schema = pa.schema([pa.field(b"caf\xe9", pa.float64())])
     pq.write_table(pa.table([pa.array([1.0])], schema=schema), tmp_path / "data.parquet")
     for read in (read_embeddings, read_labels):
-        assert "the byte 0xe9 is no UTF-8" in refusal(read, tmp_path / "data.parquet")
+        assert "the byte 0xe9 is not UTF-8" in refusal(read, tmp_path / "data.parquet")
 
 
 def test_confidences_in_bytes(tmp_path: Path) -> None:
@@ -647,7 +650,7 @@ def test_bad_labels_in_text(tmp_path: Path, extension: str, text: str | bytes, e
 
 
 BAD_TABLES = {
-    "ragged": ("a,b\n1,2\n3\n", "ragged row: line 3 has 1 cells and the first row has 2"),
+    "ragged": ("a,b\n1,2\n3\n", "ragged row: line 3 has 1 cells, but the first row has 2"),
     "long": ("1,2\n3,4,5\n", "line 2 has 3 cells"),
     "all longer than the header": ("a,b\n1,2,3\n", "line 2 has 3 cells"),
     "a word": ("a,b\n1,2\n3,four\n", "'four' on line 3 in column 2 ('b'), where a number"),
@@ -747,7 +750,7 @@ def test_ambiguous_entries_are_listed(tmp_path: Path) -> None:
 
 def test_a_single_array_has_no_entries(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", vectors())
-    assert "leave out the ':key'" in refusal(read_embeddings, f"{tmp_path}/x.npy:key")
+    assert "leave out ':key'" in refusal(read_embeddings, f"{tmp_path}/x.npy:key")
 
 
 def test_no_arrays(tmp_path: Path) -> None:

@@ -89,11 +89,11 @@ def test_columns_of_one_name_are_refused() -> None:
     frame = pd.DataFrame([["q", "d", 1.0, 2.0]], columns=["qid", "docno", "score", "score"])
     with pytest.raises(tp.InputError) as error:
         evaluate_run({"q": {"d": 1}}, frame)
-    assert str(error.value) == "The run: 2 columns are called 'score'. Keep one of them, or rename the others."
-    with pytest.raises(tp.InputError, match="The qrels: 2 columns are called 'qid'"):
+    assert str(error.value) == "The run: 2 columns have the name 'score'. Keep one of them, or rename the others."
+    with pytest.raises(tp.InputError, match="The qrels: 2 columns have the name 'qid'"):
         evaluate_run(frame.set_axis(["qid", "docno", "qid", "score"], axis=1), {"q": {"d": 1}})
     labels = pd.DataFrame([["q", "x", "y"]], columns=["qid", "category", "category"])
-    with pytest.raises(tp.InputError, match="The categories: 2 columns are called 'category'"):
+    with pytest.raises(tp.InputError, match="The categories: 2 columns have the name 'category'"):
         evaluate_run({"q": {"d": 1}}, {"q": {"d": 1}}, categories=labels)
 
 
@@ -181,5 +181,5 @@ def test_qrels_and_runs_of_ranx() -> None:
     with pytest.raises(tp.InputError) as error:
         evaluate_run(ranked, judged)
     assert str(error.value) == (
-        "The qrels are a Run of ranx, where its Qrels is expected. Pass the qrels first, then the run."
+        "The qrels are a Run of ranx, but a Qrels of ranx is expected. Pass the qrels first, then the run."
     )

@@ -50,14 +50,14 @@ def listed(paths: dict[str, Array], folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("paths", "says"),
     [
-        (np.zeros((2, 2)), r"; array\(\[\[0.*\) is none of these"),
+        (np.zeros((2, 2)), r"a list of paths, not array\(\[\[0"),
         ("absent", "absent does not exist; check the path"),
-        ("absent/*.npy", r"absent/\*.npy is no file"),
+        ("absent/*.npy", r"absent/\*.npy matches no file"),
         ("absent.npy", "absent.npy does not exist"),
-        ([], r"\[\] is none of these"),
-        (7, "7 is none of these"),
-        (["a.npy", 7], "is none of these"),
-        ([""], "is none of these"),
+        ([], r"a list of paths, not \[\]"),
+        (7, "a list of paths, not 7"),
+        (["a.npy", 7], "or a list of paths, not"),
+        ([""], "or a list of paths, not"),
     ],
 )
 def test_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paths: Any, says: str) -> None:
@@ -71,26 +71,24 @@ def test_a_folder_without_vectors_or_with_several_formats(tmp_path: Path) -> Non
     write(tmp_path, ".npy", VECTORS)
     write(tmp_path, ".parquet", VECTORS)
     message = refusal(lambda: tp.open(tmp_path), "paths")
-    assert (
-        f"several formats (.npy, .parquet); say which are shards by a pattern, such as '{tmp_path}/*.npy'" in message
-    )
+    assert f"several formats (.npy, .parquet); choose the shards by a pattern, such as '{tmp_path}/*.npy'" in message
 
 
 def test_a_file_twice(tmp_path: Path) -> None:
     write(tmp_path, ".npy", VECTORS, cuts=[20])
     message = refusal(lambda: tp.open([tmp_path, tmp_path / "part-1.npy"]), "paths")
-    assert "part-1.npy would be read twice; give every file once" in message
+    assert "part-1.npy would be read twice; give each file only once" in message
 
 
 def test_formats_without_rows(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=VECTORS)
-    assert "a.npz cannot be a shard: rows are read in blocks from .npy" in refusal(
+    assert "a.npz cannot be a shard, because rows can be read in blocks only from .npy" in refusal(
         lambda: tp.open(tmp_path / "a.npz"), "paths"
     )
     (tmp_path / "a.xyz").write_text("?")
     assert "a.xyz cannot be a shard" in refusal(lambda: tp.open(tmp_path / "a.xyz"))
     np.save(tmp_path / "f.npy", np.asfortranarray(VECTORS))
-    assert "f.npy holds float32, shape (40, 3), which cannot be read row after row" in refusal(
+    assert "f.npy contains float32, shape (40, 3), which cannot be read row by row" in refusal(
         lambda: tp.open(tmp_path / "f.npy")
     )
     pq.write_table(pa.table({"f0": VECTORS[:, 0], "f1": VECTORS[:, 1]}), tmp_path / "t.parquet")
@@ -105,7 +103,7 @@ def test_what_is_no_vectors(tmp_path: Path) -> None:
         "cube.npy": "has the shape (1, 40, 3)",
         "text.npy": "holds strings; embeddings are numbers",
         "complex.npy": "holds values of type complex128",
-        "none.npy": "holds no vectors, nor does any other",
+        "none.npy": "None of the files contains vectors, such as none.npy",
     }.items():
         assert f"{name} {says}" in refusal(partial(tp.open, tmp_path / name), "paths")
 
@@ -117,7 +115,7 @@ def test_widths_differ(tmp_path: Path, form: str) -> None:
     (tmp_path / f"part-1{form}").write_bytes(WRITERS[form](rows[:, :2], None))
     message = refusal(lambda: tp.open(tmp_path), "paths")
     assert f"part-1{form}" in message
-    assert "holds vectors of length 2 and" in message
+    assert "contains vectors of length 2, but" in message
     assert "of length 3; all shards must come from the same model" in message
 
 
@@ -127,7 +125,7 @@ def test_types_differ(tmp_path: Path, form: str) -> None:
     (tmp_path / f"part-1{form}").write_bytes(WRITERS[form](VECTORS.astype(np.float64), None))
     message = refusal(lambda: tp.open(tmp_path), "paths")
     assert f"part-1{form}" in message
-    assert "holds float64 and" in message
+    assert "contains float64, but" in message
 
 
 @pytest.mark.parametrize("form", WRITERS)
@@ -188,9 +186,9 @@ def test_storages_that_nobody_knows() -> None:
 def test_labels_that_are_absent(tmp_path: Path) -> None:
     write(tmp_path / "a", ".npy", VECTORS, LABELS, cuts=[20])
     message = refusal(lambda: tp.open(tmp_path / "a", labels="species"), "labels")
-    assert "part-0.npy holds vectors alone, and no file part-0.species.npy" in message
+    assert "part-0.npy contains only vectors, and its folder has no file part-0.species.npy" in message
     os.remove(tmp_path / "a/part-1.label.npy")
-    assert "part-1.npy has none; give both some" in refusal(lambda: tp.open(tmp_path / "a"), "labels")
+    assert "part-1.npy has none; give labels for all shards" in refusal(lambda: tp.open(tmp_path / "a"), "labels")
     assert "no file part-1.label.npy" in refusal(lambda: tp.open(tmp_path / "a", labels="label"), "labels")
     write(tmp_path / "b", ".parquet", VECTORS, LABELS, cuts=[20])
     assert "part-0.parquet has no entry called 'species'" in refusal(
@@ -203,8 +201,8 @@ def test_labels_that_are_absent(tmp_path: Path) -> None:
 def test_labels_that_name_no_files(tmp_path: Path, labels: Any) -> None:
     write(tmp_path, ".npy", VECTORS)
     message = refusal(lambda: tp.open(tmp_path, labels=labels), "labels")
-    assert message.startswith("The files of labels are those of a folder")
-    assert message.endswith("is none of these.")
+    assert message.startswith("The files of labels must be a folder")
+    assert ", or a list of paths, not " in message
 
 
 def test_labels_elsewhere_in_a_format_of_this_machine(tmp_path: Path) -> None:
@@ -216,27 +214,27 @@ def test_labels_elsewhere_in_a_format_of_this_machine(tmp_path: Path) -> None:
         message = refusal(lambda: tp.open(shards, labels="memory://labels/labels.npz"), "labels")
     finally:
         storage.rm("/labels", recursive=True)
-    assert "of .npz only files of this machine are; copy it here" in message
+    assert ".npz files are read only from this machine; copy it here" in message
 
 
 def test_labels_beside_in_two_files(tmp_path: Path) -> None:
     write(tmp_path, ".npy", VECTORS, LABELS)
     (tmp_path / "part-0.label.txt").write_text("1\n" * 40)
     message = refusal(lambda: tp.open(tmp_path, labels="label"), "labels")
-    assert "part-0.label.npy and part-0.label.txt beside it; keep one of them" in message
+    assert "Both part-0.label.npy and part-0.label.txt belong to" in message
 
 
 def test_labels_that_are_too_few(tmp_path: Path) -> None:
     write(tmp_path, ".npy", VECTORS, LABELS, cuts=[20])
     np.save(tmp_path / "part-1.label.npy", LABELS[:19])
     message = refusal(lambda: tp.open(tmp_path), "labels")
-    assert "part-1.npy has 20 rows and" in message
-    assert "part-1.label.npy 19 labels; give one for each row" in message
+    assert "part-1.npy has 20 rows, but" in message
+    assert "part-1.label.npy has 19 labels; give one for each row" in message
     np.save(tmp_path / "all.npy", LABELS[:-1])
     message = refusal(lambda: tp.open(f"{tmp_path}/part*.npy", labels=tmp_path / "all.npy"), "labels")
-    assert "2 shards have 40 rows and" in message
+    assert "2 shards have 40 rows, but" in message
     message = refusal(lambda: tp.open([tmp_path / "part-0.npy"], labels=[tmp_path / "all.npy"] * 1), "labels")
-    assert "part-0.npy has 20 rows and" in message
+    assert "part-0.npy has 20 rows, but" in message
     np.save(tmp_path / "more.npy", LABELS)
     np.save(tmp_path / "most.npy", LABELS)
     many = [tmp_path / f"{name}.npy" for name in ("all", "more", "most")]
@@ -256,10 +254,12 @@ def test_integers_here_and_strings_there(tmp_path: Path) -> None:
 def test_labels_of_different_shapes_and_sizes(tmp_path: Path) -> None:
     write(tmp_path, ".npy", VECTORS, LABELS, cuts=[20])
     np.save(tmp_path / "part-1.label.npy", np.eye(20, dtype=int))
-    assert "part-1.label.npy (20, 20); give all one column" in refusal(lambda: tp.open(tmp_path), "labels")
+    assert "part-1.label.npy have (20, 20); give all shards the same number of columns" in refusal(
+        lambda: tp.open(tmp_path), "labels"
+    )
     np.save(tmp_path / "part-0.label.npy", np.full(20, -1))
     np.save(tmp_path / "part-1.label.npy", np.full(20, 2**63, np.uint64))
-    assert "hold integers from -1 to 9223372036854775808" in refusal(lambda: tp.open(tmp_path), "labels")
+    assert "contain integers from -1 to 9223372036854775808" in refusal(lambda: tp.open(tmp_path), "labels")
 
 
 def test_labels_that_no_label_is(tmp_path: Path) -> None:
@@ -302,10 +302,10 @@ def replaced(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (written_again, "changed since it was opened: it was written again; open it again"),
-        (cut_short, r"changed since it was opened: it had"),
-        (replaced, r"changed since it was opened: it had"),
-        (os.remove, "is no longer there, and was when it was opened"),
+        (written_again, "changed after it was opened: it was written again; open it again"),
+        (cut_short, r"changed after it was opened: it had"),
+        (replaced, r"changed after it was opened: it had"),
+        (os.remove, "was removed after it was opened"),
     ],
 )
 @pytest.mark.parametrize("read_before", [False, True])
@@ -329,9 +329,9 @@ def test_files_elsewhere_that_change() -> None:
     shards = tp.open("memory://changing")
     try:
         storage.pipe_file("/changing/part-1.npy", files["part-1.npy"])
-        assert "part-1.npy changed since it was opened: it was written again" in refusal(lambda: shards.read(20, 21))
+        assert "part-1.npy changed after it was opened: it was written again" in refusal(lambda: shards.read(20, 21))
         storage.rm("/changing/part-0.npy")
-        assert "part-0.npy is no longer there" in refusal(lambda: shards.read(0, 1))
+        assert "part-0.npy was removed after it was opened" in refusal(lambda: shards.read(0, 1))
     finally:
         storage.rm("/changing", recursive=True)
 

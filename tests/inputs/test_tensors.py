@@ -26,7 +26,7 @@ def fake() -> Any:
 
 
 UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
-    "meta": (lambda: torch().zeros(3, 2, device="meta"), "device 'meta', which holds no numbers"),
+    "meta": (lambda: torch().zeros(3, 2, device="meta"), "device 'meta', which has no numbers"),
     "sparse": (lambda: torch().eye(3).to_sparse(), r"layout sparse_coo. Convert it with .to_dense\(\)"),
     "sparse rows": (lambda: torch().eye(3).to_sparse_csr(), "layout sparse_csr"),
     "float8": (lambda: torch().eye(3).to(torch().float8_e4m3fn), r"torch.float8_e4m3fn.*with .float\(\)"),
@@ -123,7 +123,7 @@ def test_bfloat16_labels_of_ml_dtypes() -> None:
 def test_integers_beside_floats_in_tensors() -> None:
     whole = torch().tensor([2**60 + 1, 1])
     for rows in ([whole, torch().tensor([0.5, 0.5], requires_grad=True)], [[whole[0], 0.5], [whole[1], 0.5]]):
-        with pytest.raises(tp.InputError, match="integers that float64 does not hold exactly"):
+        with pytest.raises(tp.InputError, match="integers that float64 cannot represent exactly"):
             tp.evaluate(rows, [0, 0])
 
 

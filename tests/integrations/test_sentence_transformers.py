@@ -665,8 +665,8 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {"sentences": ["w0", "w1"], "labels": ["a", "b"]},
         r"No two of 2 sentences share a label, so none is a query for another",
     ),
-    "labels of two kinds": ((), {"sentences": ["w0", "w1", "w2"], "labels": [0, "a", 0]}, r"and hold int, str"),
-    "labels of NaN": ((), {"sentences": ["w0", "w1"], "labels": [0, math.nan]}, r"labels .* row 1 holds nan"),
+    "labels of two kinds": ((), {"sentences": ["w0", "w1", "w2"], "labels": [0, "a", 0]}, r"but contain int, str"),
+    "labels of NaN": ((), {"sentences": ["w0", "w1"], "labels": [0, math.nan]}, r"labels .* row 1 contains nan"),
     "integers for strings": (
         (QUERIES, {"7": "w1"}, {"q": {7}}),
         {},
@@ -748,7 +748,7 @@ def test_what_is_known_with_the_model_is_refused() -> None:
     ):
         ours(QUERIES, CORPUS, RELEVANT)("a name of a model")
     spoilt = word_model({"w0": [1.0, 0.0], "w1": [float("nan"), 0.0], "w2": [0.0, 1.0]})
-    with pytest.raises(tp.InputError, match=r"The gallery must be finite numbers, and row 0 holds nan"):
+    with pytest.raises(tp.InputError, match=r"The gallery must be finite numbers, but row 0 contains nan"):
         ours(QUERIES, CORPUS, RELEVANT)(spoilt)
 
 

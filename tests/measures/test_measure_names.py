@@ -198,7 +198,7 @@ def test_a_name_with_several_meanings_is_refused_with_all_of_them(spelling: str,
     with pytest.raises(InputError) as caught:
         parse(spelling)
     message = str(caught.value)
-    assert message.startswith(f"'{spelling}' means different things: ")
+    assert message.startswith(f"'{spelling}' has several meanings: ")
     assert message.endswith("Write the one that is meant.")
     for meaning in meanings:
         assert meaning in message
@@ -237,7 +237,7 @@ def test_every_alias_parses_or_is_ambiguous() -> None:
         ),
         (
             "P@99999999999999999999",
-            "the cutoff of 'P@99999999999999999999' is beyond any gallery; write a smaller one.",
+            "the cutoff of 'P@99999999999999999999' is larger than any gallery; write a smaller one.",
         ),
         ("P", "'P' needs a cutoff; write for example 'P@10'."),
         ("success", "'Success' needs a cutoff; write for example 'Success@10'."),
@@ -308,7 +308,7 @@ def test_cutoffs_of_objects_are_checked() -> None:
     for cutoff in (0, True, 2.0, "R", "5"):
         with pytest.raises(InputError, match=f"the cutoff of 'P@{cutoff}' must be a whole number of at least 1"):
             P @ cutoff  # type: ignore[operator]
-    with pytest.raises(InputError, match="'P@5' is cut off at 5 already"):
+    with pytest.raises(InputError, match="'P@5' already has the cutoff 5"):
         P @ 5 @ 3
 
 
@@ -356,7 +356,7 @@ def test_a_string_may_name_several_measures(text: str, names: list[str]) -> None
         ("10,AP", "unknown measure '10'"),
         (",", "unknown measure ','"),
         ("P( 5", "unknown measure 'P('"),
-        ("map@5,10", "'map@5' means different things"),
+        ("map@5,10", "'map@5' has several meanings"),
         ("P@5,0", "cutoff of 'P@0' must be a whole number"),
     ],
 )

@@ -637,7 +637,7 @@ def test_grades_of_unlisted_items_must_be_known() -> None:
 
 def test_a_gain_too_large_for_a_float_is_refused() -> None:
     ties = to_ties([Query([[1000], [0]])], graded=True)
-    with pytest.raises(InputError, match=r"cannot hold the grade 1000.*Scale the grades"):
+    with pytest.raises(InputError, match=r"cannot use the grade 1000.*Use a smaller scale"):
         parse("nDCG(gain=exp)")(ties)
     assert parse("nDCG")(ties).lower[0] == 1.0
 

@@ -47,7 +47,7 @@ def assert_parsed(name: str, ours: str) -> None:
         measure = tp.measures.parse(name)
     except tp.InputError as error:
         said = str(error)
-        assert re.search("is not offered: in|means different things: |needs a cutoff", said), said
+        assert re.search("is not offered: in|has several meanings: |needs a cutoff", said), said
         assert not ours or f"'{ours}' in" in said
         return
     assert ours, name

@@ -38,7 +38,7 @@ EMBEDDING_CALLS: dict[str, Callable[..., object]] = {
     "fnmr": tp.fnmr_at_fmr,
 }
 
-IN_GALLERY = "gallery is the queries: all 40 rows are equal, one to one"
+IN_GALLERY = "gallery is the queries: all 40 rows are equal"
 
 
 @pytest.mark.parametrize("values", TYPES.values(), ids=TYPES)
@@ -123,7 +123,7 @@ MATRICES: dict[str, Any] = {
     "lists": np.abs(WHOLE[:, None] - WHOLE).sum(axis=2).tolist(),
 }
 MATRICES["cosines of bfloat16"] = MATRICES["cosines of bfloat16"].view(np.float32)
-SQUARE = "are a square, symmetric matrix whose diagonal is constant"
+SQUARE = "are a square, symmetric matrix with a constant diagonal"
 
 
 @pytest.mark.parametrize("matrix", MATRICES.values(), ids=MATRICES)
@@ -210,7 +210,7 @@ def test_what_is_not_finite_is_refused_as_ever() -> None:
     for wrong in (np.nan, np.inf, -np.inf):
         matrix = DISTANCES.copy()
         matrix[3, 20] = matrix[20, 3] = wrong
-        with pytest.raises(tp.InputError, match="embeddings must be finite numbers, and row 3"):
+        with pytest.raises(tp.InputError, match="embeddings must be finite numbers, but row 3"):
             tp.evaluate(matrix, LABELS)
         with pytest.raises(tp.InputError, match="must be finite numbers"):
             tp.evaluate(np.full((40, 40), wrong), LABELS)

@@ -160,17 +160,17 @@ CASES: dict[str, Case] = {
     ),
     "a system that is a number": Case(judged(7), r"The system must be a command, .* not 7", in_folder=True),
     "records of different queries on a board": Case(
-        two_boards, r"has 2 of 6 queries that 'a' has not", in_folder=True
+        two_boards, r"2 of 6 queries of 'b' are missing from 'a'", in_folder=True
     ),
     "answers under a distance that is a function": Case(
         answers([[1.0], [2.0], [3.0]], distance=lambda x, y: x @ y.T),
-        r"The distance of answers is given by its name, not as a function",
+        r"The distance of answers must be the name of a distance, not a function",
     ),
     "answers with columns of labels": Case(
-        answers([[1.0], [2.0], [3.0]], [[1, 0], [0, 1], [1, 1]]), r"must have the shape \(n,\), and have 2 axes"
+        answers([[1.0], [2.0], [3.0]], [[1, 0], [0, 1], [1, 1]]), r"must have the shape \(n,\), but have 2 dimensions"
     ),
     "answers of other bits than 0 and 1": Case(
         answers([[1.0], [2.0], [3.0]], distance="hamming"),
-        r"compared bit by bit, and hold other numbers than 0 and 1",
+        r"compared bit by bit, but contain numbers other than 0 and 1",
     ),
 }

@@ -97,7 +97,7 @@ def npz_of_nothing(folder: Path) -> object:
 CASES: dict[str, Case] = {
     "a column that is the labels": Case(
         text("data.csv", "f0,f1,species\n1,2,0\n3,4,0\n5,6,1\n7,8,1\n", evaluated),
-        r"has the labels themselves in column 'species'.*read the labels from '.*data.csv:species'",
+        r"contains the labels as one of the dimensions, in column 'species'.*from '.*data.csv:species'",
         in_folder=True,
     ),
     "coordinates without labels": Case(
@@ -107,7 +107,7 @@ CASES: dict[str, Case] = {
     ),
     "a first row of 0, 1, 2 above integers": Case(
         text("data.csv", "0,1,2\n3,4,5\n", readers.read_embeddings),
-        r"counts 0, 1, 2 on line 1 above integers, which may be numbers or the header that pandas writes",
+        r"has 0, 1, 2 on line 1 above integers, which may be data or a header of pandas",
         in_folder=True,
     ),
     "several arrays that may be meant": Case(
@@ -126,40 +126,42 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "a virtual data set without its source": Case(
-        hdf5(virtual), r"not stored whole.*its source 'x' of 'train.h5' is absent", in_folder=True
+        hdf5(virtual), r"not stored completely.*its source 'x' of 'train.h5' is absent", in_folder=True
     ),
     "a data set in another file": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", external=[("raw.bin", 0, 48)])),
-        r"not stored whole.*it lies in the file 'raw.bin' beside",
+        r"not stored completely.*its data is in the separate file 'raw.bin'",
         in_folder=True,
     ),
     "chunks that were never written": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", chunks=(1, 3)).__setitem__(0, 1)),
-        r"not stored whole.*1 of its 4 chunks were written",
+        r"not stored completely.*1 of its 4 chunks were written",
         in_folder=True,
     ),
     "a data set that was never written": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4")),
-        r"not stored whole.*created and never filled",
+        r"not stored completely.*created and never filled",
         in_folder=True,
     ),
     "labels in bytes that are no text": Case(
-        array("labels.npy", [b"cat", b"caf\xe9"]), r"has b'caf\\xe9' at \[1\], which is no UTF-8 text", in_folder=True
+        array("labels.npy", [b"cat", b"caf\xe9"]),
+        r"has b'caf\\xe9' at \[1\], which is not UTF-8 text",
+        in_folder=True,
     ),
     "text that is not UTF-8": Case(
-        text("labels.txt", b"cat\ncaf\xe9\n", readers.read_labels), r"the byte 0xe9 is no UTF-8", in_folder=True
+        text("labels.txt", b"cat\ncaf\xe9\n", readers.read_labels), r"the byte 0xe9 is not UTF-8", in_folder=True
     ),
     "labels of numbers that are no letters": Case(
         array("labels.npy", np.array([65, 0x110000], np.uint32).view("<U1")),
-        r"hold bytes at \[1\] that are no letters of Unicode",
+        r"contain bytes at \[1\] that are not Unicode characters",
         in_folder=True,
     ),
     "one long label among many": Case(
         text("labels.json", json.dumps(["a"] * 3000 + ["b" * 100_000]), readers.read_labels),
-        r"hold one of 100,000 characters at \[3000\] among 3,001, and would take 1.1 GiB",
+        r"contain a string of 100,000 characters at \[3000\] among 3,001 strings, and would take 1.1 GiB",
         in_folder=True,
     ),
-    "a trillion labels in 128 bytes": Case(npy_of_nothing, r"1,000,000,000,000 strings of no length", in_folder=True),
+    "a trillion labels in 128 bytes": Case(npy_of_nothing, r"1,000,000,000,000 strings of length 0", in_folder=True),
     "four gigabytes in an archive of some bytes": Case(
         npz_of_nothing, r"data.npz:labels is cut short", in_folder=True
     ),

@@ -75,12 +75,12 @@ CASES: dict[str, Case] = {
     "items of queries with other indices in a list": Case(
         page(result=of_evaluator, items=["a"] * 6), "Pass items as a dictionary", in_folder=True
     ),
-    "nothing that was evaluated": Case(page(labels=LABELS), "and labels arrived", in_folder=True),
+    "nothing that was evaluated": Case(page(labels=LABELS), "but labels was passed", in_folder=True),
     "an argument that the evaluation does not have": Case(
-        page(embeddings=GOOD, labels=LABELS, ranks=3), "evaluate takes no ranks", in_folder=True
+        page(embeddings=GOOD, labels=LABELS, ranks=3), "evaluate has no argument ranks", in_folder=True
     ),
     "other embeddings than those evaluated": Case(
-        page(embeddings=2 * GOOD + 1, labels=LABELS), "its fingerprint is .*, and that of the result", in_folder=True
+        page(embeddings=2 * GOOD + 1, labels=LABELS), "its fingerprint is .*, but that of the result", in_folder=True
     ),
     "other labels than those evaluated": Case(
         page(embeddings=GOOD, labels=[0, 1, 0, 1, 2, 2]), "its fingerprint is", in_folder=True
@@ -90,27 +90,27 @@ CASES: dict[str, Case] = {
     ),
     "fewer queries than those evaluated": Case(
         page(embeddings=GOOD[:4], labels=LABELS[:4]),
-        "its number of queries is 4, and that of the result 6",
+        "its number of queries is 4, but that of the result is 6",
         in_folder=True,
     ),
     "another distance than that of the result": Case(
         page(embeddings=GOOD, labels=LABELS, distance="dot"),
-        "its distance is dot, and that of the result cosine",
+        "its distance is dot, but that of the result is cosine",
         in_folder=True,
     ),
     "another precision than that of the result": Case(
         page(embeddings=GOOD, labels=LABELS, precision="float16"),
-        "its precision is float16, and that .* None",
+        "its precision is float16, but that .* None",
         in_folder=True,
     ),
     "a function of distance that is not passed again": Case(
         page(result=of_function, embeddings=GOOD, labels=LABELS),
-        "function manhattan, which it does not keep",
+        "function manhattan, which a result does not store",
         in_folder=True,
     ),
     "scores for a result of embeddings": Case(
         page(scores=[[1, 2]], relevance=[[1, 0]]),
-        "its distance is scores, and that of the result cosine",
+        "its distance is scores, but that of the result is cosine",
         in_folder=True,
     ),
     "other scores than those evaluated": Case(

@@ -81,11 +81,11 @@ CASES: dict[str, Case] = {
         "The result of one category has no record of its own",
         in_folder=True,
     ),
-    "verification with measures": Case(verified(measures=["AP"]), "measures is nothing that the verification"),
+    "verification with measures": Case(verified(measures=["AP"]), "measures is not an argument for the verification"),
     "verification with another distance": Case(
         verified(distance="euclidean"), "The distance of this record is cosine"
     ),
-    "verification without data": Case(lambda: tp.verify(evaluate()()), "pass one or two arguments"),
+    "verification without data": Case(lambda: tp.verify(evaluate()()), "needs one or two arguments"),
     "verification without categories": Case(
         lambda: tp.verify(evaluate(categories=[0, 0, 1, 1, 2, 2])(), EMBEDDINGS, LABELS),
         "This record has categories of its queries",

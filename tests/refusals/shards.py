@@ -77,7 +77,7 @@ bad[3, 1] = np.nan
 
 CASES: dict[str, Case] = {
     "a pattern that no file matches": Case(
-        lambda folder: tp.open(f"{folder}/*.parquet"), r"\*\.parquet is no file; check the path", in_folder=True
+        lambda folder: tp.open(f"{folder}/*.parquet"), r"\*\.parquet matches no file; check the path", in_folder=True
     ),
     "a folder without vectors": Case(
         lambda folder: tp.open(made(folder / "gallery")),
@@ -87,31 +87,39 @@ CASES: dict[str, Case] = {
     "a folder with two formats": Case(two_formats, r"several formats \(\.npy, \.parquet\)", in_folder=True),
     "a shard of another width": Case(
         opening(GOOD, GOOD[:, :1]),
-        r"part-1\.npy holds vectors of length 1 and .*part-0\.npy of length 2",
+        r"part-1\.npy contains vectors of length 1, but .*part-0\.npy of length 2",
         in_folder=True,
     ),
     "a shard of another type": Case(
-        opening(GOOD, GOOD.astype(np.float32)), r"part-1\.npy holds float32 and .*part-0\.npy float64", in_folder=True
+        opening(GOOD, GOOD.astype(np.float32)),
+        r"part-1\.npy contains float32, but .*part-0\.npy contains float64",
+        in_folder=True,
     ),
     "a shard that lies column after column": Case(
-        opening(np.asfortranarray(GOOD)), r"part-0\.npy holds .* cannot be read row after row", in_folder=True
+        opening(np.asfortranarray(GOOD)), r"part-0\.npy contains .* cannot be read row by row", in_folder=True
     ),
     "labels that no shard has": Case(
-        opening(GOOD, labels="species"), r"no file part-0\.species\.npy, \.txt or the like", in_folder=True
+        opening(GOOD, labels="species"), r"no file part-0\.species\.npy, \.txt or another format", in_folder=True
     ),
     "a shard with too few labels": Case(
-        with_labels(LABELS[:5]), r"part-1\.npy has 6 rows and .*part-1\.labels\.npy 5 labels", in_folder=True
+        with_labels(LABELS[:5]), r"part-1\.npy has 6 rows, but .*part-1\.labels\.npy has 5 labels", in_folder=True
     ),
     "integers in one shard and strings in another": Case(
-        with_labels(list("aabbcc")), r"part-0\.labels\.npy are int64 and .* strings, which are never", in_folder=True
+        with_labels(list("aabbcc")),
+        r"part-0\.labels\.npy are int64, but .* are strings, which are never",
+        in_folder=True,
     ),
     "NaN in a shard": Case(
-        after(lambda path: None, GOOD, bad), r"part-1\.npy holds nan in row 3 \(row 9 of all shards\)", in_folder=True
+        after(lambda path: None, GOOD, bad),
+        r"part-1\.npy contains nan in row 3 \(row 9 of all shards\)",
+        in_folder=True,
     ),
-    "a shard that vanished": Case(after(os.remove, GOOD, GOOD), r"part-1\.npy is no longer there", in_folder=True),
+    "a shard that vanished": Case(
+        after(os.remove, GOOD, GOOD), r"part-1\.npy was removed after it was opened", in_folder=True
+    ),
     "a shard that was written again": Case(
         after(lambda path: np.save(path, GOOD[:4]), GOOD, GOOD),
-        r"part-1\.npy changed since it was opened: it had 224 bytes and has 192",
+        r"part-1\.npy changed after it was opened: it had 224 bytes and has 192",
         in_folder=True,
     ),
     "lists of different lengths in Parquet": Case(
@@ -126,6 +134,6 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "shards where rows are taken in memory": Case(
-        lambda folder: tp.collisions(tp.open(parts(folder, GOOD))), r"in shards.* \.read\(0, n\)", in_folder=True
+        lambda folder: tp.collisions(tp.open(parts(folder, GOOD))), r"are shards.*\.read\(0, n\)", in_folder=True
     ),
 }

@@ -26,17 +26,17 @@ def table(folder: Path) -> object:
 CASES: dict[str, Case] = {
     "one column of 0/1 as labels": Case(
         evaluate(GOOD, np.array(LABELS)[:, None] % 2),
-        r"one column of 0/1: items with 0 belong to no class.*\.ravel\(\)",
+        r"one column of 0/1, so that items with 0 belong to no class.*\.ravel\(\)",
         warns=True,
     ),
     "queries that are the gallery": Case(
         lambda: tp.evaluate(MORE, CLASSES, gallery=MORE, gallery_labels=CLASSES),
-        r"gallery is the queries: all 12 rows are equal, one to one.*pass no gallery",
+        r"gallery is the queries: all 12 rows are equal.*pass no gallery",
         warns=True,
     ),
     "a matrix of distances as embeddings": Case(
         lambda: tp.evaluate(BETWEEN, CLASSES),
-        r"square, symmetric matrix whose diagonal is constant, .* 12 items.*evaluate_distances",
+        r"square, symmetric matrix with a constant diagonal, .* 12 items.*evaluate_distances",
         warns=True,
     ),
     "R@k where there are more relevant items": Case(
@@ -58,19 +58,19 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors(
             [[0, 1], [1, 0]], [[0.9, 0.5], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
         ),
-        r"distances fall along every list in which they differ: they are probably scores\. Pass them as scores=",
+        r"distances decrease along every list in which they differ, so that they are probably scores\.",
         warns=True,
     ),
     "neighbours in another order than their distances": Case(
         lambda: tp.evaluate_neighbors(
             [[0, 1], [1, 0]], [[0.5, 0.9], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
         ),
-        r"1 of 2 lists are not in the order of their distances, the first is that of query 1\. The distances decide",
+        r"1 of 2 lists are not in the order of their distances; the first is that of query 1\. They are ranked",
         warns=True,
     ),
     "an exact search that found fewer neighbours than there are": Case(
         lambda: tp.evaluate_neighbors([[0, -1], [1, 0]], labels=[0, 0], gallery_labels=[0, 1]),
-        r"1 of 2 lists end before they are full, and there are more items.*search='approximate'",
+        r"1 of 2 lists end before they are full although the gallery has more items.*search='approximate'",
         warns=True,
     ),
     "a run for the qrels": Case(
@@ -80,7 +80,7 @@ CASES: dict[str, Case] = {
     ),
     "columns whose names do not count": Case(
         table,
-        r"data.csv: 'split' is a dimension, beside 2 whose names count. Left out: 'id', 'label'.",
+        r"data.csv: 'split' is read as a dimension, in addition to 2 numbered columns. Left out: 'id', 'label'.",
         in_folder=True,
         warns=True,
     ),

@@ -1,1 +1,1 @@
-"""The public calls, a file for each, and what they share."""
+"""The public functions, one file each, and the modules that they share."""

@@ -1,6 +1,6 @@
-"""`evaluate_answers`: embeddings of a system of which some items have no answer.
+"""`evaluate_answers`: embeddings of a system that gave no answer for some items.
 
-answered rows ──► Problem ──► engine ──► their ties ──► with one more tie at the end, of all that has no answer
+answered rows ──► Problem ──► engine ──► their ties ──► plus one last tie of all items without an answer
 """
 
 from collections.abc import Sequence
@@ -39,11 +39,11 @@ def evaluate_answers(
     threads: int | None = None,
     progress: bool = False,
 ) -> Result:
-    """Score embeddings of which some rows are no answer: a row that holds NaN or infinity.
+    """Score embeddings in which rows with NaN or infinity are missing answers.
 
-    An item without an answer is farther from every query than all answered ones, and tied with the others that have
-    none. To a query without an answer all items are tied. So a missing answer never pays: `lower` breaks its ties
-    against it, and no item is left out of any ranking.
+    An item without an answer is farther from every query than all answered items, and is tied with the other items
+    without an answer. For a query without an answer all items are tied. So a missing answer never pays: `lower`
+    breaks its ties against the system, and no item is left out of any ranking.
 
     Parameters
     ----------
@@ -51,23 +51,23 @@ def evaluate_answers(
     labels : (n,) integers or strings
         Items with the query's label are relevant.
     gallery, gallery_labels :
-        The retrieval database and its labels; without it every item queries all the others.
+        The gallery and its labels. Without a gallery every item queries all the others.
     groups, gallery_groups : (n,)
         An item with the query's label and group is excluded, as in `evaluate`.
-    distance : one of those of `evaluate`, by its name
-        For "hamming" the numbers of an answer are 0 and 1.
+    distance : the name of a distance of `evaluate`
+        With "hamming" every number of an answer must be 0 or 1.
     measures, empty, memory, threads, progress :
         As in `evaluate`.
 
     Returns
     -------
     Result
-        As that of `evaluate`, and of the same numbers where every item has an answer.
+        The same as that of `evaluate` if every item has an answer.
 
     Raises
     ------
     InputError
-        Wrong shapes or types, unknown names: what arrived, what was expected, what to do.
+        If a shape, a type or a name is wrong; the message says what arrived, what was expected and what to do.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def evaluate_answers(
         items, item_answered = (None, answered) if gallery is None else as_answers(gallery, "gallery", distance)
     for name, values in (("labels", labels), ("gallery_labels", gallery_labels)):
         if values is not None and np.ndim(values) != 1:
-            raise InputError(f"The {name} must have the shape (n,), and have {np.ndim(values)} axes.", name)
+            raise InputError(f"The {name} must have the shape (n,), but have {np.ndim(values)} dimensions.", name)
     of_queries, others = checked_labels(labels, gallery_labels, len(own), None if items is None else len(items))
     of_items = of_queries if others is None else others
     grouped = checked_groups(groups, gallery_groups, len(own), None if items is None else len(items))
@@ -110,27 +110,27 @@ def evaluate_answers(
 
 
 def as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:
-    """Rows as the distance takes them, and which of them are answers; the others are zeros."""
+    """Return the rows as the distance takes them, with zeros for missing answers, and which rows are answers."""
     kind = as_distance(distance, None)
     if not isinstance(kind, Distance):
-        raise InputError("The distance of answers is given by its name, not as a function.", "distance")
+        raise InputError("The distance of answers must be the name of a distance, not a function.", "distance")
     array = np.array(as_embeddings(values, name))
     answered: BoolArray = np.isfinite(array).all(axis=1)
     array[~answered] = 0
     if kind.bits:
         if not np.isin(array, (0, 1)).all():
-            raise InputError(f"The {name} are compared bit by bit, and hold other numbers than 0 and 1.", name)
+            raise InputError(f"The {name} are compared bit by bit, but contain numbers other than 0 and 1.", name)
         array = array.astype(np.bool_)
     return array, answered
 
 
 class Missing(NamedTuple):
-    """The rankings of queries and items of which some have no answer.
+    """The sizes of the rankings of queries and items of which some have no answer.
 
-    answered : (q,) whether each query has one
-    ranked : (q,) how many items each ranks: all but the excluded ones
-    relevant : (q,) how many of them are relevant
-    last : (q,) how many items without an answer it ranks, and `last_relevant`, how many of those are relevant
+    answered : (q,) whether the query has an answer
+    ranked : (q,) the number of items that the query ranks: all but the excluded ones
+    relevant : (q,) the number of relevant items among them
+    last, last_relevant : (q,) the number of ranked items without an answer, and of relevant items among these
     """
 
     answered: BoolArray
@@ -148,7 +148,7 @@ class Missing(NamedTuple):
         item_answered: BoolArray,
         leave_one_out: bool,
     ) -> "Missing":
-        """From the label, the group and the answer of every query and item."""
+        """Make the counts from the labels and groups of both sides, and from which rows are answers."""
         own, others = coded(*labels)
         excluding, excluded = np.zeros(len(own), dtype=np.int64), np.ones(len(others), dtype=np.int64)  # no item
         if groups is not None:
@@ -157,7 +157,7 @@ class Missing(NamedTuple):
             excluding = excluded = np.arange(len(own))
 
         def ranked(items: BoolArray) -> tuple[IntArray, IntArray]:
-            """How many of these items each query ranks, and how many of them are relevant."""
+            """Return how many of these items each query ranks, and how many of those are relevant."""
             left_out = among(excluding, excluded[items])
             return int(items.sum()) - left_out, among(own, others[items]) - left_out
 
@@ -165,7 +165,7 @@ class Missing(NamedTuple):
         return cls(answered, *ranked(everything), *ranked(~item_answered))
 
     def completed(self, problem: Problem | None, watch: Watch) -> Parts:
-        """The ties of all queries: those of the answered ones, each with what has no answer behind it."""
+        """Yield the ties of all queries; items without an answer form the last tie of each ranking."""
         places = np.flatnonzero(self.answered)
         if problem is None:
             yield places, self.all_tied(places, self.last, self.last_relevant)
@@ -180,7 +180,7 @@ class Missing(NamedTuple):
         yield silent, self.all_tied(silent, self.ranked, self.relevant)
 
     def with_last(self, queries: IntArray, ties: Ties) -> Ties:
-        """The ties of these queries, with a last one of all items that have no answer."""
+        """Return the ties of these queries with one more tie at the end, of all items without an answer."""
         last, relevant = self.last[queries], self.last_relevant[queries]
         ends = np.flatnonzero(relevant)
         order = np.argsort(np.concatenate([ties.query, ends]), kind="stable")
@@ -199,7 +199,7 @@ class Missing(NamedTuple):
         )
 
     def all_tied(self, queries: IntArray, ranked: IntArray, relevant: IntArray) -> Ties:
-        """One tie for each of these queries, of so many items; a query that ranks nothing relevant has none."""
+        """Return one tie for each query, of all its items; a query that ranks no relevant item has no tie."""
         nothing = np.zeros(0, dtype=np.int64)
         count = np.zeros(len(queries), dtype=np.int64)
         none = Ties(nothing, nothing, nothing, nothing, nothing, count, count)
@@ -208,19 +208,19 @@ class Missing(NamedTuple):
 
 
 def coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
-    """A number for each value, the same on both sides."""
+    """Return a number for each value; equal values have equal numbers on both sides."""
     _, codes = np.unique(np.concatenate([of_queries, of_items]), return_inverse=True)
     return codes[: len(of_queries)], codes[len(of_queries) :]
 
 
 def paired(ones: tuple[IntArray, IntArray], others: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
-    """A number for each pair of numbers, on both sides."""
+    """Return a number for each pair of numbers; equal pairs have equal numbers on both sides."""
     count = 1 + max(int(side.max(initial=0)) for side in others)
     return ones[0] * count + others[0], ones[1] * count + others[1]
 
 
 def among(wanted: IntArray, found: IntArray) -> IntArray:
-    """How often each wanted number is found."""
+    """Return how often each wanted number occurs in `found`."""
     count = 1 + max(int(wanted.max(initial=0)), int(found.max(initial=0)))
     times: IntArray = np.bincount(found, minlength=count)[wanted]
     return times

@@ -1,4 +1,4 @@
-"""`Evaluator`: embeddings that come batch by batch, from one process or several."""
+"""`Evaluator`: evaluation of embeddings that arrive batch by batch, from one process or several."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -25,7 +25,7 @@ SIDES = ("queries", "gallery")
 
 
 class Batch(NamedTuple):
-    """Some items: arrays of equal length."""
+    """A batch of items; all arrays have the same length."""
 
     indices: IntArray
     embeddings: Embeddings
@@ -34,11 +34,11 @@ class Batch(NamedTuple):
 
 
 class Evaluator:
-    """Collects embeddings and labels, then evaluates them as `evaluate` does: leave-one-out, or queries in a gallery.
+    """Collect embeddings and labels batch by batch, then evaluate them as `evaluate` does, with or without a gallery.
 
-    Batches of any size in any order give the same bits. An index that is given twice counts once, as samplers
-    that fill up the last batch of each process need it; given twice with different data, it is an error. Queries and
-    gallery are numbered each by itself: index 3 of one is another item than index 3 of the other.
+    Batches of any size in any order give the same bits. An item whose index is given twice counts once, because
+    samplers repeat items to fill up the last batch of each process; the same index with different data is an error.
+    Queries and gallery are numbered separately: index 3 of the queries is not index 3 of the gallery.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Evaluator:
         self._batches: dict[SideName | None, list[Batch]] = {}
 
     def __len__(self) -> int:
-        """The number of items given, repeated ones and both sides included."""
+        """Return the number of items given on both sides, counting repeated ones each time."""
         return sum(map(self._count, self._batches))
 
     @unchanged_files
@@ -118,23 +118,24 @@ class Evaluator:
         embeddings : (n, d)
         labels : (n,) or (n, c)
         indices : (n,) integers
-            The place of each item in the whole data set, or in the side that it belongs to. Without them the items
-            are numbered in the order of arrival, which only one process can do.
+            The position of each item in the whole data set, or among the items of its side. Without indices the
+            items are numbered in the order of arrival, which works only in a single process.
         categories : (n,)
-            As in `evaluate`, those of queries: with every batch of them, or with none.
+            The categories of queries, as in `evaluate`; pass them with every batch of queries, or with none.
         side : "queries" or "gallery"
-            Which of the two the items are; in leave-one-out they are both, and no batch has a side.
+            The side of the items. Leave it out for leave-one-out, where every item is on both sides.
 
         Raises
         ------
         InputError
-            Wrong shapes or types, or other ones than those of the batches before; batches with and without a side.
+            If shapes or types are wrong, or differ from those of earlier batches, or if only some batches have a
+            side.
 
         """
         if side is not None and side not in SIDES:
             raise InputError(f"Unknown side={side!r}. Known: {', '.join(SIDES)}; leave it out for leave-one-out.")
         if side == "gallery" and categories is not None:
-            raise InputError("Categories are those of queries. Leave them out where side='gallery'.")
+            raise InputError("Only queries have categories. Leave them out where side='gallery'.")
         vectors = as_embeddings(embeddings).copy()
         own = self._as_labels(labels, len(vectors))
         kinds = as_categories(categories, len(vectors), "micro")
@@ -142,7 +143,7 @@ class Evaluator:
         self._add(Batch(numbers, vectors, own, None if kinds is None else kinds.copy()), side)
 
     def merge(self, other: "Evaluator") -> None:
-        """Add all that `other` was given, for example in another process."""
+        """Add all batches of another evaluator, for example of another process."""
         given = [(batch, side) for side, batches in other._batches.items() for batch in batches]
         for batch, side in given:
             self._add(batch, side)
@@ -165,7 +166,7 @@ class Evaluator:
         return found.named(queries.indices)
 
     def items(self, side: SideName | None = None) -> Batch:
-        """All items that were given, or those of a side, each once, in the order of their indices."""
+        """Return each item of a side once, in the order of the indices; None is the side of leave-one-out."""
         batches = self._batches.get(side)
         if not batches:
             wanted = "update(embeddings, labels" + (")" if side is None else f", side={side!r})")
@@ -187,8 +188,8 @@ class Evaluator:
                 index = indices[order[repeated[np.argmax(differs)]]]
                 raise InputError(
                     f"Index {index} was given twice{f' among the {side}' if side else ''}, with different {name}. "
-                    "Pass as indices the positions of the items in the whole data set, and compute embeddings with "
-                    "the model in evaluation mode."
+                    "Pass the positions of the items in the whole data set as indices, and compute the embeddings "
+                    "with the model in evaluation mode."
                 )
         chosen = {name: values[first] for name, values in columns.items()}
         return Batch(distinct, chosen["embeddings"], chosen["labels"], chosen.get("categories"))
@@ -198,16 +199,19 @@ class Evaluator:
         return sum(len(batch.indices) for batch in self._batches.get(side, ()))
 
     def _add(self, batch: Batch, side: SideName | None) -> None:
-        """Keep a batch if it is of the kind of those before."""
+        """Keep a batch if its side, shapes and types agree with those of earlier batches."""
         if any((side is None) != (known is None) for known in self._batches):
             raise InputError(
-                "Some batches came with a side and others without. Pass side='queries' or side='gallery' with each, "
-                "or no side with any, for leave-one-out."
+                "Some batches have a side and others have none. Pass side='queries' or side='gallery' with every "
+                "batch, or leave side out of all batches for leave-one-out."
             )
         if self._batches.get(side):
             known = self._batches[side][0]
             if (batch.categories is None) != (known.categories is None):
-                raise InputError("Some batches came with categories and others without. Pass them with all or none.")
+                raise InputError(
+                    "Some batches have categories and others have none. Pass categories with all batches, or with "
+                    "none."
+                )
             for name in ("embeddings", "labels", "categories"):
                 mine, theirs = getattr(batch, name), getattr(known, name)
                 if mine is None:
@@ -217,26 +221,26 @@ class Evaluator:
                 )
                 if not same_kind or mine.shape[1:] != theirs.shape[1:]:
                     raise InputError(
-                        f"The {name} of this batch have the shape {mine.shape} and type {type_name(mine.dtype)}, and "
-                        f"those before {theirs.shape} and {type_name(theirs.dtype)}. All batches "
-                        "must agree but for their length."
+                        f"The {name} of this batch have the shape {mine.shape} and type {type_name(mine.dtype)}, but "
+                        f"those of earlier batches {theirs.shape} and {type_name(theirs.dtype)}. Pass batches that "
+                        "differ only in their length."
                     )
         self._batches.setdefault(side, []).append(batch)
 
     def _as_labels(self, labels: Any, count: int) -> Array:
-        """The labels of a batch; whether a single column holds classes is for all batches together to say."""
+        """Return the labels of a batch; a single column is kept as it is until all batches are known."""
         own = as_label_rows(labels, count, "labels", "embeddings")
         return own.copy() if own.shape[1:] == (1,) else as_labels(own, count, "labels", "embeddings").copy()
 
     def _as_indices(self, indices: Any, count: int, side: SideName | None) -> IntArray:
-        """The indices of a batch."""
+        """Return the indices of a batch, checked or counted on from the items before."""
         if indices is None:
             before = self._count(side)
             return np.arange(before, before + count)
         array = as_array(indices, "indices")
         if array.shape != (count,) or array.dtype.kind not in "iu":
             raise InputError(
-                f"The indices must be {count} integers, one for each embedding, and arrived with the shape "
+                f"The indices must be {count} integers, one for each embedding, but have the shape "
                 f"{array.shape} and type {type_name(array.dtype)}."
             )
         return as_int64(array, "indices")

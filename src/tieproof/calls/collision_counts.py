@@ -1,4 +1,4 @@
-"""What is counted of ties as they are found, part by part; no ranking is kept."""
+"""Counts the ties that collide, part by part as the engine finds them; no ranking is kept."""
 
 import math
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS, MOST_COLUMNS = 400, 800
-"""Cells of a picture: more rows could not be told apart on a page; more ranks share columns, but for the first."""
+"""The largest number of rows and columns of a picture; with more ranks, all but the first ranks share columns."""
 
 
 class Painter:
-    """Cells that ties are painted into."""
+    """The cells of a picture, into which ties are painted."""
 
     def __init__(self, candidates: IntArray, setting: CollisionSetting) -> None:
         rows = min(MOST_ROWS, len(candidates))
@@ -56,7 +56,7 @@ class Painter:
 
 
 def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting: CollisionSetting) -> Collisions:
-    """Count what comes part by part; `candidates` are the queries that may have a relevant item, or all."""
+    """Count the collisions of all parts; `candidates` are all queries, or those that may have a relevant item."""
     count, width = setting.queries, setting.ranks
     firsts = first_ranks(width)
     totals = {name: np.zeros(count, dtype=np.int64) for name in COUNTS}
@@ -118,7 +118,7 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
 
 
 def first_ranks(width: int) -> IntArray:
-    """1, 2, 11, 101, … up to `width`.
+    """Return the first ranks of ranges of ranks: 1, 2, 11, 101, … up to `width`.
 
     >>> first_ranks(11).tolist(), first_ranks(1).tolist()
     ([1, 2, 11], [1])
@@ -128,7 +128,7 @@ def first_ranks(width: int) -> IntArray:
 
 
 def of_kept(part: "FoundTies", kept: BoolArray) -> "FoundTies":
-    """The ties of those queries."""
+    """Return the ties of the queries that are kept."""
     chosen = kept[part.queries[part.place]]
     columns = (part.place, part.k, part.n, part.l, part.m)
     return part if chosen.all() else type(part)(part.queries, part.n_relevant, *(each[chosen] for each in columns))

@@ -1,4 +1,4 @@
-"""`collisions`: which neighbours in the rankings are at the same distance, and what that costs."""
+"""`collisions`: which neighbours in the rankings are at the same distance, and how much this widens AP's interval."""
 
 import math
 from contextlib import closing
@@ -15,7 +15,7 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.results.collisions import Collisions, CollisionSetting
 
 NOBODY = np.zeros((0, 2), dtype=np.int64)
-"""Triples where nobody is relevant to anybody."""
+"""Triples of relevance in which no item is relevant to any query."""
 
 
 @unchanged_files
@@ -35,40 +35,41 @@ def collisions(
     progress: bool = False,
     bits: int | None = None,
 ) -> Collisions:
-    """Find the ties in all rankings: where they are, which are ambiguous, and what of AP's interval each makes.
+    """Find the ties in all rankings: their ranks, which are ambiguous, and how much of AP's interval each causes.
 
-    Two neighbours in a ranking collide where they are at exactly the same distance from the query; with `epsilon`
-    above 0, where their distances differ by less than that (Nicolaou et al. 2018, section 3.1). A tie is a run of at
-    least two neighbours of which each collides with the next one.
+    Two neighbours in a ranking collide if they are at exactly the same distance from the query, or, with `epsilon`
+    above 0, if their distances differ by less than `epsilon` (Nicolaou et al. 2018, section 3.1). A tie is a
+    sequence of two or more neighbours in which each collides with the next one.
 
     Parameters
     ----------
     embeddings, gallery, distance, exclude, memory, threads, progress, bits :
-        As in `evaluate`. The distances, which `epsilon` compares, are 1 - x.y / (|x| |y|) (1 for a zero vector),
-        |x - y|, its square, the sum of |x - y|, - x.y, the number of bits that differ, or what a function returns.
+        As in `evaluate`. The distances that are compared with `epsilon` are 1 - x.y / (|x| |y|) (1 for a zero
+        vector), |x - y|, its square, the sum of |x - y|, - x.y, the number of differing bits, or the values that a
+        function returns.
     labels, gallery_labels, groups, gallery_groups :
-        As in `evaluate`. With labels, queries with nothing relevant are left out. Without them all queries are looked
-        at, and no tie is ambiguous.
+        As in `evaluate`. With labels, queries with nothing relevant are left out. Without labels all queries count,
+        and no tie is ambiguous.
     epsilon : a number of at least 0
-        Compared as the real number that it stands for, with distances as real numbers: no rounding decides.
+        Epsilon and the distances are compared as real numbers: no rounding decides.
 
     Returns
     -------
     Collisions
-        Counts per query, by rank and in all, and their pictures.
+        Counts per query, by rank and in total, and their pictures.
 
     Raises
     ------
     InputError
-        As in `evaluate`; where epsilon is no number of at least 0.
+        As in `evaluate`; also if epsilon is not a number of at least 0.
 
     Notes
     -----
-    AP is 1/R times a sum over ties, and what a tie adds depends on nothing but its own order (`measures`): so the
-    width of AP's interval, `upper` - `lower`, is the sum of the ties' widths
+    AP is 1/R times a sum over ties, and the term of a tie depends only on the order within that tie (`measures`).
+    Therefore the width of AP's interval, `upper` - `lower`, is the sum of the widths of the ties,
     ((n-k) (H(k+m) - H(k)) - (n-k-l+m) (H(k+l) - H(k+l-m))) / R, with H(a) = 1 + 1/2 + … + 1/a and the letters of
-    `Ties`. With an epsilon above 0 these are the intervals of a system that cannot tell distances closer than that
-    apart.
+    `Ties`. With an epsilon above 0 these are the intervals of a system that cannot tell apart distances that differ
+    by less than epsilon.
 
     Examples
     --------
@@ -113,27 +114,27 @@ def collisions(
     )
     with (
         growing_tables(),
-        single_threaded(),  # for all tasks together: between them its threads would only be woken up
+        single_threaded(),  # once around all tasks, so that BLAS does not wake its threads between them
         closing(collisions_of(problem, threshold, watched(progress))) as parts,
     ):
         return count_collisions(parts, candidates, setting)
 
 
 def as_epsilon(epsilon: Any) -> float:
-    """A number of at least 0 that float64 holds exactly."""
+    """Return epsilon as a float64, refusing numbers below 0 and numbers that float64 cannot represent exactly."""
     try:
         value = float(epsilon) if isinstance(epsilon, Real) and not isinstance(epsilon, bool) else -1.0
-    except OverflowError:  # an integer of more digits than anybody wants to see
+    except OverflowError:  # an integer too large for float64, and too long for a message
         value = math.inf
     if not 0 <= value < math.inf:
         arrived = "infinity" if value == math.inf else repr(epsilon)
         raise InputError(
-            f"Epsilon must be a finite number of at least 0, not {arrived}. With 0 neighbours collide at exactly the "
+            f"Epsilon must be a finite number of at least 0, not {arrived}. Pass 0 for neighbours at exactly the "
             "same distance."
         )
     if value != epsilon:
         raise InputError(
-            f"Epsilon is compared exactly, and float64 rounds {epsilon!r} to {value!r}. Pass epsilon={value!r}, or "
-            "another number that float64 holds."
+            f"Epsilon is compared exactly, but float64 rounds {epsilon!r} to {value!r}. Pass epsilon={value!r}, or "
+            "another number that float64 represents exactly."
         )
     return value

@@ -1,8 +1,8 @@
-"""`compare`: results of the same queries, system against system.
+"""`compare`: pairwise differences of systems on the same queries.
 
-results ──► same_queries.py: aligned by their queries' ids, or refused
+results ──► same_queries.py: aligned by the ids of their queries, or refused
         ──► a column of differences for each pair and measure ──► statistics/: tests and intervals
-        ──► corrected measure by measure ──► results/verdicts.py: verdicts ──► Comparison
+        ──► p-values corrected for each measure ──► results/verdicts.py: verdicts ──► Comparison
 """
 
 import math
@@ -41,42 +41,44 @@ def compare(
     measures: Sequence[str | Measure] | None = None,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Compare systems that were evaluated on the same queries: what ties, and what the queries, leave open.
+    """Compare systems that were evaluated on the same queries, with what ties and the choice of queries leave open.
 
     Parameters
     ----------
     results : {name: Result}, two or more
-        Of the same queries, which are aligned by their ids, with the same labels, measures and policies.
+        Results of the same queries, with the same labels, measures and policies. Queries are aligned by their ids.
     baseline : one of the names
-        The system that all others are compared with; by default every two are compared.
+        The system that all others are compared with. By default all pairs are compared.
     test : "sign-flip", "t", "wilcoxon" or "tukey"
-        What the p-values are by: the paired sign-flip test, exact for up to 32 queries that differ, else by random
-        signs; Student's paired t-test or Wilcoxon's signed-rank test (extra `stats`); or the randomised Tukey test.
+        The test that gives the p-values: the paired sign-flip test, exact for up to 32 queries that differ, and
+        otherwise by random signs; Student's paired t-test or Wilcoxon's signed-rank test (extra `stats`); or the
+        randomised Tukey test.
     correction : "holm", "bonferroni", "fdr" or None
-        Of the p-values for the number of pairs, for each measure by itself. Tukey's test is of all pairs at once, and
-        has no further one.
+        The correction of the p-values for the number of pairs, for each measure separately. Tukey's test compares
+        all pairs at once and needs no correction.
     measures :
-        Those to compare; by default all.
+        The measures to compare; by default all.
     confidence : float
-        Of the intervals over queries; and 1 - confidence is the level at which a p-value is significant.
+        The confidence of the intervals over queries; a p-value of at most 1 - confidence is significant.
 
     Returns
     -------
     Comparison
-        `comparison[a, b, measure]` is the `Difference` of a minus b: over the orderings of tied items, over the
-        queries, and its verdict.
+        `comparison[a, b, measure]` is the `Difference` of a minus b: its interval over the orderings of tied items,
+        its interval over the queries, and its verdict.
 
     Raises
     ------
     InputError
-        Results that do not belong together: what differs. A single query, alone or in a category of a macro mean.
+        If the results do not belong together; the message says what differs. Also if there is a single query, in
+        all or in a category of a macro mean.
     MissingExtraError
-        A test that needs scipy, which is not installed.
+        If the test needs scipy, and scipy is not installed.
 
     Notes
     -----
-    docs/compare.md says what each number means, and docs/verdicts.md has the rules of the verdicts. Random draws come
-    from fixed seeds and do not depend on the order of queries or systems. Sources: Fisher 1935, section 21 (signs);
+    docs/compare.md explains each number, and docs/verdicts.md gives the rules of the verdicts. Random draws use
+    fixed seeds and do not depend on the order of queries or systems. Sources: Fisher 1935, section 21 (signs);
     Efron 1987 (intervals); Carterette 2012, algorithm 1 (Tukey); Holm 1979; Benjamini and Hochberg 1995.
 
     Examples
@@ -101,38 +103,39 @@ def compare(
 
 
 def check_systems(results: Any, baseline: Any) -> None:
-    """Refuse what is no mapping of names to results, and a baseline that is none of them."""
+    """Refuse anything but a mapping of names to results, and a baseline that is not one of the names."""
     if not isinstance(results, Mapping) or isinstance(results, Result):
         raise InputError(f"The results must be {{name: result}}, not {type(results).__name__}.", "results")
     for name, result in results.items():
         if not isinstance(name, str) or not isinstance(result, Result):
             raise InputError(
-                f"The results must be {{name: result}}, and {name!r} is {type(result).__name__}. Pass what "
-                "evaluate returned, under a name that is a string.",
+                f"The results must be {{name: result}}, but {name!r} is {type(result).__name__}. Pass the results "
+                "that evaluate returned, with strings as names.",
                 "results",
             )
     if len(results) < 2:
         raise InputError(
-            f"At least two results are needed for a comparison, and there are {len(results)}.", "results"
+            f"A comparison needs at least two results, not {len(results)}. Pass {{name: result}} for each system.",
+            "results",
         )
     if baseline is not None:
         check_choice("baseline", baseline, results)
 
 
 def check_correction(correction: Any, test: str) -> None:
-    """Refuse an unknown one, and one for the test that corrects by itself."""
+    """Refuse an unknown correction, and a correction for Tukey's test, which needs none."""
     if correction is not None:
         check_choice("correction", correction, CORRECTIONS)
     if test == "tukey" and correction not in (None, "holm"):
         raise InputError(
-            f"test='tukey' is a test of all pairs at once, which corrects by itself, and correction={correction!r} "
-            "was asked for. Leave out correction=, or take test='sign-flip'.",
+            f"correction={correction!r} does not apply to test='tukey', which tests all pairs at once. Leave out "
+            "correction=, or use test='sign-flip'.",
             "correction",
         )
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    """Which systems are compared.
+    """Return the pairs of systems that are compared.
 
     >>> pairs_of(["a", "b", "c"], "a")
     [('b', 'a'), ('c', 'a')]
@@ -143,7 +146,7 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, st
 
 
 def differences_of(results: Mapping[str, Result], columns: Columns, procedure: Procedure) -> dict[Key, Difference]:
-    """What is known of every pair and measure."""
+    """Return the difference of every pair of systems in every measure."""
     p_values, corrected = p_values_of(columns, procedure.test, procedure.correction)
     intervals = bca(columns.expected, columns.strata, procedure.confidence)
     found = {}
@@ -179,12 +182,12 @@ def differences_of(results: Mapping[str, Result], columns: Columns, procedure: P
 
 
 def difference_of_means(a: Estimate[float], b: Estimate[float]) -> Estimate[float]:
-    """What the first mean minus the second can be, when the ties of the two systems break independently."""
+    """Return the first mean minus the second, when the ties of the two systems are broken independently."""
     std = math.sqrt(a.std * a.std + b.std * b.std)
     return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, std)
 
 
 def turned(ends: tuple[float, float], ahead: int) -> tuple[float, float]:
-    """The ends of an interval, the other way round where the second system is ahead."""
+    """Return the ends of an interval, mirrored at 0 if the second system is ahead."""
     low, high = ends
     return (low, high) if ahead > 0 else (0.0 - high, 0.0 - low)

@@ -51,22 +51,22 @@ def evaluate(
     Parameters
     ----------
     embeddings : (n, d) floats, integers or bools of at most 64 bits
-        NumPy (memory-mapped, too), torch, or anything with `__array__` or DLPack; or what `tieproof.open` returns,
-        which brings its labels and groups and is read in blocks, within the memory.
+        A NumPy array (it may be memory-mapped), a torch tensor, or anything with `__array__` or DLPack; or the
+        shards that `tieproof.open` returns, which have labels and groups and are read in blocks within `memory`.
     labels : (n,) integers or strings, or (n, c) of 0/1
-        Items with the query's label are relevant; with columns, items that share at least one. A single column of
-        only 0 and 1 is a column, too: items with 0 have no label. Floats are taken where they stand for integers that
-        their type cannot have rounded, such as those below 2048 in float16.
+        Items with the query's label are relevant; with columns, items that share at least one class. A single
+        column of only 0 and 1 is one class: items with 0 belong to no class. Floats are accepted as integers if their
+        type cannot have rounded them, such as integers below 2048 in float16.
     gallery, gallery_labels :
-        The retrieval database and its labels.
+        The gallery (the retrieval database) and its labels.
     distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
-        A function takes a block of queries and a block of gallery items and returns their distances, whose floats
-        are then the numbers that are ranked. Hamming takes bools, or packed uint8 with `bits`. Other usual names,
-        such as "l2", "manhattan" or "inner_product", mean the same.
+        A function takes a block of queries and a block of gallery items and returns their distances; the floats that
+        it returns are ranked. Hamming takes bools, or packed uint8 with `bits`. Other common names, such as "l2",
+        "manhattan" or "inner_product", are understood, too.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
     relevance : rows (query, item) or (query, item, grade), instead of labels
-        A grade of 0 is not relevant, a negative one excludes the item from the query's ranking.
+        A grade of 0 means not relevant; a negative grade excludes the item from the query's ranking.
     groups, gallery_groups : (n,)
         An item with the query's label and group is excluded (same camera, same sequence).
     exclude : rows (query, item)
@@ -75,56 +75,58 @@ def evaluate(
         `result.category(name)` is the result of the queries of one category; pass the labels for a result per class.
     average : "micro" or "macro"
         The mean over all queries; or the mean over the categories of the means over their queries, so that small
-        categories count as much as large ones. Without categories, the queries' labels are theirs.
+        categories count as much as large ones. Without categories, the labels of the queries are the categories.
     confidence : (q,) numbers, one for each query, larger is more confident
         `result.error_reject(measure)` is the error of the most confident queries (`tieproof.confidence`).
     empty : "skip", "zero", "one", "nan" or "error"
-        What becomes of a query with nothing relevant. "skip" and "nan" leave it out of the means; "nan" keeps it
-        among the queries. The result always counts them.
+        How a query with nothing relevant scores. "skip" and "nan" leave it out of the means; "nan" keeps it among
+        the queries. The result always counts such queries.
     memory : bytes, or a string such as "1GiB"
-        Budget over the inputs.
+        The memory that may be used in addition to the inputs.
     threads : int
-        Default: all processors.
+        The number of threads. Default: all processors.
     progress : bool
-        Show a bar on standard error where it takes longer than two seconds.
+        Show a progress bar on standard error if the evaluation takes longer than two seconds.
     bits : int
-        Bits of a packed Hamming code.
+        The number of bits of a packed Hamming code.
     precision : "float32", "float16" or "bfloat16"
-        What a system that keeps its distances in this format has to live with: every distance is a real number that
-        is rounded once (to the nearest, ties to even; past the largest number to infinity, where all are tied), and
-        then ranked. Default: distances are compared as real numbers. What is rounded is 1 - x.y / (|x| |y|) for
-        cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of |x - y|, - x.y for dot, the number
-        of bits that differ, or what a function returns. Floats are finer near 0: a system that keeps similarities
-        instead, near 1, has more ties among its nearest items.
+        Evaluate a system that stores its distances in this format: every distance is computed as a real number,
+        rounded once, and then ranked. Rounding is to the nearest, ties to even; numbers beyond the largest one become
+        infinity, where all are tied. Default: distances are compared as real numbers. The numbers that are rounded
+        are 1 - x.y / (|x| |y|) for cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of
+        |x - y|, - x.y for dot, the number of differing bits, or the values that a function returns. Floats are finer
+        near 0, so a system that stores similarities, near 1, has more ties among its nearest items.
     cluster : "auto", "local" or the address host:port of a Ray cluster
-        Count part by part on its workers, each with `threads` (default: one) and `memory`. "auto" is the cluster that
-        runs here, or else one of this machine alone, as "local" is, which ends with the evaluation.
+        Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the
+        cluster that runs on this machine, and otherwise starts one as "local" does; "local" starts a cluster of this
+        machine alone, which ends with the evaluation.
     checkpoint : a folder
-        Write down what is counted, part by part. Whoever calls again with the same data, distance and memory goes on
-        where it was; measures may be others. Without a cluster, too.
+        Save the counts of every finished part in this folder, with or without a cluster. Another call with the same
+        data, distance and memory resumes where the first one stopped; the measures may differ.
 
     Raises
     ------
     InputError
-        NaN, infinity, wrong shapes or types, unknown names: what arrived, what was expected, what to do.
+        If the input contains NaN or infinity, or has wrong shapes, types or names; the message says what arrived,
+        what was expected and what to do.
     ClusterError
-        The cluster could not do a part, again and again. With a checkpoint, another call goes on where it was.
+        If the cluster repeatedly failed to compute a part. With a checkpoint, another call resumes there.
 
     Warns
     -----
     InputWarning
-        What can be evaluated and is probably not what was meant: the gallery is the queries, the embeddings are a
-        matrix of similarities, R@k where Success@k is meant, one column of 0/1.
+        If the input can be evaluated but is probably not what was meant: the gallery is the queries, the embeddings
+        are a matrix of similarities, R@k is used for Success@k, or the labels are one column of 0/1.
 
     Notes
     -----
-    A memory-mapped file must not change meanwhile. It is refused where its size or time of change is another one at
-    the end than at the start, or where it was shorter than the array at the start. One that is cut short during the
-    evaluation may end the process, and a writer that leaves the time of change as it was is not noticed: whoever
-    cannot rule that out passes a copy in memory, `numpy.array(embeddings)`.
+    A memory-mapped file must not change during the evaluation. The evaluation is refused if the size or the time of
+    change of the file differs between its start and its end, or if the file is shorter than the array at the start.
+    A file that is cut short during the evaluation may crash the process, and a writer that resets the time of
+    change is not noticed. If you cannot rule that out, pass a copy in memory, `numpy.array(embeddings)`.
 
-    Implements the bounds and the expectation that Nicolaou et al. 2018 (section 4) ask for; the closed forms are
-    in `tieproof.measures`.
+    The bounds and the expectation are those that Nicolaou et al. 2018 (section 4) ask for; the closed forms are in
+    `tieproof.measures`.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""Of which data a result is: digests that do not know the order of queries and items.
+"""Fingerprints of the data of a result: digests that do not depend on the order of queries and items.
 
     embeddings:      each row of numbers, with its label and group; relevant and excluded pairs ─┐
-    runs:            of each query the scores, and the documents that measures look for         ─┼─► sorted, SHA-256
-    given rankings:  of each query the ties                                                     ─┘
+    runs:            the scores of each query, and the documents that measures look for         ─┼─► sorted, SHA-256
+    given rankings:  the ties of each query                                                     ─┘
 
-An evaluation depends on each query's row and on the rows, labels and pairs of what it ranks, and on nothing else. So
-two data sets with one fingerprint are the same but for their order, or they share a digest of 128 bits by chance.
-Rankings that are given as scores or distances are digested as what they rank, not by each of their numbers: to read
-them once more would take as long as the evaluation.
+An evaluation depends only on the row of each query and on the rows, labels and pairs that it ranks. So two data sets
+with the same fingerprint differ at most in their order, unless two digests of 128 bits collide by chance. Rankings
+that are given as scores or distances are digested by their ties and not number by number, because reading all numbers
+again would take as long as the evaluation.
 """
 
 from collections.abc import Mapping
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 
 PAIRS_AT_A_TIME = 2**18
-"""Pairs of queries and items whose digests are in memory together."""
+"""The number of pairs of a query and an item whose digests are in memory at a time."""
 
 SHIFT = np.uint64(0xBE5466CF34E90C6D)
-"""Odd, so that the words of a label and of a group are together another word than either."""
+"""An odd factor, so that the word of a label and a group differs from the words of both."""
 
 EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)
-"""The word for a pair that is left out, in the place of a grade."""
+"""The word for an excluded pair, in place of a grade."""
 
 
 def origin_of_embeddings(problem: Problem, bits: int | None) -> Origin:
-    """The origin of an evaluation of embeddings, but for the numbers of relevant items."""
+    """Return the origin of an evaluation of embeddings, without the numbers of relevant items."""
     threads = problem.budget.threads
     words = label_words(problem.relevance)
     queries = rows_digests(problem.queries, words[0], threads)
@@ -57,7 +57,7 @@ def origin_of_embeddings(problem: Problem, bits: int | None) -> Origin:
 def origin_of_digests(
     problem: Problem, bits: int | None, relevant: Words, queries: Words, gallery: Words | None
 ) -> Origin:
-    """The origin of an evaluation of embeddings whose rows have these digests.
+    """Return the origin of an evaluation of embeddings whose rows have these digests.
 
     relevant : the words of the queries' labels
     """
@@ -73,7 +73,7 @@ def origin_of_digests(
 
 
 def label_words(relevance: Relevance) -> tuple[Words, Words]:
-    """A word for each query, and one for each item, of its label and of its group."""
+    """Return a word for each query and for each item, made from its label and its group."""
     sides: tuple[Array, Array] | None = None
     if isinstance(relevance, Labels | MultiLabels):
         sides = relevance.query_labels, relevance.item_labels
@@ -87,12 +87,12 @@ def label_words(relevance: Relevance) -> tuple[Words, Words]:
 
 
 def has_pairs(relevance: Relevance) -> bool:
-    """Whether single pairs of a query and an item are named."""
+    """Whether the relevance names single pairs of a query and an item."""
     return not isinstance(relevance, Labels | MultiLabels) or relevance.excluded.pairs is not None
 
 
 def with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
-    """The digests of queries with those of the items that are relevant to them or left out, pair by pair."""
+    """Return the digests of queries, with those of their relevant and excluded items added pair by pair."""
     queries = queries.copy()
     if not isinstance(relevance, Labels | MultiLabels):
         query, item, grade = relevance.pairs(np.arange(relevance.n_queries))
@@ -107,24 +107,24 @@ def with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
 
 
 def add_pairs(query: IntArray, item: IntArray, what: Words, items: Words, queries: Words) -> None:
-    """Add the digest of each pair to that of its query."""
+    """Add the digest of each pair to the digest of its query."""
     for start in range(0, len(query), PAIRS_AT_A_TIME):
         span = slice(start, start + PAIRS_AT_A_TIME)
         add_digests(query[span], np.column_stack([items[item[span]], what[span]]), queries)
 
 
 def with_counts(words: Words, counts: IntArray) -> Words:
-    """A word for each query, of another word and of a number."""
+    """Return a word for each query, made from another word and a number."""
     return np.asarray(words * SHIFT + counts.view(np.uint64))
 
 
 def origin_of_run(
     judged: "JudgedDocuments", ranked: "RankedDocuments", names: Array, number: IntArray, options: Mapping[str, Any]
 ) -> Origin:
-    """The origin of an evaluation of a run.
+    """Return the origin of an evaluation of a run.
 
-    names : of all queries that were read
-    number : the place of each among those evaluated, or -1
+    names : the names of all queries that were read
+    number : the position of each query among the evaluated queries, or -1
     """
     count = len(names)
     own = words_of(names)
@@ -146,19 +146,19 @@ def origin_of_run(
 
 
 def as_words(numbers: FloatArray) -> Words:
-    """The bits of numbers; those of zeros of either sign, and all of NaN, are the same."""
+    """Return the bits of numbers; both zeros have the same bits, and so have all NaN."""
     return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.uint64)
 
 
 class RankingDigests:
-    """What given rankings rank, part by part: the ties of each query, and the grades within."""
+    """The digests of given rankings, made part by part from the ties of each query and their grades."""
 
     def __init__(self, count: int) -> None:
         self.queries = np.zeros((count, 2), dtype=np.uint64)
         self.relevant = np.zeros((count, 2), dtype=np.uint64)
 
     def noted(self, parts: Parts) -> Parts:
-        """Hand on the parts, and add each."""
+        """Yield the parts unchanged, and add the digests of each."""
         try:
             for queries, ties in parts:
                 self.add(queries, ties)
@@ -189,10 +189,10 @@ class RankingDigests:
             add_digests(queries[of_listed], stacked(ties.grades.view(np.int64)), self.relevant)
 
     def origin(self, call: str) -> Origin:
-        """The origin of an evaluation of given rankings, but for the numbers of relevant items."""
+        """Return the origin of an evaluation of given rankings, without the numbers of relevant items."""
         return Origin(call, {}, Digests("rankings", (self.queries,)).kept(), self.relevant[:, 0])
 
 
 def stacked(*columns: IntArray) -> Words:
-    """Columns of numbers as rows of words."""
+    """Stack columns of numbers as rows of words."""
     return np.column_stack(columns).view(np.uint64)

@@ -45,42 +45,43 @@ def fnmr_at_fmr(
     progress: bool = False,
     bits: int | None = None,
 ) -> ErrorRates:
-    """The false non-match rate (FNMR) where the false match rate (FMR) has a given value, over all pairs.
+    """Compute the false non-match rate (FNMR) at given false match rates (FMR), over all pairs.
 
-    All (query, item) pairs are looked at together, but for the excluded ones: in leave-one-out every pair of items
-    counts twice, once from each side. A threshold is the `fmr`-quantile of the distances between pairs that are not
-    relevant; FNMR is the share of relevant pairs at or beyond it. The pairs are counted, never stored.
+    All (query, item) pairs are pooled, except for the excluded ones: in leave-one-out every pair of items counts
+    twice, once from each side. The threshold is the `fmr`-quantile of the distances of pairs that are not relevant;
+    FNMR is the share of relevant pairs whose distance is at least the threshold. The pairs are counted, never stored.
 
     Parameters
     ----------
     embeddings, labels, gallery, gallery_labels, distance, relevance, groups, gallery_groups, exclude, bits :
         As in `evaluate`. The distances are 1 - x.y / (|x| |y|) (1 for a zero vector), |x - y|, its square,
-        the sum of |x - y|, - x.y, the number of bits that differ, or what a function returns.
+        the sum of |x - y|, - x.y, the number of differing bits, or the values that a function returns.
     fmr : numbers from 0 to 1
     method : "linear" or "exact"
-        "linear" takes every distance as the float64 nearest to the real number, interpolates between two of them as
-        numpy.quantile does, and counts a relevant pair at exactly the threshold as a non-match: `lower`,
-        `expected` and `upper` are the same. "exact" takes the smallest distance that a share `fmr` of the pairs is
-        at or below, without any rounding. Relevant pairs at exactly that distance are matches in `lower` and
-        non-matches in `upper`; `expected` and `std` are over all orderings of the pairs at that distance, the
-        threshold being one of those that are not relevant. FNMR is an error, so `upper` is the value to report.
+        "linear" rounds every distance to the nearest float64, interpolates between two of them as numpy.quantile
+        does, and counts a relevant pair at exactly the threshold as a non-match; `lower`, `expected` and `upper` are
+        then equal. "exact" takes, without any rounding, the smallest distance that at least a share `fmr` of the
+        pairs does not exceed. Relevant pairs at exactly that distance are matches in `lower` and non-matches in
+        `upper`. `expected` and `std` are over all orderings of the pairs at that distance, where the threshold is one
+        of the pairs that are not relevant. FNMR is an error, so `upper` is the value to report.
     memory, threads, progress :
         As in `evaluate`.
 
     Returns
     -------
     ErrorRates
-        `rates[0.1]` is an `Estimate`; `rates.points` has the thresholds, too.
+        `rates[0.1]` is an `Estimate`; `rates.points` also has the thresholds.
 
     Raises
     ------
     InputError
-        As in `evaluate`; where no pair is relevant, or all are; where a threshold passes the largest float64.
+        As in `evaluate`; also if no pair is relevant, if all pairs are relevant, or if a threshold exceeds the
+        largest float64.
 
     Notes
     -----
     The definition is that of OpenMetricLearning's `calc_fnmr_at_fmr`, whose unit step is 1 at 0. Results are the
-    same to the last bit for any order of items and dimensions, any memory and number of threads.
+    same to the last bit for any order of items and dimensions, any memory and any number of threads.
 
     Examples
     --------
@@ -115,19 +116,19 @@ def fnmr_at_fmr(
 def fnmr_at_fmr_of_distances(
     relevant: Any, others: Any, *, fmr: float | Iterable[float] = (0.1,), method: Method = "linear"
 ) -> ErrorRates:
-    """The false non-match rate at false match rates, of given distances: of the relevant and of the other pairs.
+    """Compute the false non-match rate at given false match rates from the distances of pairs.
 
     Parameters
     ----------
     relevant, others : arrays of any shape, smaller is nearer
-        The given numbers are the distances; as they are ranked, so they are compared.
+        The distances of the relevant pairs and of all other pairs. They are compared as the numbers given.
     fmr, method :
         As in `fnmr_at_fmr`.
 
     Raises
     ------
     InputError
-        Distances that are not finite or integers beyond 2^53, empty arrays, wrong rates.
+        If a distance is not finite or is an integer beyond 2^53, if an array is empty, or if a rate is wrong.
 
     Examples
     --------
@@ -163,10 +164,13 @@ def fnmr_at_fmr_of_distances(
 
 
 def as_distances(values: Any, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Finite numbers that float64 holds exactly, in one dimension."""
+    """Return distances as float64 in one dimension; they must be finite and exact in float64."""
     array = as_numbers(values, f"{name} distances")
     check_finite(array, f"{name} distances")
     array = array.ravel()
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
-        raise InputError(f"The {name} distances hold an integer beyond 2^53, which float64 does not hold exactly.")
+        raise InputError(
+            f"The {name} distances contain an integer beyond 2^53, which float64 cannot represent exactly. Pass "
+            "floats, or smaller integers."
+        )
     return array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Which way an evaluation goes: all rows at once in memory, or part by part, here or on a cluster."""
+"""How an evaluation is run: with all rows in memory, or part by part in this process or on a cluster."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where parts are counted, and where what is counted is written down.
+    """Where parts are counted, and where their counts are saved.
 
-    cluster : the address of a Ray cluster; None: here, in this process
-    checkpoint : a folder; None: nothing is written down
+    cluster : the address of a Ray cluster; None: in this process
+    checkpoint : a folder; None: counts are not saved
     """
 
     cluster: Any = None
@@ -31,21 +31,21 @@ class Place(NamedTuple):
 
     @property
     def in_parts(self) -> bool:
-        """Whether even what fits into memory is counted part by part."""
+        """Whether rows are counted part by part even if they fit into memory."""
         return self.cluster is not None or self.checkpoint is not None
 
     def threads(self, threads: int | None) -> int:
-        """Threads of each worker: one, unless so many are asked for; here one for each processor."""
+        """Return the number of threads; by default one per worker of a cluster, or one per processor."""
         return 1 if threads is None and self.cluster is not None else parse_threads(threads)
 
 
 Found = tuple["TiesByPart", Callable[[], Origin]]
-"""The ties of all queries, and what says where they come from, to be asked once they are counted."""
+"""The ties of all queries, and a function that returns their origin; call it after all ties are counted."""
 
 
 @contextmanager
 def found(problem: Problem | ShardedProblem, bits: int | None, place: Place, progress: bool) -> Iterator[Found]:
-    """The ties of all queries, to be read before this ends."""
+    """Yield the ties of all queries, which must be read within the block."""
     if place.in_parts:
         problem = as_sharded(problem)
         check_distance(problem.whole)
@@ -66,7 +66,7 @@ def found(problem: Problem | ShardedProblem, bits: int | None, place: Place, pro
 def found_in_parts(
     problem: ShardedProblem, bits: int | None, place: Place, progress: bool, stack: ExitStack
 ) -> Found:
-    """The same, of rows that are read when they are needed."""
+    """Return the ties of all queries of a problem whose rows are read when they are needed."""
     from tieproof.cluster import count_all, survey
 
     whole = problem.whole
@@ -85,7 +85,7 @@ def found_in_parts(
 
 
 def workers(cluster: Any, budget: Budget) -> Any:
-    """Those of a cluster, or this process."""
+    """Return the workers of a cluster, or this process if no cluster is given."""
     from contextlib import nullcontext
 
     from tieproof.cluster import Local, connected
@@ -94,10 +94,10 @@ def workers(cluster: Any, budget: Budget) -> Any:
 
 
 def check_distance(whole: Problem) -> None:
-    """Refuse what cannot be counted part by part."""
+    """Refuse a distance function, which cannot be counted part by part."""
     if not isinstance(whole.distance, Distance):
         raise InputError(
-            f"The distance of the {whole.called} cannot be counted part by part, as cluster= and checkpoint= ask: it "
-            "may round otherwise for blocks of other shapes. Leave both out, or pass the name of a distance.",
+            f"The distance of the {whole.called} cannot be counted part by part, as cluster= and checkpoint= do: it "
+            "may round differently for blocks of other shapes. Leave both out, or pass the name of a distance.",
             "distance",
         )

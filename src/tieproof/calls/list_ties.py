@@ -1,4 +1,4 @@
-"""From rankings given as numbers to ties, some lists at a time."""
+"""Converts rankings given as numbers to ties, a block of lists at a time."""
 
 from collections.abc import Iterator
 from itertools import accumulate, groupby
@@ -26,7 +26,7 @@ def list_parts(
     name: str,
     small_is_near: bool,
 ) -> Parts:
-    """The ties of all lists, block after block."""
+    """Yield the ties of all lists, block after block."""
     from tieproof.engine import last_ties, ties_of
 
     spans = list(spans_of(rows, judged))
@@ -46,7 +46,7 @@ def list_parts(
 def given_lists(
     rows: Rows, judged: Rows | LabelledRows, span: slice, graded: bool, name: str, small_is_near: bool
 ) -> GivenLists:
-    """Some lists as the engine takes them."""
+    """Return a block of lists in the form that the engine takes."""
     queries, start = np.arange(span.start, span.stop), starts_of(rows, span)
     grades = None if isinstance(judged, LabelledRows) else as_judged_type(joined(judged, span))
 
@@ -67,7 +67,7 @@ def given_lists(
 
 
 def spans_of(rows: Rows, judged: Rows | LabelledRows) -> Iterator[slice]:
-    """Lists whose numbers can stand in one array, as their relevance can: without a change of type that rounds."""
+    """Yield blocks of lists whose numbers, and whose relevance, fit into one array without rounding."""
     if not isinstance(rows, list) and not isinstance(judged, list):
         size = max(1, BLOCK_ENTRIES // max(1, rows.shape[1]))
         yield from (slice(start, min(start + size, len(rows))) for start in range(0, len(rows), size))
@@ -82,7 +82,7 @@ def spans_of(rows: Rows, judged: Rows | LabelledRows) -> Iterator[slice]:
 
 
 def alike(rows: Rows, judged: Rows | LabelledRows, query: int) -> bool:
-    """Whether a list has the types of the one before."""
+    """Whether a list has the same types as the list before it."""
     if isinstance(rows, list) and rows[query].dtype != rows[query - 1].dtype:
         return False
     if not isinstance(judged, list):
@@ -92,21 +92,21 @@ def alike(rows: Rows, judged: Rows | LabelledRows, query: int) -> bool:
 
 
 def any_grade(judged: Rows | LabelledRows, spans: list[slice]) -> bool:
-    """Whether any list has a grade above 0 that is not 1: then all have grades."""
+    """Whether any list has a grade above 0 other than 1; then grades are kept for all lists."""
     if isinstance(judged, LabelledRows):
         return False
     return any(JudgedLists.of(as_judged_type(joined(judged, span)), starts_of(judged, span)).graded for span in spans)
 
 
 def joined(rows: Rows, span: slice) -> Array:
-    """The numbers of some lists, one after the other."""
+    """Return the numbers of a block of lists, list after list."""
     if isinstance(rows, list):
         return np.concatenate(rows[span])
     return np.require(rows[span], requirements=["C", "A"]).reshape(-1)
 
 
 def starts_of(rows: Rows, span: slice) -> IntArray:
-    """Where each of some lists begins among the numbers of all, and the end."""
+    """Return where each list of a block begins in the joined numbers, and where the last one ends."""
     count = span.stop - span.start
     if isinstance(rows, list):
         return np.fromiter(accumulate(map(len, rows[span]), initial=0), np.int64, count + 1)
@@ -114,7 +114,7 @@ def starts_of(rows: Rows, span: slice) -> IntArray:
 
 
 def as_counted_type(numbers: Array) -> Array:
-    """Numbers of a type that kernels count, in the same order."""
+    """Convert numbers to a type that kernels count, without changing their order."""
     if numbers.dtype in COUNTED:
         return numbers
     if numbers.dtype.name == "uint64":
@@ -123,7 +123,7 @@ def as_counted_type(numbers: Array) -> Array:
 
 
 def refuse_numbers(rows: Rows, judged: Rows | LabelledRows, span: slice, name: str) -> None:
-    """Refuse lists of which some number is not finite, or some grade; equally long ones are looked at together."""
+    """Refuse lists with a number or a grade that is not finite; lists of equal length are checked together."""
     for _, queries in groupby(range(span.start, span.stop), lambda query: len(rows[query])):
         together = list(queries)
         in_float64(np.asarray([rows[query] for query in together]), name, together[0])

@@ -1,6 +1,6 @@
-"""Rankings given as scores or distances: matrices and ragged lists, whole or cut off.
+"""`evaluate_scores` and `evaluate_distances`: rankings given as matrices or ragged lists, whole or cut off.
 
-`measures/list_ends.py` says what the end of a list that was cut off leaves open.
+`measures/list_ends.py` evaluates what the end of a list that was cut off leaves open.
 """
 
 from collections.abc import Sequence
@@ -39,50 +39,50 @@ def evaluate_scores(
     average: Average = "micro",
     empty: Empty = "skip",
 ) -> Result:
-    """Score rankings given as scores; larger is nearer, and the given floats are the numbers.
+    """Score rankings given as scores; larger is nearer, and the scores are compared as the numbers given.
 
     Parameters
     ----------
     scores : (q, n) array, or a list of q arrays of any lengths
     relevance : the same shape
-        0 not relevant, above 0 relevant with that grade, below 0 excluded from the ranking.
+        0: not relevant; above 0: relevant with that grade; below 0: excluded from the ranking.
     labels : (q,) integers or strings, or (q, c) of 0/1, instead of relevance
-        Items with the query's label are relevant; with columns, items that share at least one. Without
-        `gallery_labels` the matrix is square, and its rows and columns are the same items: each queries all the
-        others, and the diagonal is excluded, whatever it holds.
+        Items with the query's label are relevant; with columns, items that share at least one class. Without
+        `gallery_labels` the matrix must be square, and its rows and columns are the same items: each item queries all
+        the others, and the diagonal is excluded, whatever its values.
     gallery_labels : (n,), or (n, c)
         The labels of the columns.
     n_relevant : (q,) integers, or one for all queries
-        For lists that were cut off: the relevant items of each query, in its list or not. The last tie of a list
-        may go on beyond its end: `lower` and `upper` cover every way of going on, by items as near as the last one
-        (excluded or not), `expected` and `std` are those of the list as given, and
-        `ties.queries_with_open_last_tie` counts the queries that this concerns. The missing items have no grades:
-        where there are any, graded nDCG needs `ideal=list`, which judges the list by itself (to it, they are like
-        any other item).
+        For lists that were cut off: the number of relevant items of each query, in its list or not. The last tie of a
+        list may continue beyond its end. `lower` and `upper` cover every continuation by items, excluded or not, that
+        are as near as the last one; `expected` and `std` are those of the list as given.
+        `ties.queries_with_open_last_tie` counts the queries whose last tie may continue. The grades of missing items
+        are unknown: if any item is missing, graded nDCG needs `ideal=list`, which takes the ideal ranking from the
+        list alone and treats missing items as any other item.
     n_items : (q,) integers, or one for all queries
-        The items that each query ranks, in its list or not, without the excluded ones: where the last tie ends at
-        the latest. Without it, the tie may go on forever.
+        The number of items that each query ranks, in its list or not, without the excluded ones. It limits how far
+        the last tie can continue; without it, the tie may continue without end.
     measures, categories, average, empty :
         As in `evaluate`; without labels, `average="macro"` needs categories.
 
     Raises
     ------
     InputError
-        NaN, infinity, wrong shapes or types, fewer relevant items than a list holds: what arrived, what was
-        expected, what to do. One-dimensional scores, too: they may be those of one query or of several, one after
-        the other, and these would be ranked as one.
+        If the input contains NaN or infinity, has wrong shapes or types, or if n_relevant is less than the number of
+        relevant items in a list; the message says what arrived, what was expected and what to do. One-dimensional
+        scores are refused, too: they could be the scores of one query or of several queries, one after the other.
 
     Warns
     -----
     InputWarning
-        A square matrix with a diagonal, excluded or relevant, that is the smallest of each row, and smaller scores
-        for other relevant items than for the rest: they are probably distances.
+        If a square matrix is probably one of distances: its diagonal, excluded or relevant, is the smallest number of
+        each row, and other relevant items have smaller scores than the rest.
 
     Notes
     -----
     The closed forms under ties are in `tieproof.measures`, with their sources. A list that was cut off is evaluated
-    for the extreme continuations of its last tie (McSherry and Najork 2008, section 2, have a tie that straddles a
-    cutoff; here its other half is unknown).
+    for the extreme continuations of its last tie. McSherry and Najork 2008 (section 2) treat a tie that straddles a
+    cutoff; here the half of the tie beyond the cutoff is unknown.
 
     Examples
     --------
@@ -117,10 +117,10 @@ def evaluate_distances(
     average: Average = "micro",
     empty: Empty = "skip",
 ) -> Result:
-    """Score rankings given as distances: as `evaluate_scores`, and smaller is nearer.
+    """Score rankings given as distances: the same as `evaluate_scores`, but smaller is nearer.
 
-    A warning, `InputWarning`, says where the distances of a square matrix are probably similarities: its diagonal,
-    excluded or relevant, is the largest of each row, and other relevant items have larger distances than the rest.
+    An `InputWarning` is issued if a square matrix is probably one of similarities: its diagonal, excluded or
+    relevant, is the largest number of each row, and other relevant items have larger distances than the rest.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def evaluate_distances(
 
 
 class Given(NamedTuple):
-    """What `evaluate_scores` and `evaluate_distances` take beside the numbers; `evaluate_lists` reads it."""
+    """The arguments of `evaluate_scores` and `evaluate_distances` other than the numbers."""
 
     relevance: Any
     labels: Any
@@ -148,7 +148,7 @@ class Given(NamedTuple):
 
 
 def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
-    """What scores and distances share."""
+    """Evaluate lists of scores (sign 1) or distances (sign -1)."""
     wanted = parse_measures(given.measures)
     check_empty(given.empty)
     rows = as_rows(values, name)
@@ -172,7 +172,7 @@ def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
 
 
 def as_judged(given: Given, rows: Array | list[Array], name: str) -> Array | list[Array] | LabelledRows:
-    """The relevance of every item, given or by labels."""
+    """Return the relevance of every item, as given or from labels."""
     if (given.relevance is None) == (given.labels is None):
         raise InputError("Pass either relevance or labels=, so that relevant items are known.")
     if given.labels is not None:

@@ -1,4 +1,4 @@
-"""The nearest items of some queries of a result, found again in what was evaluated, which no result keeps."""
+"""Finds the nearest items of some queries of a result again, in the data, which a result does not keep."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
@@ -28,7 +28,7 @@ from tieproof.results.results import Result
 from tieproof.ties import FloatArray, IntArray
 
 LISTED = 10
-"""Items that are listed of each query."""
+"""The number of nearest items that are listed for each query."""
 
 CALLS: dict[str, Callable[..., Result]] = {
     "embeddings": evaluate,
@@ -36,15 +36,15 @@ CALLS: dict[str, Callable[..., Result]] = {
     "scores": evaluate_scores,
     "distances": evaluate_distances,
 }
-"""The argument that tells what was evaluated, and the evaluation that takes it."""
+"""The argument that identifies the evaluation, and the function that takes it."""
 
 
 class Found(NamedTuple):
-    """The nearest items of one query, whatever they were found in: nearest first, with whole ties.
+    """The nearest items of one query, nearest first; the last tie is complete.
 
-    item, tie : (c,) places of items, and the number of the tie of each, from 0 on
-    value : (t,) of each tie
-    relevant : places of all that are relevant to the query
+    item, tie : (c,) the positions of the items, and the number of the tie of each, from 0 on
+    value : (t,) the distance or score of each tie
+    relevant : the positions of all relevant items of the query
     """
 
     item: IntArray
@@ -54,14 +54,14 @@ class Found(NamedTuple):
 
 
 def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
-    """The ten nearest items of some of a result's queries, with what is tied among them.
+    """Return the ten nearest items of some queries of a result, with their ties.
 
-    places : where the queries stand among `result.query_ids`
-    evaluated : what was evaluated, by the names of the arguments of the evaluation; those that change no ranking,
-        such as measures, are not looked at
+    places : the positions of the queries in `result.query_ids`
+    evaluated : the arguments of the evaluation by their names; arguments that change no ranking, such as measures,
+        are ignored
 
-    Raises InputError for unknown names, and where it is not what was evaluated: another distance or precision,
-    another fingerprint, or the same data with the queries in another order.
+    Raises InputError for unknown names, and if the arguments are not those of the result: another distance or
+    precision, another fingerprint, or the same data with the queries in another order.
 
     >>> import tieproof as tp
     >>> data = {"embeddings": [[1.0], [1.0], [3.0], [4.0]], "labels": ["a", "a", "b", "b"], "distance": "euclidean"}
@@ -72,28 +72,28 @@ def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> l
     """
     if not result.fingerprint:
         raise InputError(
-            "This is the result of one category, which does not know of which data it is. Take that of all queries."
+            "This is the result of one category, which has no fingerprint of its data. Use the result of all queries."
         )
     given = {name: value for name, value in evaluated.items() if value is not None}
     kind = next((name for name in CALLS if name in given), None)
     if kind is None:
         raise InputError(
-            f"What was evaluated is told by {', '.join(CALLS)}, and {', '.join(given) or 'nothing'} arrived. Pass "
-            "again what the evaluation took, by the names of its arguments."
+            f"One of the arguments {', '.join(CALLS)} is needed, but {', '.join(given) or 'nothing'} was passed. "
+            "Pass the arguments of the evaluation again, by their names."
         )
     known = signature(CALLS[kind]).parameters
     strange = [name for name in given if name not in known]
     if strange:
         raise InputError(
-            f"{CALLS[kind].__name__} takes no {', '.join(strange)}. Pass again what the evaluation took, by the "
-            "names of its arguments."
+            f"{CALLS[kind].__name__} has no argument {', '.join(strange)}. Pass the arguments of the evaluation "
+            "again, by their names."
         )
     with unchanged({path for value in given.values() for path in paths_of(value)}):
         return list(SOURCES[kind](result, places, given))
 
 
 def listed(query: Any, found: Found, name: Callable[[int], Any] = int) -> Nearest:
-    """The first items of a query, tie by tie."""
+    """Return the first items of a query, tie by tie."""
     right = np.isin(found.item, found.relevant)
     size = np.bincount(found.tie)
     relevant = np.bincount(found.tie, right).astype(np.int64)
@@ -107,14 +107,15 @@ def listed(query: Any, found: Found, name: Callable[[int], Any] = int) -> Neares
 
 
 def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """By a distance between embeddings."""
+    """Find the nearest items by a distance between embeddings."""
     from tieproof.engine import neighbours_of
 
     setting = result.setting
     distance, precision = given.get("distance", setting.distance), given.get("precision", setting.precision)
     if isinstance(distance, str) and distance.startswith("function "):
         raise InputError(
-            f"The result is by the distance of the {distance}, which it does not keep. Pass it as distance= again."
+            f"The distance of the result is the {distance}, which a result does not store. Pass it again as "
+            "distance=."
         )
     problem = in_memory(
         make_problem(
@@ -144,7 +145,7 @@ def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) ->
 
 
 def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """By given scores or distances."""
+    """Find the nearest items by given scores or distances."""
     from tieproof.engine import nearest_of_numbers
 
     name, sign = ("scores", 1) if "scores" in given else ("distances", -1)
@@ -168,7 +169,7 @@ def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iter
 
 
 def in_run(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """By the scores of a run."""
+    """Find the nearest documents by the scores of a run."""
     check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
     of_judged = of_judged_items(parse_measures(result.measures))
@@ -184,13 +185,13 @@ def in_run(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterat
 
 
 def values_of(documents: Documents, values: FloatArray, number: int) -> dict[str, float]:
-    """The documents of a query and their values."""
+    """Return the documents of a query and their values."""
     rows = np.flatnonzero(documents.query == number).tolist()
     return {documents.id(row).decode(errors="replace"): float(values[row]) for row in rows}
 
 
 def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float]) -> Nearest:
-    """The documents of one query with the largest scores; tied ones in the order of their names."""
+    """Return the documents of one query with the largest scores; tied documents are sorted by name."""
     from tieproof.engine import nearest_of_numbers
 
     names = sorted(scores)
@@ -208,32 +209,33 @@ SOURCES: dict[str, Callable[[Result, IntArray, Mapping[str, Any]], Iterator[Near
     "scores": in_lists,
     "distances": in_lists,
 }
-"""Where the items are looked for, by the argument that tells what was evaluated."""
+"""For each argument that identifies an evaluation, the function that finds the nearest items."""
 
 
 def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int) -> None:
-    """Refuse other numbers of queries and items than those of the result, and queries whose names are no places."""
+    """Refuse numbers of queries and items that differ from the result's, and queries that have names."""
     check_same("number of queries", n_queries, result.setting.queries)
     check_same("number of items", n_items, result.setting.gallery)
     ids = result.query_ids[places]
     if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(
-            f"The queries of this result have names, such as {ids.tolist()[0]!r}, and those that are passed again "
-            f"are 0 to {n_queries - 1}. Nearest items can be shown where queries are named by their places."
+            f"The queries of this result have names, such as {ids.tolist()[0]!r}, but those of the data are numbered "
+            f"0 to {n_queries - 1}. Nearest items can only be shown for queries that are numbered."
         )
 
 
 def check_fingerprint(result: Result, fingerprint: str) -> None:
-    """Refuse other data."""
+    """Refuse data with another fingerprint than that of the result."""
     check_same("fingerprint", fingerprint, result.fingerprint)
 
 
 def check_order(result: Result, places: IntArray, origin: Origin) -> None:
-    """Refuse the same data in another order: other queries would be shown under the names of these.
+    """Refuse the same data in another order, which would show other items than those of each query.
 
-    Of many rows, and in a record, there are no digests of each: there what is relevant to each query tells the order.
+    Results of many rows, and records, have no digest of each row; their order is checked by what is relevant to each
+    query.
 
-    origin : of what is passed again, with the words of the queries at these places
+    origin : the origin of the data passed now, with the words of the queries at these positions
     """
     known, arrived = result.evaluated.origin.data, origin.data
     moved = (result.evaluated.origin.relevant[places] != origin.relevant).any()
@@ -241,15 +243,15 @@ def check_order(result: Result, places: IntArray, origin: Origin) -> None:
         moved |= any((one != other).any() for one, other in zip(known.sides, arrived.sides, strict=True))
     if moved:
         raise InputError(
-            "What is passed again is what was evaluated, in another order: other items would be shown than those of "
-            "each query. Pass the data in the order of the evaluation."
+            "The data is that of the result, but in another order, so that the wrong items would be shown for each "
+            "query. Pass the data in the order of the evaluation."
         )
 
 
 def check_same(what: str, arrived: Any, expected: Any) -> None:
-    """Refuse what differs from what the result says was evaluated."""
+    """Refuse a property of the data that differs from the result's."""
     if arrived != expected:
         raise InputError(
-            f"What is passed again is not what was evaluated: its {what} is {arrived}, and that of the result "
-            f"{expected}. Pass the data of this result."
+            f"The data is not that of the result: its {what} is {arrived}, but that of the result is {expected}. "
+            "Pass the data of this result."
         )

@@ -1,4 +1,4 @@
-"""`neighbor_recall`: what share of the true nearest neighbours an index found."""
+"""`neighbor_recall`: the share of the true nearest neighbours that an index found."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,60 +35,67 @@ def neighbor_recall(
     progress: bool = False,
     bits: int | None = None,
 ) -> NeighborRecall:
-    """The share of the true k nearest items that an index found, over all choices of the k nearest.
+    """Compute the share of the true k nearest items that an index found, over all choices of the k nearest.
 
-    Where several items are at exactly the k-th distance, the set of k nearest items is not unique, and what a file
-    lists is one choice of many. Let s items be nearer than the k-th distance and t at it, of which r = k - s belong
-    to the k nearest; let a of the former and b of the latter be found. Then over all choices, each equally likely,
+    If several items are at exactly the k-th distance, the set of the k nearest items is not unique, and the list in
+    a file is one choice of many. Let s items be nearer than the k-th distance and t items at it, of which r = k - s
+    belong to the k nearest; let a of the s items and b of the t items be found. Then over all choices, each equally
+    likely,
 
     - lower = (a + max(0, r - (t - b))) / k
     - expected = (a + r b / t) / k
     - upper = (a + min(b, r)) / k
     - std² = r b (t - b) (t - r) / (t² (t - 1)) / k², that of the hypergeometric distribution.
 
-    `upper` is 1 exactly where the found items hold k items than which no other is nearer: an exact search scores 1.
-    `expected` and `lower` are what a file of ids whose ties were broken arbitrarily says on average, and at worst.
+    `upper` is 1 exactly if the found items contain k items than which no other item is nearer, so an exact search
+    scores 1. `expected` and `lower` are the recall against a file of ids whose ties were broken arbitrarily, on
+    average and at worst.
 
     Parameters
     ----------
     found : (q, n) integers
-        What the index found for each query, the nearest first; -1, or the largest number of uint32 or uint64, where
-        it found nothing. An item that a list has twice counts once. Or what usearch or qdrant answered, alone, as in
-        `evaluate_neighbors`.
+        The items that the index found for each query, nearest first; -1, or the largest number of uint32 or uint64,
+        where it found nothing. An item that occurs twice in a list counts once. The answer of usearch or qdrant may
+        be passed alone, as in `evaluate_neighbors`.
     truth : (ids, distances), both (q, m)
-        The m nearest items of each query, the nearest first, by distances that rise or similarities that fall. Equal
-        numbers are ties. Where m is larger than k, the tie at the k-th distance is seen whole. Where it reaches the
-        end of a list, it may go on: then `lower` and `upper` are over everything that it may hold beyond, and
-        `expected` and `std` are those of the list as it is.
+        The m nearest items of each query, nearest first, by increasing distances or decreasing similarities. Equal
+        numbers are ties. If the tie at the k-th distance ends within the list, it is complete. If it reaches the end
+        of the list, it may continue: then `lower` and `upper` cover every continuation, and `expected` and `std` are
+        those of the list as given.
     distances : (q, n) numbers
-        Those that the index gave, in the same terms as those of the truth. Where one is NaN, nothing was found, as
-        in usearch. They do not count here otherwise; the recall of ann-benchmarks is of them alone.
+        The distances or similarities that the index returned, of the same kind as those of the truth. NaN means that
+        nothing was found, as in usearch. Otherwise they do not affect the result; only the recall of ann-benchmarks
+        is computed from them.
     k : whole number, or several
-        How many nearest items are to be found.
+        The number of nearest items to find.
     among : whole number
-        How many found items are looked at; default: k. `k=1, among=100` is what quantizers call recall@100.
+        The number of found items that count for each query; default: k. `k=1, among=100` is the recall@100 of
+        quantizers.
     n_items : whole number
-        Items in the gallery, beside `truth`, if that is known; a list of all of them does not go on.
+        The number of items in the gallery, if it is known and `truth` is given; a list of all items cannot continue.
     queries, gallery : (q, d) and (n, d), instead of `truth`
-        The vectors, among which the nearest are found exactly, as `evaluate` ranks them.
+        The vectors among which the nearest items are found exactly, as `evaluate` ranks them.
     distance, bits, memory, threads, progress :
-        As in `evaluate`, beside `gallery`. The gallery is gone through for every k, unless `among` is given.
+        As in `evaluate`, for `gallery`. The gallery is ranked once for every k, or only once if `among` is given.
 
     Returns
     -------
     NeighborRecall
-        `found[10]` is an `Estimate`, `found.per_query(10)` has those of every query, and `found.at(10)` all that is
-        known: with a truth of lists also what ann-benchmarks and big-ann-benchmarks count, under their own names.
+        `found[10]` is an `Estimate`, `found.per_query(10)` has the estimates of every query, and `found.at(10)` has
+        all numbers; for a truth of lists they include the recalls of ann-benchmarks and big-ann-benchmarks, under
+        their own names.
 
     Raises
     ------
     InputError
-        Lists shorter than asked for, ids of no item, a truth that is not in order, or without distances.
+        If lists are shorter than k, if an id is not that of an item, or if the truth is not sorted or has no
+        distances.
 
     Notes
     -----
-    Definitions of others: https://github.com/erikbern/ann-benchmarks, `ann_benchmarks/plotting/metrics.py`;
-    https://github.com/harsha-simhadri/big-ann-benchmarks, `benchmark/plotting/metrics.py`.
+    The definitions of other benchmarks are in https://github.com/erikbern/ann-benchmarks,
+    `ann_benchmarks/plotting/metrics.py`, and https://github.com/harsha-simhadri/big-ann-benchmarks,
+    `benchmark/plotting/metrics.py`.
 
     Examples
     --------
@@ -110,12 +117,15 @@ def neighbor_recall(
         )
     if truth is not None:
         if queries is not None:
-            raise InputError("queries were passed beside a truth. Pass gallery= in place of the truth.", "queries")
+            raise InputError(
+                "queries and truth were both passed. Pass either truth, or both queries= and gallery=.", "queries"
+            )
         known: Truth = in_lists(truth, n_items)
     else:
         if queries is None or n_items is not None:
             raise InputError(
-                "A gallery takes queries=, one for each found list, and no n_items: it has a length.",
+                "A gallery was passed, which needs queries= with one query for each found list, and no n_items. Pass "
+                "queries=, and leave n_items out.",
                 "queries" if queries is None else "n_items",
             )
         with called_queries():
@@ -126,8 +136,8 @@ def neighbor_recall(
     check_depths(cutoffs, among, lists.ids.shape[1])
     if max(cutoffs) > known.listed:
         raise InputError(
-            f"k is {max(cutoffs)}, and {'the gallery' if truth is None else 'each true list'} has {known.listed} "
-            "items. Pass as many true neighbours, or a smaller k.",
+            f"k is {max(cutoffs)}, but {'the gallery' if truth is None else 'each true list'} has only "
+            f"{known.listed} items. Pass more true neighbours, or a smaller k.",
             "k",
         )
     with called_queries():
@@ -142,7 +152,7 @@ def neighbor_recall(
 
 
 def in_lists(truth: Any, n_items: int | None) -> ListedTruth:
-    """The true neighbours that are listed, among so many items."""
+    """Return the truth of the given lists of true neighbours."""
     if n_items is not None:
         check_whole("n_items", n_items)
     return ListedTruth(as_truth(truth, n_items), n_items)
@@ -156,7 +166,7 @@ def as_problem(
     threads: int | None,
     bits: int | None,
 ) -> Problem:
-    """The problem of ranking a gallery, where nothing is relevant yet."""
+    """Return the problem of ranking a gallery, without any relevant items yet."""
     nothing = np.zeros((0, 2), dtype=np.int64)
     return in_memory(
         make_problem(Side(queries), Side(gallery), distance, as_budget(memory, threads), relevance=nothing, bits=bits)
@@ -165,7 +175,7 @@ def as_problem(
 
 @contextmanager
 def called_queries() -> Iterator[None]:
-    """Let errors about the embeddings of an evaluation be about what they are called here."""
+    """Rename the argument `embeddings` in errors to `queries`, its name in this call."""
     try:
         yield
     except InputError as error:
@@ -177,7 +187,7 @@ def called_queries() -> Iterator[None]:
 
 
 def check_number(lists: FoundLists, count: int, what: str) -> None:
-    """Refuse lists that are not one for each query."""
+    """Refuse found lists unless there is one for each query."""
     if len(lists.ids) != count:
         raise CountError(
             f"There are {len(lists.ids)} found lists for {count} {what}. Pass exactly one for each, in the same "
@@ -187,7 +197,7 @@ def check_number(lists: FoundLists, count: int, what: str) -> None:
 
 
 def points(known: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
-    """What is known of each k; all that look at as many found items are ranked together."""
+    """Yield the recall at each k; the ks that count the same found items are ranked together."""
     depths = [cutoffs] if among is not None else [[k] for k in cutoffs]
     for together in depths:
         depth = together[0] if among is None else among

@@ -1,4 +1,4 @@
-"""From lists of neighbours to the ties of the first items of rankings, some lists at a time."""
+"""Converts lists of neighbours to the ties of the first items of rankings, a block of lists at a time."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from tieproof.ties import FloatArray, IntArray, Parts
 
 
 def neighbor_parts(found: NeighborLists, relevance: Relevance, exact: bool) -> Parts:
-    """The ties of all lists, block after block; `exact`: whether no unseen item is nearer than a listed one."""
+    """Yield the ties of all lists, block after block; `exact`: no unseen item is nearer than a listed one."""
     from tieproof.engine import last_ties, ties_of
 
     for span in spans_of_queries(relevance, np.diff(found.start)):
@@ -40,12 +40,12 @@ def neighbor_parts(found: NeighborLists, relevance: Relevance, exact: bool) -> P
 
 
 class Listed:
-    """The relevant and the excluded items of some lists, by their grades; the engine asks for it."""
+    """The relevant and the excluded items of lists, by their grades; the engine calls it block by block."""
 
     def __init__(self, grades: FloatArray, start: IntArray, graded: bool) -> None:
         self.grades, self.start, self.graded = grades, start, graded
 
     def __call__(self, some: slice) -> RelevantBlock:
-        """Those of some of the lists."""
+        """Return the relevant and the excluded items of some of the lists."""
         block = JudgedLists.of(self.grades, self.start[some.start : some.stop + 1]).block
         return block if self.graded else block._replace(grades=None)

@@ -1,8 +1,8 @@
-"""Where the true neighbours are known from: lists of them, or the vectors among which they are found.
+"""The source of the true neighbours: lists of them, or the vectors among which they are found.
 
-Who was found is what is relevant here: then the share of the k nearest that was found is the precision at k of the
-true ranking, and its orderings of tied items are the choices of the k nearest. So the engine ranks, `measures` has
-the closed form, and `measures/list_ends.py` knows what a list that was cut off leaves open.
+The items that the index found are treated as the relevant ones. Then the share of the k nearest that was found is the
+precision at k of the true ranking, and the orderings of its tied items are the choices of the k nearest. So the
+engine ranks, `measures` has the closed form, and `measures/list_ends.py` handles lists that were cut off.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from tieproof.ties import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class ListedTruth:
-    """Lists of the nearest items of each query, which may be all items or the first ones."""
+    """Lists of the nearest items of each query: the first items, or all."""
 
     lists: TrueLists
     n_items: int | None
@@ -31,18 +31,18 @@ class ListedTruth:
 
     @property
     def n_queries(self) -> int:
-        """How many lists there are."""
+        """The number of lists."""
         return len(self.lists.ids)
 
     @property
     def listed(self) -> int:
-        """How long they are."""
+        """The length of the lists."""
         return int(self.lists.ids.shape[1])
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Lower, expected, upper recall and variance of each query at each k, (k, 4, q).
+        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
 
-        By the lists, and by everything that may continue the last tie of each.
+        The bounds are over the ties of the lists, and over everything that may continue the last tie of each.
         """
         ids, distances, small_is_near = self.lists
         limits = found.counted.sum(axis=1), None if self.n_items is None else np.full(len(ids), self.n_items)
@@ -50,11 +50,11 @@ class ListedTruth:
         return score(parts, [parse(f"P@{k}") for k in cutoffs], len(ids), estimate).values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
-        """What others count of each query, by name."""
+        """Return the recalls of other benchmarks for each query, by their names."""
         return other_recalls(found, self.lists, k, among)
 
     def cut_off(self, k: int) -> BoolArray:
-        """Where the k-th distance is that of the last item of the list, and there are more items or nobody knows."""
+        """Whether the tie at the k-th distance reaches the end of the list, and the list may lack items."""
         ends: BoolArray = self.lists.distances[:, k - 1] == self.lists.distances[:, -1]
         return ends & (self.n_items != self.listed)
 
@@ -68,26 +68,26 @@ class FoundTruth:
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return self.problem.relevance.n_queries
 
     @property
     def n_items(self) -> int:
-        """How many items the gallery has."""
+        """The number of items in the gallery."""
         return self.problem.relevance.n_items
 
     @property
     def listed(self) -> int:
-        """All of them."""
+        """The number of items that are ranked for each query: all of the gallery."""
         return self.n_items
 
     @property
     def called(self) -> str:
-        """By which distance the neighbours are found."""
+        """The name of the distance by which the neighbours are found."""
         return self.problem.called
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Lower, expected, upper recall and variance of each query at each k, (k, 4, q), by exact distances."""
+        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
         from tieproof.engine import ties_of
 
         query, item = found.pairs()
@@ -98,20 +98,20 @@ class FoundTruth:
         return score(parts, measures, self.n_queries, threads=self.problem.budget.threads).values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
-        """None: they are defined by lists of distances."""
+        """Return nothing: the recalls of other benchmarks are defined by lists of distances."""
         return {}
 
     def cut_off(self, k: int) -> BoolArray:
-        """Never: all items are there."""
+        """Whether the tie at the k-th distance may lack items: never, because all items are ranked."""
         return np.zeros(self.n_queries, dtype=np.bool_)
 
 
 Truth = ListedTruth | FoundTruth
-"""What knows the true neighbours."""
+"""A source of the true neighbours."""
 
 
 def is_found(true: IntArray, found: FoundItems) -> BoolArray:
-    """Which of the true items of each query were found.
+    """Return which of the true items of each query were found.
 
     >>> found = FoundLists(np.array([[7, 7, 3], [5, -1, 7]]), None).first(3)
     >>> is_found(np.array([[3, 4, 7], [3, 4, 7]]), found).tolist()

@@ -1,9 +1,9 @@
-"""`evaluate_neighbors`: what an index of nearest neighbours returned.
+"""`evaluate_neighbors`: the measures of lists that an index of nearest neighbours returned.
 
 ids, distances ──► inputs/neighbor_lists.py: lists, checked ─┐
 labels, … ──► problems.py: who is relevant ──────────────────┴─► neighbor_ties.py ──► scoring.py ──► Result
 
-`measures/completions.py` says what the lists leave open.
+`measures/completions.py` evaluates what the lists leave open.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,14 @@ from tieproof.ties import Parts
 
 Search = Literal["exact", "approximate"]
 SEARCHES = ("exact", "approximate")
-"""What is known of the items that a search did not return: none is nearer than those returned, or nothing."""
+"""What is known about items that a search did not return. exact: none is nearer than those returned; approximate:
+nothing."""
 
 MOST_RANKS = 2**26
-"""Items of a gallery whose whole rankings are looked at: a table of what their ranks weigh takes a gigabyte."""
+"""The largest gallery for measures without a cutoff, whose table of the weights of all ranks takes a gigabyte."""
 
 MOST_PAIRS = 2**63 - 1
-"""Pairs of a query and an item, each of which has a number of 64 bits."""
+"""The largest number of pairs of a query and an item, which are numbered with 64 bits."""
 
 
 @unchanged_files
@@ -56,58 +57,61 @@ def evaluate_neighbors(
     average: Average = "micro",
     empty: Empty = "skip",
 ) -> Result:
-    """Score the lists that an index of nearest neighbours returned, with all that they leave open.
+    """Score the lists that an index of nearest neighbours returned, with the whole interval that they leave open.
 
-    The lists are the beginnings of rankings of the whole gallery. `lower` and `upper` cover every whole ranking that
-    is possible with them, and every order of its ties; `expected` and `std` are those where everything unseen comes
-    behind the list, in an order that is equally likely to be any. So the interval contains that of the whole
-    rankings, and is the same where the lists hold the whole gallery.
+    Each list is the beginning of a ranking of the whole gallery. `lower` and `upper` cover every complete ranking
+    that begins with the list, and every order of its ties. `expected` and `std` assume that all unseen items follow
+    the list in an order of which all are equally likely. So the interval contains that of the complete rankings, and
+    equals it if the lists contain the whole gallery.
 
     Parameters
     ----------
     ids : (q, k) integers, or a list of q arrays of any lengths
-        What was found for each query, nearest first, as places in the gallery; -1 where nothing was found, whatever
-        number stands beside it, or the largest number of uint32 or uint64. Or what an index answered: `BatchMatches`
-        of usearch, or a list of its `Matches`; a list with the `QueryResponse`, or the `ScoredPoint`s, of each query
-        by qdrant, whose ids are such places.
+        The items found for each query, nearest first, as positions in the gallery. -1, or the largest number of
+        uint32 or uint64, means that nothing was found; its distance is ignored. The answer of an index may be passed
+        alone: `BatchMatches` of usearch, or a list of its `Matches`; a list with the `QueryResponse`, or the
+        `ScoredPoint`s, of each query by qdrant, if the ids of its points are positions.
     distances : the same shape; smaller is nearer
-        They decide the order, and equal ones are ties. Without distances and scores the order is taken as given: it
-        has no ties, and the last item found is nearer than all others.
+        They define the order, and equal distances are ties. Without distances and scores the lists are rankings in
+        the order given: without ties, and with the last item found nearer than all unseen items.
     scores : the same shape, instead of distances; larger is nearer
-        Inner products and cosine similarities.
+        Inner products or cosine similarities.
     counts : (q,) integers
-        How many entries of each row count, from the first on, where an index fills up the others, as usearch does
-        with key 0.
+        The number of entries of each row that count, from the first on, if the index fills up the rest, as usearch
+        does with key 0.
     labels, gallery_labels : (q,) and (n,) integers or strings, or columns of 0/1, as in `evaluate`
-        Items with the query's label are relevant. Without gallery_labels it is leave-one-out: query i is item i, and
-        is left out of its own list.
+        Items with the query's label are relevant. Without gallery_labels the evaluation is leave-one-out: query i is
+        item i, and is left out of its own list.
     relevance : rows (query, item) or (query, item, grade), instead of labels, with `n_items`
-        A grade of 0 is not relevant, a negative one excludes the item. Where query i is an item, too, leave it out by
-        `exclude`.
+        A grade of 0 means not relevant; a negative grade excludes the item. If query i is also an item of the
+        gallery, exclude it with `exclude`.
     n_items : int
-        The items in the gallery, found or not.
+        The number of items in the gallery, found or not.
     groups, gallery_groups, exclude : as in `evaluate`
     search : "exact" or "approximate"
-        What is known of the unseen items. After an exact search, by a flat index, none is nearer than the last one
-        found, and some may be exactly as near. After any other they may be anywhere, nearer than the first one, too.
+        What is known about the unseen items. After an exact search, by a flat index, no unseen item is nearer than
+        the last one found, and some may be exactly as near. After any other search an unseen item may have any rank,
+        even the first.
     measures, categories, average, empty : as in `evaluate`
 
     Raises
     ------
     InputError
-        An id beyond the gallery, or twice in a list, numbers that are not finite, wrong shapes or types: what
-        arrived, what was expected, what to do.
+        If an id is not in the gallery or occurs twice in a list, if a number is not finite, or if a shape or a type
+        is wrong; the message says what arrived, what was expected and what to do.
 
     Warns
     -----
     InputWarning
-        Lists that are not in the order of their numbers, which decide; distances that fall along every list, and are
-        probably scores; lists of an exact search that it filled up with -1 although there are more items.
+        If lists are not in the order of their distances or scores, which define the ranking; if distances decrease
+        along every list, and so are probably scores; if lists of an exact search were filled up with -1 although the
+        gallery has more items.
 
     Notes
     -----
-    The given numbers are the numbers: a float32 that an index rounded decides as it is. Measures without a cutoff
-    look at whole rankings: they take time and memory for each rank, and are refused above 67,108,864 items.
+    Distances and scores are compared as the numbers given: a float32 that an index rounded is used as it is. Measures
+    without a cutoff depend on whole rankings: they take time and memory for each rank, and are refused above
+    67,108,864 items.
 
     Examples
     --------
@@ -138,7 +142,7 @@ def evaluate_neighbors(
     judged = relevance_among(count, gallery, labels, gallery_labels, relevance, (groups, gallery_groups), exclude)
     if gallery is None and n_items is not None and n_items != count:
         raise InputError(
-            f"n_items is {n_items}, and there are lists of {count} queries and no gallery_labels: in leave-one-out "
+            f"n_items is {n_items}, but there are lists of {count} queries and no gallery_labels: in leave-one-out "
             "the queries are the items. Pass gallery_labels=, or leave n_items out.",
             "n_items",
         )
@@ -164,7 +168,7 @@ def evaluate_neighbors(
 
 
 def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int | None) -> int | None:
-    """How many items there are; None: the queries are the items."""
+    """Return the number of items in the gallery; None: the queries are the items."""
     if n_items is not None:
         check_whole("n_items", n_items)
     if labels is None and relevance is not None:
@@ -173,7 +177,7 @@ def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int 
                 "gallery_labels were passed without labels. Pass labels= too, or leave them out.", "gallery_labels"
             )
         if n_items is None:
-            raise InputError("relevance does not say how many items the gallery has. Pass n_items, too.", "n_items")
+            raise InputError("relevance does not tell how many items the gallery has. Pass n_items, too.", "n_items")
         return int(n_items)
     if gallery_labels is None:
         return None
@@ -184,35 +188,35 @@ def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int 
         raise InputError("The gallery labels are empty. Pass one label for each item.", "gallery_labels")
     if n_items is not None and n_items != size:
         raise InputError(
-            f"n_items is {n_items}, and there are {size} gallery labels. Pass one label for each item.",
+            f"n_items is {n_items}, but there are {size} gallery labels. Pass one label for each item.",
             ("n_items", "gallery_labels"),
         )
     return size
 
 
 def check_pairs(n_queries: int, n_items: int | None) -> None:
-    """Refuse more pairs of a query and an item than there are numbers for them."""
+    """Refuse more pairs of a query and an item than can be numbered with 64 bits."""
     if n_items is not None and n_queries * n_items > MOST_PAIRS:
         raise InputError(
-            f"n_items is {n_items}; times {n_queries} for the queries that is more than 2^63, and pairs of a query "
-            "and an item are numbered with 64 bits. Pass the number of items in the gallery.",
+            f"n_items is {n_items}, which times {n_queries} queries is more than 2^63, the largest number of pairs. "
+            "Pass the number of items in the gallery.",
             "n_items",
         )
 
 
 def check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
-    """Refuse measures of whole rankings where these are too long for tables of what each rank weighs."""
+    """Refuse measures without a cutoff if rankings are too long for a table of the weights of all ranks."""
     whole = [measure for measure in wanted if measure.cutoff is None and measure.name not in ("AUC", "Rprec")]
     if whole and n_items > MOST_RANKS:
         raise InputError(
-            f"{whole[0]} looks at whole rankings, of {n_items:,} items each, and at most {MOST_RANKS:,} are weighed. "
-            "Ask for measures with a cutoff, such as AP@100.",
+            f"{whole[0]} depends on whole rankings, and {n_items:,} items are more than the limit of {MOST_RANKS:,}. "
+            "Use measures with a cutoff, such as AP@100.",
             "measures",
         )
 
 
 def watched_ends(parts: Parts, found: NeighborLists) -> Parts:
-    """The parts, and a warning where an exact search says that there are no more items, and there are."""
+    """Yield the parts, and warn if an exact search returned fewer items than the gallery has."""
     doubtful = 0
     for queries, ties in parts:
         assert isinstance(ties, FirstTies)
@@ -221,7 +225,7 @@ def watched_ends(parts: Parts, found: NeighborLists) -> Parts:
         yield queries, ties
     if doubtful:
         warn(
-            f"{doubtful} of {found.n_queries} lists end before they are full, and there are more items. An exact "
-            "search returns these: probably search='approximate' is meant, or items that are not in the index are to "
-            "be left out by exclude."
+            f"{doubtful} of {found.n_queries} lists end before they are full although the gallery has more items, "
+            "which an exact search would have returned. Probably search='approximate' is meant, or items that are "
+            "not in the index have to be excluded with exclude."
         )

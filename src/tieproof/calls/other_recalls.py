@@ -1,6 +1,6 @@
-"""What other benchmarks call recall, under their own names: what they count of the same lists, as they count it.
+"""The recalls of other benchmarks for the same lists, computed exactly as these benchmarks do.
 
-Each is a share of k, a query at a time, in the numbers' own type as NumPy 2 adds and compares them.
+Each recall is a share of k for each query, in the type of the given numbers, as NumPy 2 adds and compares them.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ NEAR = 1e-6
 
 
 class Slack(NamedTuple):
-    """How much farther than the k-th nearest a found item may be in ann-benchmarks."""
+    """How much farther than the k-th nearest item a found item may be in ann-benchmarks."""
 
     added: float
     factor: float
@@ -30,9 +30,9 @@ BIG_ANN = "big-ann k-nn"
 
 
 def other_recalls(found: FoundLists, truth: TrueLists, k: int, among: int) -> dict[str, FloatArray]:
-    """Their recalls of each query, by name; those of ann-benchmarks where there are distances, which rise."""
+    """Return the recalls of each query, by name; those of ann-benchmarks only for increasing distances."""
     counts = {}
-    with np.errstate(over="ignore"):  # what passes the largest number is infinite, and compares as it should
+    with np.errstate(over="ignore"):  # an overflow gives infinity, which compares correctly
         if found.distances is not None and truth.small_is_near:
             last = truth.distances[:, k - 1]
             for name, slack in ANN_BENCHMARKS.items():
@@ -43,19 +43,19 @@ def other_recalls(found: FoundLists, truth: TrueLists, k: int, among: int) -> di
 
 
 def within(distances: Array, limit: Array) -> Array:
-    """How many found items of each query are said to be no farther than a limit, whatever they are.
+    """Count the found items of each query whose reported distance is at most a limit.
 
-    This is ann-benchmarks' recall (ann_benchmarks/plotting/metrics.py, 2025), and that of VIBE, which has the first
-    limit only: ids are not looked at.
+    This is the recall of ann-benchmarks (ann_benchmarks/plotting/metrics.py, 2025), and of VIBE, which has only the
+    first limit. The ids are ignored.
     """
     return np.asarray((distances <= limit[:, None]).sum(axis=1))
 
 
 def in_extended_truth(ids: Array, truth: TrueLists, k: int) -> Array:
-    """How many different found items of each query are among the first k of the truth, or as far as its k-th.
+    """Count the different found items of each query among the first k of the truth, or tied with its k-th item.
 
-    This is big-ann-benchmarks' recall (benchmark/plotting/metrics.py, 2025; pull requests 59 and 74): the truth goes
-    on behind its k-th item for as long as distances differ from that of the k-th by less than 1e-6.
+    This is the recall of big-ann-benchmarks (benchmark/plotting/metrics.py, 2025; pull requests 59 and 74): items
+    after the k-th count, too, as long as their distances differ from that of the k-th by less than 1e-6.
     """
     close = np.abs(truth.distances[:, k - 1 : k] - truth.distances[:, k:]) < NEAR
     extended = np.ones(truth.ids.shape, dtype=np.bool_)

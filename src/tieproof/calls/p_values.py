@@ -1,4 +1,4 @@
-"""The tests of `compare`: two p-values of each pair and measure, of what is expected and of what ties can do."""
+"""The tests of `compare`: two p-values for each pair and measure, in expectation and with ties broken against it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -15,15 +15,15 @@ from tieproof.statistics.wilcoxon import wilcoxon_test
 from tieproof.ties import FloatArray
 
 Pair = tuple[FloatArray, FloatArray]
-"""Of k pairs and measures, the p-values as they are and corrected, (2, k) each.
+"""The uncorrected and the corrected p-values of k pairs and measures, (2, k) each.
 
-The first row is of the expected differences; the second of those where all ties are broken against the system that is
-ahead, and nowhere less than the first.
+The first row tests the expected differences. The second row tests the differences with all ties broken against the
+system that is ahead; it is nowhere smaller than the first.
 """
 
 
 def p_values_of(columns: Columns, test: str, correction: str | None) -> Pair:
-    """The p-values by a test, corrected for the pairs of each measure."""
+    """Return the p-values of a test, and the same corrected for the number of pairs of each measure."""
     if test == "tukey":
         alone, among_all = by_tukey(columns)
         return at_least_expected(alone), at_least_expected(among_all)
@@ -32,12 +32,12 @@ def p_values_of(columns: Columns, test: str, correction: str | None) -> Pair:
 
 
 def at_least_expected(p_values: FloatArray) -> FloatArray:
-    """The second row raised to the first: what is not significant in expectation is not so whatever the ties."""
+    """Raise the second row to the first: a difference that ties cannot change must be significant in expectation."""
     return np.stack([p_values[0], p_values.max(axis=0)])
 
 
 def corrected(p_values: FloatArray, measures: int, correction: str | None) -> FloatArray:
-    """P-values (2, k) corrected for the pairs of each measure, which follow each other."""
+    """Correct p-values (2, k) for the pairs of each measure; the pairs of a measure are adjacent."""
     if correction is None:
         return p_values
     correct = CORRECTIONS[correction]
@@ -45,7 +45,7 @@ def corrected(p_values: FloatArray, measures: int, correction: str | None) -> Fl
 
 
 def by_sign_flips(columns: Columns) -> FloatArray:
-    """P-values by the same signs for both."""
+    """Return p-values of the sign-flip test, with the same signs for both rows."""
     weights = columns.strata.weights[:, None]
     expected, against = columns.expected * weights, columns.against * weights
     order = np.lexsort((against, expected), axis=0)
@@ -54,25 +54,25 @@ def by_sign_flips(columns: Columns) -> FloatArray:
 
 
 def by_t(columns: Columns) -> FloatArray:
-    """P-values by Student's t."""
+    """Return p-values of Student's t-test."""
     return np.array(
         [[t_test(column, columns.strata) for column in part.T] for part in (columns.expected, columns.against)]
     )
 
 
 def by_signed_ranks(columns: Columns) -> FloatArray:
-    """P-values by Wilcoxon's signed ranks, which know no categories."""
+    """Return p-values of Wilcoxon's signed-rank test, which cannot be used with categories."""
     if len(columns.strata.sizes) > 1:
         raise InputError(
-            "test='wilcoxon' ranks all queries together, and these results are means over categories "
-            "(average='macro'). Take test='sign-flip'.",
+            "test='wilcoxon' ranks all queries together, but these results are means over categories "
+            "(average='macro'). Use test='sign-flip'.",
             "test",
         )
     return np.array([[wilcoxon_test(column) for column in part.T] for part in (columns.expected, columns.against)])
 
 
 def by_tukey(columns: Columns) -> Pair:
-    """P-values of each pair by itself, and among all pairs of systems, by the same deals of what is expected."""
+    """Return p-values of each pair by itself, and among all pairs of systems, from the same permutations."""
     weights, measures = columns.strata.weights[:, None], len(columns.values)
     pairs = np.array([[columns.systems.index(name) for name in key[:2]] for key in columns.keys])
     both = (
@@ -89,4 +89,4 @@ TESTS: Mapping[str, Callable[[Columns], FloatArray]] = {
     "t": by_t,
     "wilcoxon": by_signed_ranks,
 }
-"""Those that look at each pair by itself, and return (2, k)."""
+"""The tests of single pairs, which return (2, k)."""

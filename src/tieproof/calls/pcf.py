@@ -1,4 +1,4 @@
-"""`pcf`: the share of principal components that explain a share of the variance."""
+"""`pcf`: the share of the principal components that explains a share of the variance."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,15 +13,15 @@ from tieproof.inputs.options import as_shares
 from tieproof.ties import FloatArray
 
 ROUNDING = 2.0**-52
-"""Shares of variance that differ by less than this, times the number of rows or dimensions, count as equal."""
+"""Shares of variance count as equal if they differ by less than this times the number of rows or dimensions."""
 
 
 @unchanged_files
 def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatArray:
-    """The principal components fraction (PCF): components needed to explain a share of the variance, over all.
+    """Compute the principal components fraction (PCF): the share of components that explains a share of the variance.
 
-    With the eigenvalues l_1 >= l_2 >= … of the covariance matrix, of which n rows of d dimensions have min(n, d), it
-    is N / d for the largest N up to d with (l_1 + … + l_(N-1)) / (l_1 + l_2 + …) <= share.
+    Let l_1 >= l_2 >= … be the min(n, d) eigenvalues of the covariance matrix of n rows and d dimensions. PCF is N / d
+    for the largest N up to d with (l_1 + … + l_(N-1)) / (l_1 + l_2 + …) <= share.
 
     Parameters
     ----------
@@ -35,14 +35,15 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
     Raises
     ------
     InputError
-        NaN or infinity, wrong shapes, shares outside [0, 1]; rows that are all equal and so have no variance.
+        If the embeddings contain NaN or infinity, have a wrong shape, or have no variance because all rows are equal;
+        if a share is outside [0, 1].
 
     Notes
     -----
-    The definition is that of OpenMetricLearning's `calc_pcf`. There are no ties here, and no promise of the same
-    bits: eigenvalues are computed in float64, by NumPy. Sums of variance that differ from the share by less than
-    their rounding, 2^-52 max(n, d), count as equal to it, so that the order of rows or dimensions changes nothing
-    where a share is met exactly.
+    The definition is that of OpenMetricLearning's `calc_pcf`. Ties play no part here, and identical bits are not
+    promised, because NumPy computes the eigenvalues in float64. A sum of variances that differs from the share by
+    less than its rounding error, 2^-52 max(n, d), counts as equal to the share, so that the order of rows or
+    dimensions does not matter if a share is met exactly.
 
     Examples
     --------
@@ -70,15 +71,15 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
 
 
 def centred(array: Embeddings) -> FloatArray:
-    """The rows minus their mean, times a power of two so that nothing overflows."""
+    """Return the rows minus their mean, scaled so that nothing overflows."""
     rows = array.astype(np.float64)
     largest = np.abs(rows).max()
     if largest > 0:
-        # Entries below 1/2; in two steps, for the powers of two at both ends of float64.
+        # Scale all entries below 1/2, in two steps because the factor may be outside the range of float64.
         exponent = -int(np.frexp(largest)[1]) - 1
         rows *= 2.0 ** (exponent // 2)
         rows *= 2.0 ** (exponent - exponent // 2)
-    rows -= rows[0].copy()  # equal rows become exact zeros, which a mean need not
+    rows -= rows[0].copy()  # equal rows become exactly zero, which subtracting the mean does not ensure
     rows -= rows.mean(axis=0)
     largest = np.abs(rows).max()
     if largest > 0:
@@ -87,7 +88,7 @@ def centred(array: Embeddings) -> FloatArray:
 
 
 def eigenvalues(rows: FloatArray) -> FloatArray:
-    """The min(n, d) largest eigenvalues of the covariance matrix, falling, up to a common factor."""
+    """Return the min(n, d) largest eigenvalues of the covariance matrix, descending, up to a common factor."""
     product = rows.T @ rows if rows.shape[1] <= len(rows) else rows @ rows.T
     values = np.linalg.eigvalsh(product)[::-1]
     return np.asarray(np.maximum(values, 0.0))

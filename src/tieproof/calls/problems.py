@@ -1,4 +1,4 @@
-"""From what people pass to a `Problem`: queries, gallery, distance and relevance, checked against each other."""
+"""Makes a `Problem` from the arguments of users: checks queries, gallery, distance and relevance together."""
 
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ from tieproof.ties import Array, IntArray
 
 
 class Side(NamedTuple):
-    """The queries or the gallery as people pass them; a gallery without embeddings: leave-one-out."""
+    """The arguments of the queries or of the gallery; a gallery without embeddings means leave-one-out."""
 
     embeddings: Any
     labels: Any = None
@@ -32,9 +32,9 @@ class Side(NamedTuple):
 
 
 def with_own_labels(side: Side, judged: bool) -> Side:
-    """The side with the labels and groups that its embeddings were opened with, where no others were passed.
+    """Return the side with the labels and groups of its shards, unless others were passed.
 
-    judged : triples say who is relevant, and no labels are wanted
+    judged : whether triples define the relevance, so that labels are not needed
     """
     given = side.embeddings
     if not (is_source(given) and hasattr(given, "labels")):
@@ -44,12 +44,12 @@ def with_own_labels(side: Side, judged: bool) -> Side:
 
 
 def as_budget(memory: str | int, threads: int | None) -> Budget:
-    """A budget as people write it."""
+    """Parse a budget."""
     return Budget(parse_memory(memory), parse_threads(threads))
 
 
 def watched(progress: bool, workers: int | None = None) -> Watch:
-    """A bar that shows how far an evaluation is, and on how many workers, where one is asked for."""
+    """Return a progress bar of an evaluation and its number of workers, or nothing if `progress` is false."""
     if not progress:
         return unwatched
     return progress_bar if workers is None else partial(progress_bar, what=f"million pairs, {workers} workers")
@@ -66,7 +66,7 @@ def make_problem(
     bits: int | None = None,
     rounding: Format | None = None,
 ) -> Problem | ShardedProblem:
-    """The problem that these arguments of `evaluate` pose."""
+    """Make the problem from the arguments of `evaluate`."""
     queries, gallery = (with_own_labels(side, relevance is not None) for side in (queries, gallery))
     kind = as_distance(distance, bits)
     name = "embeddings" if gallery.embeddings is None else "queries"
@@ -76,7 +76,7 @@ def make_problem(
         items = None if gallery.embeddings is None else as_rows(gallery.embeddings, "gallery")
     if items is not None and len(items.shape) == len(given.shape) == 2 and items.shape[1] != given.shape[1]:
         raise InputError(
-            f"The queries have {given.shape[1]} dimensions and the gallery has {items.shape[1]}. Both must come "
+            f"The queries have {given.shape[1]} dimensions, but the gallery has {items.shape[1]}. Both must come "
             "from the same model.",
             ("embeddings", "gallery"),
         )
@@ -114,7 +114,7 @@ def make_problem(
 
 
 def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
-    """The problem as one whose rows are read, those of arrays, too."""
+    """Return the problem as one whose rows are read when they are needed, even if they are in memory."""
     if isinstance(problem, ShardedProblem):
         return problem
     queries, gallery = problem.queries, problem.gallery
@@ -126,65 +126,65 @@ def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
 
 
 def in_memory(problem: Problem | ShardedProblem) -> Problem:
-    """A problem of arrays, for what reads all rows at once."""
+    """Return the problem if its rows are in memory; refuse shards."""
     if isinstance(problem, ShardedProblem):
         raise InputError(
-            "Embeddings in shards are read block by block by evaluate alone; this takes them in memory. Pass an "
-            "array, such as what .read(0, n) of the shards returns.",
+            "The embeddings are shards, which only evaluate reads block by block; this function needs them in "
+            "memory. Pass an array, such as shards.read(0, n).",
             "embeddings",
         )
     return problem
 
 
 def as_rows(values: Any, name: str) -> Array | RowSource:
-    """An array of what people pass, or rows that are read when they are needed."""
+    """Return the values as an array, or as rows that are read when they are needed."""
     return values if is_source(values) else as_array(values, name)
 
 
 def rows_or_none(rows: Embeddings | RankedRows) -> Embeddings:
-    """The rows, or none where they are not in memory."""
+    """Return the rows if they are in memory, otherwise an array of no rows."""
     return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
 
 
 def as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
-    """Rows that are read, of an array too, which must be finite."""
+    """Return rows that are read when they are needed; an array must be finite."""
     if isinstance(rows, RankedRows):
         return rows
     return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), unchanged)
 
 
 def unchanged(rows: Array) -> Array:
-    """Rows as they are."""
+    """Return rows as they are."""
     return rows
 
 
 def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance | DistanceFunction:
-    """The distance of that name, or the function."""
+    """Return the distance of that name, or the function."""
     kind = find_distance(distance) if isinstance(distance, str) else distance
     if not isinstance(kind, Distance) and not callable(kind):
         raise InputError(f"The distance must be a name or a function, not {type(kind).__name__}.")
     if bits is not None and not (isinstance(kind, Distance) and kind.bits):
-        raise InputError(f"bits={bits} belongs to distance='hamming' with packed codes.")
+        raise InputError(f"bits={bits} applies only to packed codes. Pass distance='hamming', or leave bits out.")
     return kind
 
 
 def ranked_by(
     kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
 ) -> Embeddings | RankedRows:
-    """Embeddings in the form that the distance ranks; a function takes them as they are."""
+    """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     convert = Conversion(kind, name, bits)
     return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
 
 
 class Conversion(NamedTuple):
-    """What makes embeddings, whose `name` errors use, those that a distance ranks."""
+    """Converts embeddings to the form that a distance ranks; errors call them `name`."""
 
     kind: Distance | DistanceFunction
     name: str
     bits: int | None
 
     def __call__(self, rows: Array, /) -> Embeddings:
-        """The converted rows."""
+        """Return the converted rows."""
         if isinstance(self.kind, Distance):
             return self.kind.takes(rows, self.name, self.bits)
         return as_finite_embeddings(rows, self.name)
@@ -199,7 +199,7 @@ def make_relevance(
     groups: tuple[Any, Any],
     exclude: Any,
 ) -> Relevance:
-    """Who is relevant to whom, from labels or triples, and who is excluded."""
+    """Make the relevance of all items from labels or triples, with the excluded items."""
     for name, values in (("gallery_labels", gallery_labels), ("gallery_groups", groups[1])):
         if gallery is None and values is not None:
             raise InputError(f"{name} were passed without a gallery. Pass gallery= too, or leave them out.", name)
@@ -219,7 +219,7 @@ def relevance_among(
     groups: tuple[Any, Any],
     exclude: Any,
 ) -> Relevance:
-    """Who is relevant to whom among so many queries and items; no number of items: leave-one-out."""
+    """Make the relevance for a number of queries and items; n_items None: leave-one-out."""
     if (labels is None) == (triples is None):
         raise InputError("Pass either labels or relevance=, so that relevant items are known.")
     count = n_queries if n_items is None else n_items
@@ -235,7 +235,7 @@ def relevance_among(
 
 
 def checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
-    """The pairs of `Excluded`."""
+    """Return the pairs of `Excluded`, checked."""
     if exclude is None:
         return None
     with about("exclude"):

@@ -1,4 +1,4 @@
-"""A progress bar for work that takes longer than people like to wait in silence."""
+"""A progress bar that appears when work takes longer than two seconds."""
 
 import sys
 import threading
@@ -10,10 +10,10 @@ SILENT_SECONDS = 2.0
 
 @contextmanager
 def progress_bar(total: int, what: str = "million pairs", unit: float = 1e6) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the number of pairs, or of other things, done since its last call.
+    """Yield a function that takes the number of pairs, or other units of work, done since its last call.
 
-    Threads may call it. The bar appears on standard error after two seconds, whether anything is done by then or not,
-    with `what` is done, in `unit`s, and the time left, and disappears at the end.
+    Threads may call the function. The bar appears on standard error after two seconds, even if nothing is done by
+    then, and disappears at the end. It shows `what` is counted, the number in `unit`s, and the time left.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,7 +23,7 @@ def progress_bar(total: int, what: str = "million pairs", unit: float = 1e6) -> 
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(file=sys.stderr),  # this one, whatever is put in its place meanwhile
+        console=Console(file=sys.stderr),  # the current stream, even if sys.stderr is replaced later
         transient=True,
     )
     task = bar.add_task(what, total=round(total / unit))

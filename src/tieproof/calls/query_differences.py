@@ -17,13 +17,13 @@ Key = tuple[str, str, str]
 
 
 class Columns(NamedTuple):
-    """The differences of n queries for each of k keys, each seen from the system that is ahead in expectation.
+    """The differences of n queries for each of k keys: the system that is ahead in expectation minus the other.
 
-    ahead : (k,) 1 where the first system is ahead or none is, -1 where the second is
-    expected, against : (n, k) the differences of the expected values; and where all ties are broken against the
-        system that is ahead and for the other one
+    ahead : (k,) 1 if the first system is ahead or neither is, -1 if the second is ahead
+    expected, against : (n, k) the differences of the expected values; and the differences with all ties broken
+        against the system that is ahead and in favour of the other
     systems, values : all m systems, sorted, and their expected values (measures, n, m)
-    strata : the categories of the queries, where the mean is over categories; the queries lie category by category
+    strata : the categories of the queries if the mean is over categories; the queries are sorted by category
     """
 
     keys: list[Key]
@@ -36,7 +36,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], keys: list[Key]) -> Columns:
-    """The differences of every pair and measure; those that are only due to rounding are 0."""
+    """Return the differences of every pair and measure; differences that are only due to rounding are 0."""
     one, systems = next(iter(results.values())), sorted(results)
     measures = list(dict.fromkeys(measure for _, _, measure in keys))
     found = {
@@ -61,5 +61,5 @@ def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], ke
 
 
 def settled(differences: FloatArray) -> FloatArray:
-    """Differences of which those that are only due to rounding are 0."""
+    """Set differences that are only due to rounding to 0."""
     return np.where(np.abs(differences) <= ROUNDING, 0.0, differences)

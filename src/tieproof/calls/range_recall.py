@@ -1,4 +1,4 @@
-"""`range_recall`: what share of the items within a radius an index found."""
+"""`range_recall`: the share of the items within a radius that an index found."""
 
 from typing import Any
 
@@ -13,27 +13,28 @@ from tieproof.ties import IntArray
 
 @unchanged_files
 def range_recall(found: Any, truth: Any) -> RangeRecall:
-    """The share of the items within a radius that an index found.
+    """Compute the share of the items within a radius that an index found.
 
-    Which items are within the radius is one set, whatever is tied, so there is no interval. An item that a list has
-    twice counts once.
+    Ties do not change which items are within the radius, so the recall is a single number and not an interval. An
+    item that occurs twice in a list counts once.
 
     Parameters
     ----------
     found, truth : (lims, ids)
-        The items of query q are ids[lims[q]], …, ids[lims[q + 1] - 1]. Of what faiss returns (lims, distances, ids)
-        these are the first and the last.
+        The items of query q are ids[lims[q]], …, ids[lims[q + 1] - 1]. faiss returns (lims, distances, ids): pass
+        the first and the last.
 
     Returns
     -------
     RangeRecall
-        `recall` is over the items of all queries, `mean_recall` over queries, which are big-ann-benchmarks' overall
-        and average recall where no item comes twice.
+        `recall` is over the items of all queries, `mean_recall` is the mean over queries. If no item occurs twice,
+        these are the overall and the average recall of big-ann-benchmarks.
 
     Raises
     ------
     InputError
-        Lists of different numbers of queries, lims that do not fit the ids, true lists that hold an item twice.
+        If the lists have different numbers of queries, if lims do not fit the ids, or if a true list contains an
+        item twice.
 
     Examples
     --------
@@ -76,6 +77,7 @@ def check_different(right: IntArray, size: int) -> None:
     twice = ranked[1:][ranked[1:] == ranked[:-1]]
     if len(twice):
         raise InputError(
-            f"The true list of query {twice[0] // size} holds an item twice. Find out how the truth was made.",
+            f"The true list of query {twice[0] // size} contains an item twice. Compute the truth again, with each "
+            "item once.",
             "truth",
         )

@@ -1,4 +1,4 @@
-"""From judgments and a run to ties: the scores of relevant documents, and how many others are above and at them."""
+"""Converts judgments and a run to ties: the scores of relevant documents, and how many documents score so much."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,11 +15,13 @@ from tieproof.ties import Array, BoolArray, FloatArray, IntArray, JudgedTies, Pa
 
 
 class RelevantScores(NamedTuple):
-    """The scores of all evaluated queries' lists, and of the relevant documents.
+    """The scores of the lists of all evaluated queries, and of the relevant documents.
 
-    start, score : (Q + 1,) and (n,); the list of query q is start[q] … start[q+1]-1
-    query, at, grade : of each relevant document that a list holds: query after query, scores falling, then grades
-    missing_query, missing_grade : of the others: ordered by query, grades falling
+    start, score : (Q + 1,) and (n,); the list of query q is score[start[q]:start[q+1]]
+    query, at, grade : the query, score and grade of each relevant document in a list, sorted by query, then by
+        descending score, then by descending grade
+    missing_query, missing_grade : the query and grade of each relevant document in no list, sorted by query, then by
+        descending grade
     """
 
     start: IntArray
@@ -32,7 +34,7 @@ class RelevantScores(NamedTuple):
 
 
 def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_queries: int) -> RelevantScores:
-    """Put together what is judged and what is ranked; number[query] is the place of an evaluated query, else -1."""
+    """Join judged and ranked documents; number[query] is the position of an evaluated query, or -1."""
     place, length = number[ranked.query], ranked.length
     first = np.cumsum(length) - length
     order = np.argsort(place, kind="stable")[np.count_nonzero(place < 0) :]
@@ -43,7 +45,7 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
     of_judged = number[judged.documents.query]
     relevant = (of_judged >= 0) & (judged.grade > 0)
     of_relevant, at, grade = of_judged[relevant], ranked.of_judged[relevant], judged.grade[relevant]
-    order = np.lexsort((-grade, -at, of_relevant))  # NaN, of those that no list holds, behind the numbers of a query
+    order = np.lexsort((-grade, -at, of_relevant))  # NaN marks documents in no list, and sorts behind all scores
     of_relevant, at, grade = of_relevant[order], at[order], grade[order]
     listed = ~np.isnan(at)
     return RelevantScores(
@@ -58,10 +60,10 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
 
 
 class JudgedScores(NamedTuple):
-    """The scores of the judged documents alone, of all evaluated queries.
+    """The scores of only the judged documents, for all evaluated queries.
 
-    scores : those of the relevant documents as in the whole lists
-    n_others : (Q,) documents that were judged not relevant, in the list or not
+    scores : the lists of judged documents; the relevant documents are those of the whole lists
+    n_others : (Q,) the number of documents that were judged not relevant, in the list or not
     """
 
     scores: RelevantScores
@@ -71,7 +73,7 @@ class JudgedScores(NamedTuple):
 def join_judged(
     judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, relevant: RelevantScores
 ) -> JudgedScores:
-    """Leave the documents without a judgment out of the lists; `judged` has all others among those it seeks."""
+    """Leave documents without a judgment out of the lists; `judged` must contain all judged documents."""
     place, n_queries = number[judged.documents.query], len(relevant.start) - 1
     listed = np.flatnonzero((place >= 0) & ~np.isnan(ranked.of_judged))
     listed = listed[np.argsort(place[listed], kind="stable")]
@@ -89,9 +91,9 @@ def run_parts(
     n_items: int | None,
     judged: JudgedScores | None = None,
 ) -> Parts:
-    """The ties of all queries: first of those with documents in the run, then of the others.
+    """Yield the ties of all queries: first of those with documents in the run, then of the others.
 
-    judged : for measures of the judged documents alone
+    judged : the scores for measures of only the judged documents
     """
     answered = np.diff(scores.start) > 0
     listed, absent = np.flatnonzero(answered), np.flatnonzero(~answered)
@@ -116,7 +118,7 @@ def run_parts(
 
 
 def only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
-    """The scores of the queries that have documents in the run."""
+    """Return the scores of the queries that have documents in the run."""
     position = np.cumsum(answered) - 1
     known = answered[scores.missing_query]
     return scores._replace(
@@ -128,13 +130,13 @@ def only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
 
 
 def nothing_retrieved(n_relevant: IntArray) -> Ties:
-    """Rankings of a single document that is not relevant: every measure of them is 0."""
+    """Return rankings of a single document that is not relevant: all their measures are 0."""
     none = np.zeros(0, dtype=np.int64)
     return Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(n_relevant))
 
 
 def ties_of_run(scores: RelevantScores) -> Ties:
-    """The ties that hold a relevant document."""
+    """Return the ties that contain a relevant document."""
     count = len(scores.start) - 1
     starts_tie = np.ones(len(scores.query), dtype=np.bool_)
     starts_tie[1:] = (scores.query[1:] != scores.query[:-1]) | (scores.at[1:] != scores.at[:-1])
@@ -169,17 +171,16 @@ def count_scores(
     above: Output[IntArray],
     equal: Output[IntArray],
 ) -> None:
-    """Count the items of each list above and at its distinct thresholds, which fall.
+    """Count the items of each list above and at its distinct, descending thresholds.
 
-    The list of query q is start[q] … start[q+1]-1, its thresholds are first[q] … first[q+1]-1.
+    The list of query q is score[start[q]:start[q+1]], and its thresholds are threshold[first[q]:first[q+1]].
     """
 
 
 def last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """(k, n, l, m) of the last tie of each list, whose items have the smallest score of the run's list, (Q,).
+    """Return (k, n, l, m) of the last tie of each list, whose items have the smallest score in the list, (Q,) each.
 
-    The engine's `last_ties` asks which places of a list are relevant; a run has been joined by scores, and only these
-    are known.
+    The engine's `last_ties` needs the positions of relevant items in a list; for a run only their scores are known.
     """
     length = np.diff(scores.start)
     of_query = np.repeat(np.arange(len(length)), length)

@@ -3,8 +3,8 @@
 qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► choose: which queries count
            ──► run_ties.py: joined by (query, document), their ties ──► scoring.py ──► Result
 
-Ids only ever serve to find the same query and the same document again. So neither they, nor the order of the
-lines, nor the ranks in a file can change a number.
+Ids are only used to match queries and documents of the two inputs. So neither the ids, nor the order of the lines,
+nor the ranks in a file can change a number.
 """
 
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ from tieproof.ties import BoolArray, IntArray
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
-"""What becomes of a query that has relevant documents and none in the run."""
+"""How a query scores that has relevant documents but is missing from the run."""
 
 USUAL_GRADES = -2, 10
-"""The whole numbers that assessors give."""
+"""The smallest and the largest grade that assessors usually give."""
 
 
 def evaluate_run(
@@ -50,63 +50,67 @@ def evaluate_run(
     truncated: bool = False,
     n_items: int | None = None,
 ) -> Result:
-    """Score a run against relevance judgments: the score decides, equal scores are ties, and nothing else matters.
+    """Score a run against relevance judgments; documents are ranked by their scores alone, and equal scores are ties.
 
-    The rank column, the order of the lines and the names of documents are never looked at. Every query of the
+    The rank column, the order of the lines and the names of documents do not affect the result. Every query of the
     qrels counts.
 
     Parameters
     ----------
     qrels : path of a TREC file, {query: {document: grade}}, a data frame, or Qrels of ranx
-        A grade above 0 is relevant, with that gain. All others, the negative ones and the documents without a
-        judgment too, are not relevant, and remain in the ranking as in trec_eval (`evaluate_scores` excludes what
-        has a negative grade); only bpref leaves both out, and counts those of grade 0 alone as not relevant.
-        Relevant documents that the run lacks count in R and were never retrieved.
-        A line of a file is `query iteration document grade`, or that of BEIR below its header.
+        A document with a grade above 0 is relevant, with that gain. Documents with other grades, even negative ones,
+        and documents without a judgment are not relevant, and remain in the ranking as in trec_eval
+        (`evaluate_scores` excludes items with negative grades). Only bpref leaves out unjudged documents and negative
+        grades, and counts only documents of grade 0 as not relevant. Relevant documents that are missing from the run
+        count in R and were never retrieved. A line of a file is `query iteration document grade`, or, in a file of
+        BEIR with its header, `query document grade`.
     run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
-        A line of a file is `query Q0 document rank score tag`; its scores become the nearest float64. A file whose
-        name ends in .jsonl holds predictions of sentence-transformers (`write_predictions=True`), a query on each
-        line, whose lists are cut off: pass truncated=True, too. Files may be packed by gzip. Frames have a column
-        query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id), and score, or for qrels relevance (label,
-        grade, rel, score).
-    measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or as trec_eval has them: "map", "ndcg_cut.10"
-        A string may name several, with commas between them.
+        A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. A file whose
+        name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
+        line; their lists are cut off, so pass truncated=True, too. Files may be compressed by gzip. Data frames have
+        columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
+        is relevance (label, grade, rel, score).
+    measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or names of trec_eval: "map", "ndcg_cut.10"
+        A string may contain several names, with commas between them.
     categories : path of a file, {query: category}, or a data frame
-        `result.category(name)` is the result of the queries of one category. Every query of the qrels needs one.
-        A line of a file is `query category`, the category up to its end; a frame has a column category.
+        `result.category(name)` is the result of the queries of one category. Every query of the qrels needs a
+        category. A line of a file is `query category`, where the category extends to the end of the line; a data
+        frame has a column category.
     average : "micro" or "macro"
-        The mean over all queries, or over the categories of the means over their queries.
+        The mean over all queries, or the mean over the categories of the means over their queries.
     missing : "zero", "skip" or "error"
-        A query with relevant documents and none in the run scores 0 in every estimate, is left out, or is refused.
+        A query that has relevant documents but is missing from the run scores 0 in every estimate, is left out, or
+        is refused.
     empty : as in `evaluate`
-        What becomes of a query of the qrels with nothing relevant, whether or not it is in the run.
+        How a query of the qrels with nothing relevant scores, in the run or not.
     truncated : bool
-        By default a run is the whole ranking that was handed in. True says that each query's list was cut off by
-        its length, so that documents outside it may be tied with its last one: `lower` and `upper` then cover all
-        ways in which the last tie may go on, as in `evaluate_scores(n_relevant=)`, and
-        `ties.queries_with_open_last_tie` counts the queries that this concerns. Queries without any document in
-        the run stay what `missing` says. `nDCG(ideal=list)` judges the list by itself: for it, the missing relevant
-        documents that may go on with the tie are like any other.
+        By default a run is a complete ranking. True means that the list of each query was cut off at its length, so
+        that documents outside it may be tied with its last one. `lower` and `upper` then cover every continuation of
+        the last tie, as in `evaluate_scores(n_relevant=)`, and `ties.queries_with_open_last_tie` counts the queries
+        whose last tie may continue. Queries without any document in the run are still treated as `missing` says.
+        `nDCG(ideal=list)` takes the ideal ranking from the list alone: it treats missing relevant documents that may
+        continue the tie as any other document.
     n_items : int
-        Documents in the collection, where a last tie that goes on ends at the latest; only with `truncated`.
+        The number of documents in the collection, which limits how far the last tie can continue; only with
+        `truncated`.
 
     Returns
     -------
     Result
-        `query_ids` are strings, sorted. `not_in_run` names the judged queries that the run leaves out, whatever
-        `missing` is; `skipped` names the queries of the run without judgments, and the others that no mean includes.
+        `query_ids` are strings, sorted. `not_in_run` names the judged queries that are missing from the run, whatever
+        `missing` is; `skipped` names the queries of the run without judgments, and all others that no mean includes.
 
     Raises
     ------
     InputError
-        Malformed lines and numbers, NaN or infinity, a document twice for one query, a run without any query of
-        the qrels: with the file and the line, what was expected and what to do. A file that changes while it is read
-        (whole: none is mapped into memory).
+        If a line or a number is malformed, a score is NaN or infinity, a document occurs twice for a query, or the
+        run has no query of the qrels; the message names the file and the line, what was expected and what to do.
+        Also if a file changes while it is read (files are read whole, none is mapped into memory).
 
     Warns
     -----
     InputWarning
-        Fractional grades, and a run of small whole numbers: probably one was passed for the other.
+        If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
 
     Notes
     -----
@@ -167,13 +171,12 @@ def evaluate_run(
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:
-    """The number of documents that can be ranked, if it matters and is known."""
+    """Return the number of documents in the collection, if it is given; it is refused without `truncated`."""
     if n_items is None:
         return None
     if not truncated:
         raise InputError(
-            "n_items says where the last tie of a list that was cut off ends. Pass truncated=True, too, or leave it "
-            "out."
+            "n_items applies only to lists that were cut off. Pass truncated=True, too, or leave n_items out."
         )
     if isinstance(n_items, bool) or not isinstance(n_items, int | np.integer) or not 0 < n_items <= 2**53:
         raise InputError(f"n_items must be the number of documents in the collection, not {n_items!r}.")
@@ -181,16 +184,17 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
 
 
 def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
-    """Refuse measures that compare relevant documents with those judged not relevant where none was."""
+    """Refuse measures that need documents judged not relevant if the qrels have none."""
     if measures and not (judged.grade == 0).any():
         raise InputError(
-            f"'{measures[0]}' counts the documents that were judged not relevant above each relevant one, and the "
-            "qrels have no document of grade 0. Take a measure that counts all others as not relevant, such as AP."
+            f"'{measures[0]}' counts the documents that were judged not relevant above each relevant one, but the "
+            "qrels have no document of grade 0. Use a measure that treats unjudged documents as not relevant, such "
+            "as AP."
         )
 
 
 def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
-    """Warn where the qrels look like a run and the run like qrels."""
+    """Warn if the qrels look like a run and the run looks like qrels."""
     fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
     if not len(fractions):
         return
@@ -198,15 +202,15 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     if like_grades.all():
         warn(
             f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
-            "whole numbers: probably one was passed for the other. Pass the qrels first, then the run."
+            "whole numbers: the two were probably swapped. Pass the qrels first, then the run."
         )
 
 
 class Topics(NamedTuple):
-    """The evaluated queries, Q of them, and the others.
+    """The Q evaluated queries, and the others.
 
-    names : their ids, each kind sorted
-    number : the position 0 … Q-1 of each query that was read; -1 where it is not evaluated
+    names : the ids of the evaluated queries and of the others, each sorted
+    number : the position 0 … Q-1 of each query that was read, or -1 if it is not evaluated
     """
 
     names: Names
@@ -216,7 +220,7 @@ class Topics(NamedTuple):
 def choose(
     judged: JudgedDocuments, ranked: RankedDocuments, names: npt.NDArray[np.str_], missing: str, empty: str
 ) -> Topics:
-    """Which queries are evaluated, by the policies."""
+    """Choose the queries that are evaluated, by the policies `missing` and `empty`."""
 
     def holds(query: IntArray) -> BoolArray:
         return np.bincount(query, minlength=len(names)) > 0
@@ -226,26 +230,26 @@ def choose(
     absent = has_relevant & ~in_run
     if not (has_judgment & in_run).any():
         raise InputError(
-            f"The run has no query of the qrels: these have queries such as '{min(names[has_judgment])}', and the "
-            f"run such as '{min(names[in_run])}'. Check that they belong together."
+            f"The run has no query of the qrels: the qrels have queries such as '{min(names[has_judgment])}', the "
+            f"run such as '{min(names[in_run])}'. Check that the qrels and the run belong together."
         )
     if missing == "error" and absent.any():
         raise InputError(
-            f"{absent.sum()} of {has_judgment.sum()} queries of the qrels have no document in the run, the first is "
-            f"'{min(names[absent])}'. Complete the run, or let missing be zero or skip."
+            f"{absent.sum()} of {has_judgment.sum()} queries of the qrels have no document in the run; the first is "
+            f"'{min(names[absent])}'. Complete the run, or set missing to zero or skip."
         )
     barren = has_judgment & ~has_relevant
     if empty == "error" and barren.any():
         raise InputError(
-            f"{barren.sum()} of {has_judgment.sum()} queries have no relevant document in the qrels, the first is "
-            f"'{min(names[barren])}'. Leave them out, or let empty be skip, zero or one."
+            f"{barren.sum()} of {has_judgment.sum()} queries have no relevant document in the qrels; the first is "
+            f"'{min(names[barren])}'. Leave them out, or set empty to skip, zero or one."
         )
     left_out = {NOT_IN_RUN: absent & (missing == "skip"), NOT_JUDGED: in_run & ~has_judgment}
     evaluated = has_judgment & ~left_out[NOT_IN_RUN]
     if empty in ("skip", "nan") and not (evaluated & has_relevant).any():
         raise InputError(
-            "No query has a relevant document in the qrels (a grade above 0) and any document in the run. Check the "
-            "grades, and that the qrels and the run belong together."
+            "No query has both a relevant document in the qrels (a grade above 0) and a document in the run. Check "
+            "the grades, and that the qrels and the run belong together."
         )
     order = np.argsort(names[evaluated])
     number = np.full(len(names), -1)

@@ -1,4 +1,4 @@
-"""Whether results are of the same queries, labels, measures and policies; and where each query stands in each."""
+"""Checks that results have the same queries, labels, measures and policies, and aligns their queries."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,14 +15,14 @@ SAME_LABELS = "Evaluate both with the same labels or judgments."
 
 SETTING = ("leave_one_out", "average", "empty")
 OF_RUNS = ("missing", "truncated", "n_items")
-"""What evaluations were told that must be the same."""
+"""The settings of evaluations that must be equal."""
 
 MOST_NAMED = 3
-"""Queries that a message names."""
+"""The number of queries that a message names."""
 
 
 def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
-    """Where each query of the first result stands in each result; refused by what differs."""
+    """Return the position of each query of the first result in every result; results that differ are refused."""
     for name, result in results.items():
         check_distinct(name, result)
     (first, one), *others = results.items()
@@ -37,46 +37,46 @@ def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
 
 
 def check_distinct(name: str, result: Result) -> None:
-    """Refuse queries of one name, of which nobody knows which is which."""
+    """Refuse several queries with the same name, which cannot be aligned."""
     known, counts = np.unique(result.query_ids, return_counts=True)
     if len(known) < len(result.query_ids):
         raise InputError(
-            f"'{name}' has {counts.max()} queries that are called {known[np.argmax(counts)]}. Give each a name of "
-            "its own: result.named(names).",
+            f"'{name}' has {counts.max()} queries with the name {known[np.argmax(counts)]}. Give each query a "
+            "different name: result.named(names).",
             "results",
         )
 
 
 def refuse(first: str, name: str, what: str, one: str, other: str, advice: str) -> None:
-    """Say what differs."""
+    """Refuse two results, and say what differs."""
     raise InputError(f"'{first}' and '{name}' have different {what}: {one} and {other}. {advice}", "results")
 
 
 def told(result: Result) -> dict[str, Any]:
-    """The policies of an evaluation."""
+    """Return the policies of an evaluation."""
     policies = {field: getattr(result.setting, field) for field in SETTING}
     return policies | {field: result.evaluated.origin.options.get(field) for field in OF_RUNS}
 
 
 def check_policies(first: str, one: Result, name: str, other: Result) -> None:
-    """The ways in which the evaluations were asked to go about it."""
+    """Refuse results that were evaluated with different policies."""
     mine, theirs = (told(result) for result in (one, other))
     for field, value in mine.items():
         if value != theirs[field]:
-            refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both alike.")
+            refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both with the same value.")
 
 
 def check_queries(first: str, one: Result, name: str, other: Result) -> None:
-    """Their ids."""
+    """Refuse results whose queries have different ids."""
     if one.query_ids.dtype.kind != other.query_ids.dtype.kind:
-        mine, theirs = (f"one is called {result.query_ids.tolist()[0]!r}" for result in (one, other))
+        mine, theirs = (f"one has the name {result.query_ids.tolist()[0]!r}" for result in (one, other))
         refuse(
             first,
             name,
             "queries",
             mine,
             theirs,
-            "Evaluate both alike, or name the queries alike: result.named(names).",
+            "Evaluate both from the same kind of data, or give the queries the same names: result.named(names).",
         )
     for here, there, owner, lacking in ((first, name, one, other), (name, first, other, one)):
         alone = owner.query_ids[~np.isin(owner.query_ids, lacking.query_ids)]
@@ -84,14 +84,14 @@ def check_queries(first: str, one: Result, name: str, other: Result) -> None:
             named = ", ".join(map(str, alone[:MOST_NAMED].tolist()))
             more = f" and {len(alone) - MOST_NAMED:,} more" if len(alone) > MOST_NAMED else ""
             raise InputError(
-                f"'{here}' has {len(alone):,} of {len(owner.query_ids):,} queries that '{there}' has not: {named}"
+                f"{len(alone):,} of {len(owner.query_ids):,} queries of '{here}' are missing from '{there}': {named}"
                 f"{more}. Systems are compared on the same queries: evaluate both with the same ones.",
                 "results",
             )
 
 
 def check_judgments(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
-    """What is relevant to each query, and where both come from the same call, its judgments one by one."""
+    """Refuse results with different relevance; results of the same function are compared query by query."""
     if not np.array_equal(np.sort(one.empty_ids), np.sort(other.empty_ids)):
         mine, theirs = (f"{len(result.empty_ids):,} queries with nothing relevant" for result in (one, other))
         refuse(first, name, "labels", mine, theirs, SAME_LABELS)
@@ -102,14 +102,14 @@ def check_judgments(first: str, one: Result, name: str, other: Result, place: In
     if differs.any():
         raise InputError(
             f"'{first}' and '{name}' have different labels: {np.count_nonzero(differs):,} of {len(differs):,} "
-            "queries have another label or judgment, or another number of relevant items; the first is query "
+            "queries differ in their labels, their judgments or their number of relevant items; the first is query "
             f"{one.query_ids[np.argmax(differs)]}. {SAME_LABELS}",
             "results",
         )
 
 
 def check_categories(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
-    """The category of each query, where the mean is over categories."""
+    """Refuse means over categories if a query has different categories in the results."""
     mine, theirs = one.category_of_query, other.category_of_query
     if one.setting.average == "micro":
         return
@@ -129,7 +129,7 @@ def check_categories(first: str, one: Result, name: str, other: Result, place: I
 
 
 def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measure] | None) -> list[str]:
-    """The measures asked for, or those that all results have; refused where one lacks any."""
+    """Return the measures to compare: those wanted, or all; results that lack one are refused."""
     (first, one), *others = results.items()
     if wanted is not None:
         names = [str(measure) for measure in parse_measures(wanted)]
@@ -145,6 +145,6 @@ def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measur
                 "measures",
                 ", ".join(one.measures),
                 ", ".join(other.measures),
-                "Evaluate both with the same ones, or name in measures= those to compare.",
+                "Evaluate both with the same measures, or pass the measures to compare as measures=.",
             )
     return list(one.measures)

@@ -1,4 +1,4 @@
-"""From ties to a result: every measure on every query, and what becomes of queries with nothing relevant."""
+"""Makes a result from ties: every measure of every query, and the policy for queries with nothing relevant."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -21,11 +21,11 @@ Empty = Literal["skip", "zero", "one", "nan", "error"]
 
 
 class Names(NamedTuple):
-    """What the queries of a run are called.
+    """The names of the queries of a run.
 
-    ids : those that are evaluated, in their order
-    left_out : those of the qrels or the run that are not, by the reason
-    not_in_run : those of the qrels that have no document in the run, evaluated or not
+    ids : the evaluated queries, in their order
+    left_out : the queries of the qrels or the run that are not evaluated, by the reason
+    not_in_run : the queries of the qrels that have no document in the run, evaluated or not
     """
 
     ids: Array
@@ -34,7 +34,7 @@ class Names(NamedTuple):
 
 
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
-    """The measures asked for, each once; a string may name several.
+    """Parse measures, keeping each once; a string may contain several names.
 
     >>> parse_measures(["nDCG@10, AP", "AP", "P.5,10"])
     [nDCG@10, AP, P@5, P@10]
@@ -48,18 +48,18 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in measures)
     wanted = list(dict.fromkeys(measure for several in named for measure in several))
     if not wanted:
-        raise InputError(f"No measure was asked for. The default ones are {', '.join(DEFAULT_MEASURES)}.")
+        raise InputError(f"No measure was given. Pass at least one; the default is {', '.join(DEFAULT_MEASURES)}.")
     return wanted
 
 
 @cache
 def default_measures() -> tuple[Measure, ...]:
-    """What is evaluated when nothing else is asked for, parsed once."""
+    """Return the default measures, which are parsed only once."""
     return tuple(map(parse, DEFAULT_MEASURES))
 
 
 def of_judged_items(measures: Iterable[Measure]) -> list[Measure]:
-    """Those that read the judged items alone, for which a run is looked through for more documents."""
+    """Return the measures that read only the judged items, for which more documents of a run are looked up."""
     return [measure for measure in measures if measure.definition.judged_only]
 
 
@@ -69,14 +69,14 @@ def check_empty(empty: str) -> None:
 
 
 def as_given(measure: Measure, ties: Ties) -> Estimates:
-    """A measure of the rankings as they are."""
+    """Evaluate a measure on the rankings as they are."""
     return measure(ties)
 
 
 class Scores(NamedTuple):
-    """What every query scores, and what is known of its ranking.
+    """The values of every query, and counts of its ranking.
 
-    measures : M of them
+    measures : the M measures
     values : (M, 4, Q) lower, expected, upper and standard deviation
     n_relevant : (Q,)
     tie_counts : (4, Q), as `count_by_query` counts them
@@ -95,10 +95,10 @@ def score(
     estimate: Callable[[Measure, Ties], Estimates] = as_given,
     threads: int = 1,
 ) -> Scores:
-    """Evaluate every measure on the ties of every one of `count` queries.
+    """Evaluate every measure on the ties of `count` queries.
 
     estimate : evaluates one measure
-    threads : how many parts are evaluated at a time
+    threads : the number of parts that are evaluated at a time
     """
     values = np.zeros((len(measures), 4, count))
     n_relevant = np.zeros(count, dtype=np.int64)
@@ -126,11 +126,11 @@ def make_result(
     categories: Array | None = None,
     confidence: Array | None = None,
 ) -> Result:
-    """The result of these scores.
+    """Make the result from scores.
 
-    origin : where the queries come from, which does not know yet how many items are relevant to them
-    names : of the queries; None: they are numbered
-    categories, confidence : those of each query
+    origin : the origin of the queries, without the numbers of their relevant items, which are added here
+    names : the names of the queries; None: they are numbered
+    categories, confidence : the category and the confidence of each query
     """
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
@@ -167,7 +167,7 @@ def make_result(
 
 
 def as_places(queries: IntArray) -> slice | IntArray:
-    """Queries as a slice where one follows the other: what is written there takes a sixth of the time.
+    """Return consecutive queries as a slice, which can be written to in a sixth of the time.
 
     >>> as_places(np.array([3, 4, 5])), as_places(np.array([3, 5]))
     (slice(3, 6, None), array([3, 5]))
@@ -178,21 +178,21 @@ def as_places(queries: IntArray) -> slice | IntArray:
 
 
 def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
-    """Refuse where the policy asks for it, and where nothing is left to average."""
+    """Refuse queries with nothing relevant if the policy is "error", or if no query is left to average."""
     if len(empty_ids) and setting.empty == "error":
         raise InputError(
-            f"{len(empty_ids)} of {setting.queries} queries have nothing relevant, the first is query "
-            f"{empty_ids[0]}. Leave them out, or let empty be skip, zero, one or nan."
+            f"{len(empty_ids)} of {setting.queries} queries have nothing relevant; the first is query "
+            f"{empty_ids[0]}. Leave them out, or set empty to skip, zero, one or nan."
         )
     if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):
         raise InputError(
-            f"No query has anything relevant: for none of {setting.queries} queries is there a relevant item that is "
-            "not excluded. Check that labels and embeddings belong together."
+            f"No query has anything relevant: none of {setting.queries} queries has a relevant item that is not "
+            "excluded. Check that labels and embeddings belong together."
         )
 
 
 def warn_of_recall(scores: Scores) -> None:
-    """R@k is asked for where it cannot reach 1, and Success@k, which metric learning means by it, is not."""
+    """Warn if R@k cannot reach 1 and Success@k, which metric learning calls R@k, was not asked for."""
     counted = scores.n_relevant[scores.n_relevant > 0]
     wanted = {str(measure) for measure in scores.measures}
     cut = [
@@ -206,5 +206,5 @@ def warn_of_recall(scores: Scores) -> None:
         divide = "divides" if len(cut) == 1 else "divide"
         warn(
             f"{names} {divide} by the number of relevant items, which is larger than the cutoff for most queries. "
-            f"Papers on metric learning mean by this whether any relevant item is among the first ones: {success}."
+            f"Papers on metric learning use this name for whether any of the first items is relevant: {success}."
         )

@@ -9,41 +9,41 @@ from tieproof.inputs.shards.stored import StoredRows
 from tieproof.native.threads import in_order
 
 OPENING = 8
-"""Files that are looked into at a time."""
+"""The number of files that are opened at a time."""
 
 
 def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = None) -> Shards:  # noqa: A001
-    """Open embeddings that lie in many files, without reading more of them than what they say of themselves.
+    """Open embeddings in many files, reading only the headers of the files and the labels.
 
     Parameters
     ----------
     paths : a folder, a pattern such as "gallery/*.parquet", or a list of these and of files
-        Files of this machine, or URLs of other places, such as "s3://bucket/gallery/*.parquet" (extra `remote`, and
-        the library of that storage). Files end in .npy, .fbin, .u8bin, .i8bin, .parquet (a column of lists), .h5,
-        .hdf5 or .safetensors. One of several arrays in each, or one column, is named behind a colon:
-        "gallery/*.parquet:vector". A folder and a pattern give their files in natural order (part-2 before part-10),
-        a list as it is. Rows are numbered through, from the first file to the last.
+        Local files, or URLs such as "s3://bucket/gallery/*.parquet" (extra `remote`, and the library of that
+        storage). Files end in .npy, .fbin, .u8bin, .i8bin, .parquet (a column of lists), .h5, .hdf5 or .safetensors.
+        Name one of several arrays or columns in each file after a colon: "gallery/*.parquet:vector". The files of a
+        folder or a pattern are sorted in natural order (part-2 before part-10); a list keeps its order. Rows are
+        numbered consecutively from the first file to the last.
     labels : a name, or files
-        The name of a column or array in every file; for files that hold vectors alone, the word that the files beside
-        them add: with "label", part-0.label.txt or part-0.label.npy belongs to part-0.fbin. Or the files themselves,
-        named as `paths` are: one for each shard, in the same order, or one for all. Default: what goes by a usual
-        name (`labels`, `label`, `class`, …) in the files or beside them, if anything does.
-    groups : likewise
-        For `evaluate`, which excludes items with the query's label and group.
+        The name of a column or array in every file. For files that contain only vectors, the word in the names of
+        the files next to them: with "label", part-0.label.txt or part-0.label.npy belongs to part-0.fbin. Or the
+        files of the labels, given like `paths`: one for each shard, in the same order, or one for all. Default: a
+        column, array or file with a usual name (`labels`, `label`, `class`, …), if there is one.
+    groups : a name, or files, as for labels
+        The groups for `evaluate`, which excludes items with the query's label and group.
 
     Returns
     -------
     Shards
-        With `labels` and `groups` in memory. Vectors are read when they are needed, in blocks, and never all at once.
+        `labels` and `groups` are in memory. Vectors are read in blocks when they are needed, and never all at once.
 
     Raises
     ------
     InputError
-        A file that is missing, cut short, empty or of another width or type than the first; labels that are not one
-        for each row, or integers here and strings there. Later, at the read: a file that is gone or changed since it
-        was opened, or a row with NaN or infinity, by its file and its number.
+        If a file is missing, cut short, empty, or of another width or type than the first; if labels are not one for
+        each row, or are integers in one file and strings in another. When rows are read: if a file is gone or has
+        changed since it was opened, or if a row contains NaN or infinity; the message names the file and the row.
     MissingExtraError
-        The library of the format or of the storage is not installed.
+        If the library of the format or of the storage is not installed.
 
     Examples
     --------
@@ -74,20 +74,20 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
 
 
 def check_alike(shards: list[Shard]) -> list[Shard]:
-    """Those that hold vectors; refused where none does, or their lengths or types differ."""
+    """Return the shards that contain vectors; refuse if none does, or if widths or types differ."""
     filled = [shard for shard in shards if shard.rows]
     if not filled:
-        raise InputError(f"{shards[0].name} holds no vectors, nor does any other of the files; give some that do.")
+        raise InputError(f"None of the files contains vectors, such as {shards[0].name}; give files with vectors.")
     first = filled[0]
     for shard in filled:
         if shard.width != first.width:
             raise InputError(
-                f"{shard.name} holds vectors of length {shard.width:,} and {first.name} of length {first.width:,}; "
-                "all shards must come from the same model."
+                f"{shard.name} contains vectors of length {shard.width:,}, but {first.name} of length "
+                f"{first.width:,}; all shards must come from the same model."
             )
         if shard.dtype != first.dtype:
             raise InputError(
-                f"{shard.name} holds {shard.dtype.name} and {first.name} {first.dtype.name}; write all shards as one "
-                "type."
+                f"{shard.name} contains {shard.dtype.name}, but {first.name} contains {first.dtype.name}; write all "
+                "shards with the same type."
             )
     return filled

@@ -1,4 +1,4 @@
-"""`verify`: a record evaluated again, from the same data, and compared bit by bit."""
+"""`verify`: the evaluation of a record is repeated with the same data, and compared bit by bit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,43 +29,43 @@ CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {
     "evaluate_neighbors": (evaluate_neighbors, NEIGHBORS),
     "evaluate_run": (evaluate_run, ("categories",)),
 }
-"""What evaluates again, and what it may be told: data, and how much of the machine it may take."""
+"""For each call: its function, and the arguments that `verify` accepts: data, memory, threads and progress."""
 
 BY_PLACE = ("relevance", "exclude")
-"""What names items of embeddings by their places."""
+"""Arguments that name items of embeddings by their positions."""
 
 FUNCTION = "function "
-"""How the name of a distance begins that is a function of whoever evaluated."""
+"""How the name of a distance begins if the distance is a function of the user."""
 
 
 def verify(record: Any, *data: Any, **more: Any) -> Verification:
-    """Evaluate again what a record says it is the result of, and compare every bit.
+    """Repeat the evaluation of a record, and compare every bit.
 
-    The distance, the measures and all policies are the record's; the data is given as it was given to the call that
-    made it. Where the same items come in another order, or under other numbers, queries of the same values are held
-    together.
+    The distance, the measures and all policies are those of the record; pass the data as it was passed to the
+    function that made the result. If the items are given in another order, or with other numbers, queries with the
+    same values are compared with each other.
 
     Parameters
     ----------
     record : the path of a record, or a Result
     *data :
-        What that call takes first: embeddings and labels; scores, or distances, and relevance; ids and distances;
-        qrels and a run.
+        The first arguments of the function: embeddings and labels; scores, or distances, and relevance; ids and
+        distances; qrels and a run.
     **more :
-        What it takes by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
-        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (of lists), of neighbours also `scores` and
-        `counts`, and of embeddings also `memory`, `threads` and `progress`; `distance` only where that is a
-        function, which a record can only name.
+        Its arguments by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
+        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (for lists); for neighbours also `scores` and
+        `counts`; for embeddings also `memory`, `threads` and `progress`. Pass `distance` only if it is a function,
+        of which a record only stores the name.
 
     Returns
     -------
     Verification
-        `agrees` is True where every bit does; `differences` says in sentences what does not.
+        `agrees` is True if every bit agrees; `differences` describes all differences in sentences.
 
     Raises
     ------
     InputError
-        What is no record, what the record decides itself, and what the evaluation refuses.
+        If the file is not a record, if an argument is a setting of the record, or if the evaluation refuses the data.
 
     Examples
     --------
@@ -83,18 +83,19 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     call, known = CALLS[found.origin.call]
     if not found.origin.fingerprint:
         raise InputError(
-            "The result of one category can not be verified alone. Pass the whole result, which holds its categories."
+            "The result of one category cannot be verified alone. Pass the whole result, which contains its "
+            "categories."
         )
     if not 1 <= len(data) <= 2:
         raise InputError(
-            f"This record is of {found.origin.call}: pass one or two arguments as to that, and {', '.join(known)} by "
-            f"name. {len(data)} came."
+            f"This is a record of {found.origin.call}, which needs one or two arguments, not {len(data)}. Pass its "
+            f"data as to that function, and {', '.join(known)} by name."
         )
     for name in more:
         if name not in known:
             raise InputError(
-                f"{name} is nothing that the verification of a record of {found.origin.call} is told; the record has "
-                f"the setting. Known: {', '.join(known)}."
+                f"{name} is not an argument for the verification of a record of {found.origin.call}; settings are "
+                f"read from the record. Known: {', '.join(known)}."
             )
     again = call(*data, **options_of(result, more), **more)
     from tieproof.installed import __version__
@@ -103,7 +104,7 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
 
 
 def options_of(result: Result, more: dict[str, Any]) -> dict[str, Any]:
-    """The options that a record has, and that the call takes."""
+    """Return the options of a record that the call takes."""
     found = result.evaluated
     options = {
         **found.origin.options,
@@ -112,11 +113,9 @@ def options_of(result: Result, more: dict[str, Any]) -> dict[str, Any]:
         "empty": found.setting.empty,
     }
     if found.categories is not None and "categories" not in more and found.setting.average == "micro":
-        raise InputError("This record has categories of its queries. Give them as they were given then: categories=.")
+        raise InputError("This record has categories of its queries. Pass the same categories again: categories=.")
     if found.confidence is not None and "confidence" not in more:
-        raise InputError(
-            "This record has confidences of its queries. Give them as they were given then: confidence=."
-        )
+        raise InputError("This record has confidences of its queries. Pass the same confidences again: confidence=.")
     if found.origin.call == "evaluate_answers":
         return {"measures": result.measures, "empty": found.setting.empty, "distance": found.setting.distance}
     if found.origin.call != "evaluate":
@@ -124,7 +123,7 @@ def options_of(result: Result, more: dict[str, Any]) -> dict[str, Any]:
     options["precision"] = found.setting.precision
     named = found.setting.distance
     if named.startswith(FUNCTION) and not callable(more.get("distance")):
-        raise InputError(f"This record is of the {named}, which it can only name. Pass it as distance=.")
+        raise InputError(f"This record uses the {named}, of which it stores only the name. Pass it as distance=.")
     if not named.startswith(FUNCTION):
         if "distance" in more:
             raise InputError(f"The distance of this record is {named}. Leave distance out.")

@@ -1,7 +1,7 @@
-"""The ambiguous ties that make the widest intervals of AP, in the order of their widths as real numbers.
+"""The ambiguous ties that cause the widest intervals of AP, sorted by their exact widths.
 
-Widths in float64 are rounded, so that ties of equal width seem to differ, and some that differ seem equal. Where two
-are that near, their fractions decide.
+Widths in float64 are rounded, so that equal widths may seem to differ, and different widths may seem equal. If two
+widths are that near, they are compared as fractions.
 """
 
 import heapq
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 WIDEST = 20
-"""Ambiguous ties that are kept one by one."""
+"""The number of ambiguous ties that are kept."""
 
 NEAR = 2.0**-20
-"""Widths whose relative difference is larger are in the order of their floats.
+"""Widths whose relative difference is larger than this are compared as floats.
 
 A width is a difference of harmonic sums in pairs of floats (106 bits). At rank k these cancel to about 1/k² of their
 terms, and are multiplied by up to k: of 100 million items 20 bits remain.
 """
 
 Fraction = tuple[int, int]
-"""Numerator and denominator, not reduced: that would cost more than all else."""
+"""Numerator and denominator, not reduced, because reducing them would take most of the time."""
 
 
 class Kind(NamedTuple):
-    """All that the width of a tie depends on: the letters of `Ties`, and the relevant items of the query."""
+    """Everything that the width of a tie depends on: the letters of `Ties`, and the relevant items of the query."""
 
     k: int
     n: int
@@ -43,7 +43,7 @@ class Kind(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A tie that may be among the widest; its width is rounded."""
+    """A tie that may be one of the widest; its width is rounded."""
 
     kind: Kind
     query: int
@@ -51,9 +51,9 @@ class Candidate(NamedTuple):
 
 
 class WidestTies:
-    """Takes ties part by part, and keeps the widest ones.
+    """Collects ties part by part, and keeps the widest ones.
 
-    Of equally wide ones it keeps those that stand first (by k, n, l, m), and then those of the first queries.
+    Of equally wide ties it keeps the first ones by k, n, l, m, and then those of the first queries.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class WidestTies:
 
     def add(self, query: IntArray, found: "FoundTies", ap: FloatArray) -> None:
         """Add ties of these queries, whose rounded widths are `ap`."""
-        # Those that share the smallest width that may be kept compete, too.
+        # Ties whose rounded width is near the smallest width that is kept may belong to the widest, too.
         limit = np.partition(ap, -WIDEST)[-WIDEST] * (1 - NEAR) if len(ap) > WIDEST else 0.0
         chosen = np.flatnonzero((ap > 0) & (ap >= limit))
         letters = (found.k, found.n, found.l, found.m, found.n_relevant[found.place])
@@ -72,16 +72,16 @@ class WidestTies:
         self.keep_the_widest()
 
     def keep_the_widest(self) -> None:
-        """Drop what is not among the widest."""
+        """Drop all but the widest ties."""
         place = self.places()
         self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (place[entry.kind], *entry))
 
     def places(self) -> dict[Kind, int]:
-        """Numbers for all kinds, smaller for wider ones, equal for equally wide ones."""
+        """Return a number for each kind, smaller for wider ones, equal for equally wide ones."""
         widths = {entry.kind: entry.ap_width for entry in self.kept}
 
         def compared(one: Kind, other: Kind) -> int:
-            """Whether one is narrower (1), wider (-1) or as wide (0)."""
+            """Return 1 if one is narrower, -1 if it is wider, 0 if it is as wide."""
             if not near(widths[one], widths[other]):
                 return 1 if widths[one] < widths[other] else -1
             (a, b), (c, d) = self.fraction(one), self.fraction(other)
@@ -94,13 +94,13 @@ class WidestTies:
         return place
 
     def fraction(self, kind: Kind) -> Fraction:
-        """The width of a kind, found once."""
+        """Return the width of a kind, which is computed only once."""
         if kind not in self.fractions:
             self.fractions[kind] = width_of(kind)
         return self.fractions[kind]
 
     def ties(self) -> tuple[WideTie, ...]:
-        """The widest ties, the widest first; widths that are near each other are the nearest floats."""
+        """Return the widest ties, widest first; widths that are near each other are rounded from their fractions."""
         widths = {entry.kind: entry.ap_width for entry in self.kept}
         for one, other in pairwise(list(widths)):
             if near(widths[one], widths[other]):
@@ -111,12 +111,12 @@ class WidestTies:
 
 
 def near(one: float, other: float) -> bool:
-    """Whether rounding might have put these widths into the wrong order."""
+    """Whether rounding might have changed the order of these widths."""
     return abs(one - other) <= NEAR * max(one, other)
 
 
 def width_of(kind: Kind) -> Fraction:
-    """The width of AP's interval that a tie makes.
+    """Return the width of AP's interval that a tie causes.
 
     >>> width_of(Kind(0, 0, 2, 1, 1))
     (1, 2)
@@ -128,7 +128,7 @@ def width_of(kind: Kind) -> Fraction:
 
 
 def reciprocals(start: int, stop: int) -> Fraction:
-    """1 / (start + 1) + … + 1 / stop, by halves.
+    """Return 1 / (start + 1) + … + 1 / stop, by halving the range.
 
     >>> reciprocals(1, 3)
     (5, 6)

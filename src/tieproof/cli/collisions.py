@@ -18,8 +18,8 @@ from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER
 HELP = (
     "Find the ties in all rankings: neighbours at exactly the same distance, or closer than --epsilon.\n\n"
     "Without --gallery every item queries all the others. With labels the report also tells which ties are "
-    "ambiguous, and how much of the interval of AP they cause. Labels are optional; the files "
-    "are those of tieproof evaluate."
+    "ambiguous, and how much of the interval of AP they cause. Labels are optional; the "
+    "files are those of tieproof evaluate."
 )
 
 EXAMPLES = (

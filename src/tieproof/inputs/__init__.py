@@ -1,1 +1,1 @@
-"""What people hand in: arrays, labels and relevance, runs, options; files are read by `readers`."""
+"""Checks and conversions of all inputs: arrays, labels and relevance, runs, options; `readers` reads files."""

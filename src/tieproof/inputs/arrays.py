@@ -1,4 +1,4 @@
-"""What people hand in, as NumPy arrays: embeddings and other numbers; checked and never copied needlessly."""
+"""Converts embeddings and other numbers to NumPy arrays; they are checked, and copied only if necessary."""
 
 import sys
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ BLOCK_BYTES = 4 * 2**20
 """Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
 
 SCALARS = (int, float, complex, str, bytes, np.generic)
-"""What a list holds where it has no further levels."""
+"""The types of the elements of a list that is not nested further."""
 
 
 def as_array(values: Any, name: str) -> Array:
-    """`values` as a NumPy array, from NumPy, torch, DLPack, `__array__` or nested lists."""
+    """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array."""
     if is_masked(values):
         raise InputError(f"The {name} have masked entries. Leave these items out, or fill them with .filled(...).")
     if isinstance(values, np.ndarray):
@@ -31,8 +31,8 @@ def as_array(values: Any, name: str) -> Array:
         return from_tensor(values, name)
     if is_source(values):
         raise InputError(
-            f"The {name} are in shards ({values!r}), which evaluate reads block by block, and this takes in memory. "
-            "If they fit there, pass what their .read(0, n) returns."
+            f"The {name} are shards ({values!r}), which only evaluate reads block by block; this function needs them "
+            "in memory. If they fit, pass shards.read(0, n)."
         )
     if hasattr(values, "toarray"):
         raise InputError(f"The {name} are a sparse matrix ({type(values).__name__}). Convert it with .toarray().")
@@ -45,22 +45,22 @@ def as_array(values: Any, name: str) -> Array:
         array = np.asarray(given)
     except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
         raise InputError(
-            f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor or rows "
-            "of equal length."
+            f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor, or rows of "
+            "equal length."
         ) from None
     check_integers(given, array, name)
     return array
 
 
 def is_masked(values: Any) -> bool:
-    """Whether an array has entries that are masked; `numpy.ma` is loaded where there is such an array, and slowly."""
+    """Whether an array has masked entries; `numpy.ma`, which is slow to import, is only used if already loaded."""
     return bool(
         "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any()
     )
 
 
 def check_data_set(data: Any) -> None:
-    """Refuse an open data set of h5py that is not whole in its file, as the reader of such files does."""
+    """Refuse an open data set of h5py that is not stored completely in its file, as the reader of .h5 files does."""
     from pathlib import Path
 
     from tieproof.inputs.readers.hdf5_storage import check_stored
@@ -70,14 +70,14 @@ def check_data_set(data: Any) -> None:
 
 
 def with_arrays(values: Any, name: str) -> Any:
-    """Lists whose tensors, on whatever level, are arrays; anything else as it is."""
+    """Convert the tensors in nested lists to arrays; return anything else as it is."""
     if not isinstance(values, list | tuple) or all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
         return values
     return [as_array(each, name) if is_tensor(each) else with_arrays(each, name) for each in values]
 
 
 def as_numbers(values: Any, name: str) -> Array:
-    """`values` as an array of real numbers of at most 64 bits, in the machine's byte order."""
+    """Convert `values` to an array of real numbers of at most 64 bits, in the machine's byte order."""
     array = as_array(values, name)
     if is_bfloat16(array):
         array = array.astype(np.float32)
@@ -93,7 +93,7 @@ def as_numbers(values: Any, name: str) -> Array:
         raise InputError(f"The {name} must be real numbers, not {found}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
-            f"The {name} are {array.dtype.name}; numbers of at most 64 bits are ranked exactly. "
+            f"The {name} are {array.dtype.name}, but only numbers of at most 64 bits are ranked exactly. "
             "Convert them with .astype('float64')."
         )
     if not array.dtype.isnative:
@@ -102,12 +102,12 @@ def as_numbers(values: Any, name: str) -> Array:
 
 
 def is_bfloat16(array: Array) -> bool:
-    """Whether the numbers are of that type, which is none of NumPy's own."""
+    """Whether the numbers are bfloat16, which is not a type of NumPy itself."""
     return array.dtype.kind == "V" and array.dtype.name == "bfloat16"
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
-    """What messages call a type; NumPy's own names of strings count their bits.
+    """Return the name of a type for messages; NumPy's names of strings contain their size in bits.
 
     >>> type_name(np.dtype("U21")), type_name(np.dtype("int8"))
     ('strings', 'int8')
@@ -116,7 +116,7 @@ def type_name(dtype: np.dtype[Any]) -> str:
 
 
 def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
-    """`values` as an array of shape (n, d) with at least one row and one column.
+    """Convert `values` to an array of shape (n, d) with at least one row and one column.
 
     >>> as_embeddings([[0.5, 1.0], [2.0, 0.0]]).shape
     (2, 2)
@@ -124,29 +124,29 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     array = as_numbers(values, name)
     if array.ndim != 2:
         raise InputError(
-            f"The {name} must have the shape (items, dimensions), and arrived with {array.ndim} "
+            f"The {name} must have the shape (items, dimensions), but have {array.ndim} "
             f"dimension{'s' if array.ndim != 1 else ''}, shape {array.shape}. "
             "Reshape them to one row per item, for example with .reshape(len(x), -1)."
         )
     if 0 in array.shape:
-        raise InputError(f"The {name} are empty: shape {array.shape}. At least one row and one column are needed.")
+        raise InputError(f"The {name} are empty: shape {array.shape}. Pass at least one row and one column.")
     return array
 
 
 def rows_of_block(array: Embeddings) -> int:
-    """How many rows make a block in float64."""
+    """Return the number of rows of a block in float64."""
     return max(1, BLOCK_BYTES // (8 * max(1, int(array.shape[1]))))
 
 
 def blocks(array: Embeddings) -> Iterator[tuple[int, FloatArray]]:
-    """The rows of `array` in float64, block after block, each with the index of its first row."""
+    """Yield the rows of `array` in float64, block after block, each with the index of its first row."""
     size = rows_of_block(array)
     for start in range(0, len(array), size):
         yield start, np.ascontiguousarray(array[start : start + size], dtype=np.float64)
 
 
 def as_finite_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
-    """Embeddings without NaN and infinity, refused by the first row that holds one."""
+    """Convert `values` to embeddings, and refuse NaN and infinity; the message names the first such row."""
     array = as_embeddings(values, name)
     for start, block in blocks(array):
         finite = np.isfinite(block).all(axis=1)
@@ -157,16 +157,16 @@ def as_finite_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
 
 
 def not_finite(name: str, row: int, values: FloatArray) -> InputError:
-    """What to say of the first row that holds NaN or infinity, of the embeddings, the queries or the gallery."""
+    """Return the error for the first row of the embeddings, queries or gallery that contains NaN or infinity."""
     return InputError(
-        f"The {name} must be finite numbers, and row {row} holds {values[~np.isfinite(values)][0]}. "
-        "Find out why the model gave it, and leave the row out or repair it.",
+        f"The {name} must be finite numbers, but row {row} contains {values[~np.isfinite(values)][0]}. "
+        "Find out why the model returned it, and leave the row out or repair it.",
         "gallery" if name == "gallery" else "embeddings",
     )
 
 
 def check_count(arrived: int, name: str, count: int, items: str) -> None:
-    """Refuse where there is not one of `name` for each of the `items`."""
+    """Refuse unless there is exactly one of `name` for each of the `items`."""
     if arrived != count:
         raise CountError(
             f"There are {arrived} {name} for {count} {items}. Pass exactly one for each, in the same order."
@@ -174,11 +174,11 @@ def check_count(arrived: int, name: str, count: int, items: str) -> None:
 
 
 def check_finite(array: Array, name: str) -> None:
-    """Refuse NaN and infinity by the first place that holds one."""
+    """Refuse NaN and infinity; the message names the first position."""
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         place = tuple(wrong[0].tolist())
         raise InputError(
-            f"The {name} must be finite numbers, and hold {array[place]} at {list(place)}. Find out where it comes "
-            "from, and leave the item out or repair it."
+            f"The {name} must be finite numbers, but contain {array[place]} at {list(place)}. Find out where it "
+            "comes from, and leave the item out or repair it."
         )

@@ -1,4 +1,4 @@
-"""Categories of queries: what they are, and which queries each one holds."""
+"""Categories of queries: their names, and the queries of each category."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,17 +14,17 @@ from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")
-"""The mean over all queries alike; the mean over the categories of the means over their queries."""
+"""micro: the mean over all queries; macro: the mean over the categories of the means over their queries."""
 
 MOST_NAMED = 10
-"""Categories that a message lists."""
+"""The number of categories that a message lists."""
 
 
 @dataclass(frozen=True)
 class Categories:
     """The categories of a result's queries.
 
-    names : (C,) sorted
+    names : (C,) the names, sorted
     of_query : (Q,) for each evaluated query the position of its category in `names`
     of_empty : the same for each query with nothing relevant
     counted : (C,) whether a category has a query that the means include
@@ -37,7 +37,7 @@ class Categories:
 
     @classmethod
     def of(cls, of_query: Array, of_empty: Array, counted: BoolArray) -> "Categories":
-        """From the category of each query; `counted` (Q,) says which queries the means include.
+        """Make the categories from that of each query; `counted` (Q,) tells which queries the means include.
 
         >>> Categories.of(np.array(["dog", "cat", "dog"]), np.array(["owl"]), np.array([True, True, False])).members
         {'cat': array([1]), 'dog': array([0, 2])}
@@ -56,13 +56,13 @@ class Categories:
 
     @property
     def left_out(self) -> tuple[Any, ...]:
-        """The categories that no mean includes, since nothing is relevant to their queries."""
+        """The categories that no mean includes because their queries have nothing relevant."""
         return tuple(self.names[~self.counted].tolist())
 
     def find(self, name: Any) -> tuple[IntArray, IntArray]:
-        """The positions of a category's evaluated queries, and of those with nothing relevant.
+        """Return the positions of a category's evaluated queries, and of its queries with nothing relevant.
 
-        Raises InputError with the categories there are.
+        Raises InputError for an unknown category; the message lists the known ones.
         """
         if name in self.members:
             return self.members[name], np.flatnonzero(self.names[self.of_empty] == name)
@@ -81,9 +81,9 @@ def check_average(average: str) -> None:
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:
-    """The category of each of `count` queries: integers or strings, shape (count,); None where there are none.
+    """Return the category of each of `count` queries, integers or strings of shape (count,); None without categories.
 
-    labels : what takes the place of categories where the mean over them is asked for
+    labels : used as categories if `average` is "macro" and `values` is None
     """
     check_average(average)
     if values is not None:
@@ -98,14 +98,14 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
         own = as_labels(labels, count, "labels", "queries")
     if own.ndim == 2:
         raise InputError(
-            "average='macro' is the mean over categories, and labels in columns put a query into several. Pass "
+            "average='macro' is the mean over categories, but labels in columns can put a query into several. Pass "
             "categories, one for each query."
         )
     return with_names(own, "labels")
 
 
 def with_names(values: Array, name: str) -> Array:
-    """The categories, refused if they are strings that cannot be shown."""
+    """Return the categories; strings that cannot be printed are refused."""
     if values.dtype.kind == "U":
         check_code_points(values, f"The {name}")
     return values

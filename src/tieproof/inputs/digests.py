@@ -1,9 +1,9 @@
-"""Digests that say whether two data sets are the same, whatever their order.
+"""Digests that tell whether two data sets are the same up to their order.
 
-A row of numbers has two words, by its numbers as float64 has them, whatever type they came in; zeros of either sign
-are the same number. What belongs to a query (relevant items, excluded ones, the scores of a run) is added up, which
-knows no order. All keys are known to everybody: digests find differences, and stop nobody who makes two data sets
-with the same digest on purpose.
+The digest of a row of numbers is two words, computed from the values in float64, whatever their type; both zeros are
+the same number. The digests of what belongs to a query (relevant items, excluded items, the scores of a run) are
+added up, so that their order does not matter. All keys are public: digests detect differences, but they do not
+protect against someone who constructs two data sets with the same digest on purpose.
 """
 
 from functools import lru_cache
@@ -21,38 +21,38 @@ from tieproof.ties import Array, FloatArray, IntArray
 Words = npt.NDArray[np.uint64]
 
 SALT = np.uint64(0x452821E638D01377)
-"""More digits of pi: so that 5, which is a label, and "5", which is one, and 5 as bytes have other words."""
+"""More digits of pi, so that the labels 5, "5" and b"5" have different words."""
 
 MOST_KEPT = 2**16
-"""Digests that a result keeps: a megabyte."""
+"""The most digests that a result keeps, which take a megabyte."""
 
 DIGESTED = ("float64", "float32", "int64", "uint64", "int32", "int8")
-"""Types that the kernel reads."""
+"""The types of numbers that the kernel reads."""
 
 
 @native
 def fill_keys(keys: Words) -> None:
-    """The numbers that rows are digested with, always the same."""
+    """Write the keys that rows are digested with, which are always the same."""
 
 
 @native
 def digest_rows(rows: Array, keys: Words, labels: Words, digests: Words) -> None:
-    """Two words for each row of numbers, with the word that belongs to it; keys are even and more than a row's."""
+    """Write two words for each row of numbers and its label; there is an even number of keys, more than numbers."""
 
 
 @native
 def digest_strings(letters: npt.NDArray[np.uint32], words: Words) -> None:
-    """A word for each string; zeros at the end of a row are none of its letters."""
+    """Write a word for each string; zeros at the end of a row are padding."""
 
 
 @native
 def digest_ids(documents: Documents, words: Words) -> None:
-    """A word for the id of each document, whatever its query."""
+    """Write a word for the id of each document, independent of its query."""
 
 
 @native
 def digest_scores(query: IntArray, length: IntArray, score: FloatArray, sums: Words) -> None:
-    """Add the scores of each stretch (s,), in any order within it, to sums[query] (…, 2)."""
+    """Add the scores of each of s consecutive lists, in any order within a list, to sums[query] (…, 2)."""
 
 
 @native
@@ -65,7 +65,7 @@ def digest_ties(
     m: IntArray,
     sums: Words,
 ) -> None:
-    """Add ties, in the letters of `Ties`, in any order to sums[place[query]] (…, 2)."""
+    """Add ties, given in any order by the letters of `Ties`, to sums[place[query]] (…, 2)."""
 
 
 @native
@@ -75,14 +75,14 @@ def add_digests(place: IntArray, words: Words, sums: Words) -> None:
 
 @lru_cache(maxsize=16)
 def keys_of(width: int) -> Words:
-    """Keys for rows of so many numbers."""
+    """Return keys for rows of so many numbers."""
     keys = np.empty(width + 2 - width % 2, dtype=np.uint64)
     fill_keys(keys)
     return keys
 
 
 def words_of(labels: Array) -> Words:
-    """A word for each label (n,), or for each row of columns (n, c)."""
+    """Return a word for each label (n,), or for each row of columns (n, c)."""
     if labels.ndim == 2:
         return np.ascontiguousarray(rows_digests(labels, np.zeros(len(labels), dtype=np.uint64))[:, 0])
     if labels.dtype.kind not in "US":
@@ -94,7 +94,7 @@ def words_of(labels: Array) -> Words:
 
 
 def letters_of(strings: Array) -> npt.NDArray[np.uint32]:
-    """The letters of strings, or of bytes, a row for each."""
+    """Return the letters of strings, or of bytes, as one row each."""
     own = np.ascontiguousarray(strings.astype(strings.dtype.newbyteorder("="), copy=False))
     size = 4 if own.dtype.kind == "U" else 1
     width = own.dtype.itemsize // size
@@ -104,7 +104,7 @@ def letters_of(strings: Array) -> npt.NDArray[np.uint32]:
 
 
 def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
-    """The digests (n, 2) of rows (n, d) with the words that belong to them (n,)."""
+    """Return the digests (n, 2) of rows (n, d) and their labels' words (n,)."""
     count, width = rows.shape
     keys, digests = keys_of(width), np.empty((count, 2), dtype=np.uint64)
     size = max(1, BLOCK_BYTES // (4 * max(1, width)))
@@ -118,7 +118,7 @@ def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
 
 
 def as_digested(rows: Embeddings) -> Embeddings:
-    """Rows in a type that the kernel reads and that holds their numbers, without gaps between these."""
+    """Convert rows exactly to a type that the kernel reads, with the numbers of a row adjacent in memory."""
     kind, size = rows.dtype.kind, rows.dtype.itemsize
     if rows.dtype.name not in DIGESTED:
         rows = rows.astype(np.float32 if kind == "f" else np.int32 if size < 4 else np.int64)
@@ -127,7 +127,7 @@ def as_digested(rows: Embeddings) -> Embeddings:
 
 
 def in_any_order(digests: Words) -> bytes:
-    """Digests (n, 2) as bytes, the same for any order of them."""
+    """Return digests (n, 2) as bytes that do not depend on their order."""
     ordered = digests[np.argsort(digests[:, 0])]
     first, second = ordered[:, 0], ordered[:, 1]
     if ((first[1:] == first[:-1]) & (second[1:] != second[:-1])).any():
@@ -136,7 +136,7 @@ def in_any_order(digests: Words) -> bytes:
 
 
 class Digests(NamedTuple):
-    """Those of each side of a data set, (n, 2) each, its kind, and what else there is to say.
+    """The digests (n, 2) of each side of a data set, with its kind and further facts.
 
     >>> one = np.array([[1, 2], [3, 4]], dtype=np.uint64)
     >>> prints = [Digests("toy", (rows,)).fingerprint() for rows in (one, one[::-1], one[:1])]
@@ -149,8 +149,8 @@ class Digests(NamedTuple):
     facts: tuple[Any, ...] = ()
 
     def fingerprint(self) -> str:
-        """SHA-256, in 64 digits, of all that, whatever the order within a side."""
-        import hashlib  # which takes a tenth of the time of a first evaluation, and nobody may ask for this
+        """Return the SHA-256 of all this, in 64 digits, independent of the order within a side."""
+        import hashlib  # imported here, since the import takes a tenth of a first evaluation and is rarely needed
 
         said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
         found = hashlib.sha256(said.encode())
@@ -159,5 +159,5 @@ class Digests(NamedTuple):
         return found.hexdigest()
 
     def kept(self) -> "Digests | str":
-        """These, to make the fingerprint when somebody asks for it; many are not kept, but made one at once."""
+        """Return the digests, to compute the fingerprint when needed; if there are many, the fingerprint itself."""
         return self if sum(map(len, self.sides)) <= MOST_KEPT else self.fingerprint()

@@ -1,4 +1,4 @@
-"""Documents of queries, found again by their ids, without numbering or sorting them."""
+"""Documents of queries, looked up by their ids without numbering or sorting them."""
 
 from collections.abc import Sequence, Sized
 from typing import NamedTuple
@@ -13,15 +13,15 @@ Bytes = npt.NDArray[np.uint8]
 
 EMPTY = np.iinfo(np.uint64).max
 AT_A_TIME = 2**20
-"""Documents that are put into a table before an interruption is heard: a tenth of a second."""
+"""The documents that are put into a table between checks for an interruption: a tenth of a second."""
 
 
 class Documents(NamedTuple):
     """A row for each document of a query; made from files, dictionaries and frames, and read by `DocumentTable`.
 
-    text : bytes that hold the ids
-    at, length : (n,) where each document's id is in them
-    query : (n,) the number of its query
+    text : the bytes of all ids
+    at, length : (n,) the start and length of each document's id in `text`
+    query : (n,) the number of the document's query
     """
 
     text: Bytes
@@ -30,17 +30,17 @@ class Documents(NamedTuple):
     query: IntArray
 
     def id(self, row: int) -> bytes:
-        """The id of a row's document."""
+        """Return the id of the document of a row."""
         return self.text[self.at[row] : self.at[row] + self.length[row]].tobytes()
 
 
 def documents_of(ids: Sequence[bytes], query: IntArray) -> Documents:
-    """Documents from their ids."""
+    """Make documents from their ids."""
     return documents_in(b"".join(ids), ids, query)
 
 
 def documents_called(ids: Sequence[str], query: IntArray) -> Documents:
-    """Documents from their ids, in UTF-8."""
+    """Make documents from their ids, encoded in UTF-8."""
     text = "".join(ids)
     if text.isascii():
         return documents_in(text.encode(), ids, query)
@@ -48,18 +48,18 @@ def documents_called(ids: Sequence[str], query: IntArray) -> Documents:
 
 
 def documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Documents:
-    """Documents whose ids, of which the lengths count, follow each other in a text."""
+    """Make documents whose ids follow each other in `text`; only the lengths of `ids` are used."""
     length = np.fromiter(map(len, ids), np.int32, len(ids))
     ends = np.cumsum(length, dtype=np.int64)
     return Documents(np.frombuffer(text, np.uint8), ends - length, length, query)
 
 
 class DocumentTable:
-    """Where to find each of some documents; eight bytes for each of at least twice as many places.
+    """A hash table of documents: eight bytes for each slot, with at least twice as many slots as documents.
 
-    queries : how many there may be, also in what is looked for
-    twice : two rows with one document, the second of them the first that repeats any; None where all are distinct.
-        Then documents behind them are not found.
+    queries : the number of queries, of the table and of the documents that are looked up
+    twice : the rows of the first document that occurs twice; None if all are distinct. Documents after the second of
+        these rows are not in the table.
 
     >>> table = DocumentTable(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])), queries=2)
     >>> table.twice, table.find(documents_of([b"a", b"b", b"c"], np.array([1, 0, 0]))).tolist()
@@ -82,14 +82,14 @@ class DocumentTable:
                 break
 
     def find(self, documents: Documents) -> IntArray:
-        """The row of each document, or -1."""
+        """Return the row of each document, or -1."""
         found = np.empty(len(documents.at), dtype=np.int64)
         find_documents(documents, self.documents, self.places, self.first, found)
         return found
 
 
 def places_of_queries(query: IntArray, queries: int) -> IntArray:
-    """Where the places of each query begin, and the end: for each a power of two above twice its documents.
+    """Return where the slots of each query begin, and the end; each has a power of two, above twice its documents.
 
     >>> places_of_queries(np.array([0, 2, 2, 0, 0]), 3).tolist()
     [0, 8, 9, 17]
@@ -102,11 +102,14 @@ def places_of_queries(query: IntArray, queries: int) -> IntArray:
 def put_documents(
     documents: Documents, start: int, stop: int, table: Output[WordArray], first: IntArray, earlier: Output[IntArray]
 ) -> int:
-    """Put rows start … stop-1 into the table; the first that is there already, which `earlier` then names, or -1."""
+    """Put the rows start … stop-1 into the table; return the first row whose document is there already, or -1.
+
+    The row of the same document in the table is written to `earlier`.
+    """
 
 
 @native
 def find_documents(
     documents: Documents, known: Documents, table: WordArray, first: IntArray, found: Output[IntArray]
 ) -> None:
-    """Find the row of each document among the known ones of a table, or -1."""
+    """Find the row of each document among the known documents of a table, or -1."""

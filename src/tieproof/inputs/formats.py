@@ -7,10 +7,10 @@ from tieproof.errors import InputError
 
 
 class Format(NamedTuple):
-    """A binary format (IEEE 754-2019, section 3.3), and infinity as the power of two where it begins.
+    """A binary format (IEEE 754-2019, section 3.3), with a power of two in place of infinity.
 
-    A number that rounds to 2^(largest_exponent + 1) is infinite. All those are equal and beyond the finite ones, so
-    that power can stand for them, and a ranking needs no infinity.
+    A number that rounds to 2^(largest_exponent + 1) or more is infinite. All these numbers are equal and larger than
+    the finite ones, so this power can represent infinity, and a ranking needs no infinity.
     """
 
     precision: int  # bits of a significand, the first one included
@@ -19,7 +19,7 @@ class Format(NamedTuple):
 
     @property
     def infinity(self) -> float:
-        """What stands for infinity."""
+        """The number that represents infinity."""
         return 2.0 ** (self.largest_exponent + 1)
 
     @property
@@ -28,7 +28,7 @@ class Format(NamedTuple):
         return 2.0 ** (self.smallest_exponent - self.precision + 1)
 
     def rounded(self, number: int | Fraction) -> float:
-        """The number of the format that is nearest to a rational number, ties to even.
+        """Return the number of the format that is nearest to a rational number, ties to even.
 
         >>> FORMATS["float16"].rounded(Fraction(1, 3)), FORMATS["bfloat16"].rounded(257)
         (0.333251953125, 256.0)
@@ -38,7 +38,7 @@ class Format(NamedTuple):
         if abs(number) < Fraction(2) ** exponent:
             exponent -= 1
         unit = Fraction(2) ** (max(exponent, self.smallest_exponent) - self.precision + 1)
-        nearest = round(number / unit) * unit  # of two that are as near, `round` takes the even one
+        nearest = round(number / unit) * unit  # `round` takes the even one of two nearest numbers
         return float(max(-Fraction(self.infinity), min(Fraction(self.infinity), nearest)))
 
 
@@ -50,7 +50,7 @@ FORMATS = {
 
 
 def find_format(name: Any) -> Format:
-    """The format of that name."""
+    """Return the format of that name."""
     if not isinstance(name, str) or name not in FORMATS:
         raise InputError(
             f"Unknown precision {name!r}. Known: {', '.join(FORMATS)}; or None, which compares distances exactly."

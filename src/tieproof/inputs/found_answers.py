@@ -1,4 +1,4 @@
-"""What usearch or qdrant answered, as matrices of ids and distances, filled up where less was found."""
+"""Converts answers of usearch or qdrant to matrices of ids and distances, filled up where fewer items were found."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tieproof.ties import Array, IntArray
 
 
 def as_matrices(found: Any, distances: Any) -> tuple[Any, Any]:
-    """Ids and distances of all queries; what is no answer of these libraries is returned as it is.
+    """Return ids and distances of all queries; anything but answers of these libraries is returned as it is.
 
     >>> from types import SimpleNamespace as Point
     >>> as_matrices([[Point(id=4, score=0.5)], [Point(id=7, score=0.5), Point(id=2, score=0.25)]], None)[0].tolist()
@@ -31,7 +31,7 @@ def as_matrices(found: Any, distances: Any) -> tuple[Any, Any]:
 
 
 def filled(rows: list[Array], lengths: IntArray, least: Any, nothing: float) -> Array:
-    """The first entries of each list, in a type that holds them all and what stands behind them."""
+    """Return the first entries of each list as a matrix filled up with `nothing`, in a type that holds all values."""
     some = [row[:length] for row, length in zip(rows, lengths, strict=True) if length]
     kind = np.result_type(least, *some) if some else least
     matrix = np.full((len(rows), max(1, *map(len, rows))), nothing, dtype=kind)

@@ -1,6 +1,6 @@
-"""Numbers that name something (labels, groups, categories, indices), and which floats may stand for them.
+"""Numbers that identify something (labels, groups, categories, indices), and which floats are accepted for them.
 
-Other programs save integers as floats. These are taken where no integer can have been rounded on the way.
+Other programs save integers as floats. Such floats are accepted if no integer can have been rounded.
 """
 
 import re
@@ -12,11 +12,11 @@ from tieproof.errors import InputError
 from tieproof.ties import Array, BoolArray, IntArray
 
 MOST_DIGITS = 53
-"""Binary digits of a float64, which longer floats become."""
+"""The binary digits of a float64, to which longer floats are converted."""
 
 
 def stored_type(values: Any, array: Array) -> str:
-    """The name of the type in which numbers arrived; that of `array`, which was made of them, may hold more.
+    """Return the name of the original type of numbers; the type of `array`, made from them, may be larger.
 
     >>> stored_type([0.5], np.array([0.5]))
     'float64'
@@ -26,20 +26,20 @@ def stored_type(values: Any, array: Array) -> str:
 
 
 def exact_below(stored: str) -> int:
-    """The number below which floats of a type hold every integer; it itself may be its neighbour, rounded.
+    """Return the number below which floats of a type represent every integer; this number may be a rounded one.
 
     >>> exact_below("float16"), exact_below("bfloat16"), exact_below("float8_e4m3fn")
     (2048, 256, 16)
     """
     if stored == "bfloat16":
         return 256
-    named = re.search(r"_e\d+m(\d+)", stored)  # floats of 8 bits say how many digits follow the first one
+    named = re.search(r"_e\d+m(\d+)", stored)  # the names of 8-bit floats give the digits after the first one
     digits = int(named[1]) if named else int(np.finfo(np.dtype(stored)).nmant)
     return 1 << min(digits + 1, MOST_DIGITS)
 
 
 def not_whole(array: Array, limit: int | Array) -> BoolArray:
-    """Which floats are no whole numbers, or so large that they may have been rounded: not below `limit` in size.
+    """Return which floats are not whole, or may have been rounded because their size is at least `limit`.
 
     >>> not_whole(np.array([2047.0, 0.5, 2048.0], np.float16), exact_below("float16")).tolist()
     [False, True, True]
@@ -49,18 +49,18 @@ def not_whole(array: Array, limit: int | Array) -> BoolArray:
 
 
 def as_int64(integers: Array, name: str) -> IntArray:
-    """Integers of any type as int64; those that it does not hold would become negative, and are refused."""
+    """Convert integers of any type to int64, and refuse those of 2^63 or more."""
     if integers.dtype.kind == "u" and integers.max(initial=0) >= 2**63:
         raise InputError(
-            f"The {name} hold {integers.max()}, and must be below 2^63: they are positions in the data set."
+            f"The {name} contain {integers.max()}, but must be below 2^63. Pass positions in the data set."
         )
     return integers.astype(np.int64)
 
 
 def as_item_numbers(ids: Array, name: str) -> IntArray:
-    """Integers that indexes return, as int64: -1 where nothing was found, for which unsigned ones have their largest.
+    """Convert integers that an index returned to int64, with -1 for the largest unsigned number: nothing found.
 
-    8 and 16 bits are too few for that: their largest number is an item.
+    The largest number of 8 and 16 bits is treated as an item.
 
     >>> as_item_numbers(np.array([7, 2**32 - 1], dtype=np.uint32), "ids").tolist()
     [7, -1]
@@ -74,7 +74,7 @@ def as_item_numbers(ids: Array, name: str) -> IntArray:
 
 
 def is_column_of_classes(labels: Array) -> bool:
-    """Whether labels have the shape (n, 1) and are all 0 or 1: columns of a single class.
+    """Whether labels have the shape (n, 1) and are all 0 or 1: one column of a single class.
 
     >>> is_column_of_classes(np.array([[0], [1]])), is_column_of_classes(np.array([[0], [2]]))
     (True, False)

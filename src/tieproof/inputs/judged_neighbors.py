@@ -1,4 +1,4 @@
-"""Who is relevant and who is excluded among listed items, and how many items of each kind there are in all."""
+"""Judges listed items: which are relevant or excluded, and how many such items the gallery has in all."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,15 +9,16 @@ from tieproof.inputs.relevance import Labels, Relevance, sorted_contains
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 ENTRIES_AT_A_TIME = 2**22
-"""Listed items, and relevant ones, that are looked at together."""
+"""The number of listed and relevant items that are judged at a time."""
 
 
 class JudgedItems(NamedTuple):
-    """Some queries, whose listed items are judged.
+    """The judgments of the listed items of some queries.
 
-    grade : of each listed item; 0 is not relevant, -1 is excluded
-    n_relevant, n_excluded : (q,) all items of the gallery that are
-    missing_grades : of the relevant items that are not listed, query after query, falling; None: all grades are 1
+    grade : the grade of each listed item; 0 is not relevant, -1 is excluded
+    n_relevant, n_excluded : (q,) the numbers of relevant and excluded items in the gallery
+    missing_grades : the grades of relevant items that are not listed, query after query, descending within a query;
+        None: all grades are 1
     """
 
     grade: FloatArray
@@ -27,7 +28,7 @@ class JudgedItems(NamedTuple):
 
 
 def spans_of_queries(relevance: Relevance, lengths: IntArray) -> Iterator[slice]:
-    """Consecutive queries that can be looked at together."""
+    """Yield spans of consecutive queries that are judged together."""
     size = lengths if counts_alone(relevance) else lengths + relevance.at_most()
     ends = np.cumsum(size + 1)
     start = 0
@@ -39,12 +40,12 @@ def spans_of_queries(relevance: Relevance, lengths: IntArray) -> Iterator[slice]
 
 
 def counts_alone(relevance: Relevance) -> bool:
-    """Whether labels say all, so that no list of the relevant items is needed."""
+    """Whether labels alone define the relevance, so that no list of relevant items is needed."""
     return isinstance(relevance, Labels) and relevance.plain
 
 
 def judged(relevance: Relevance, queries: IntArray, position: IntArray, item: IntArray) -> JudgedItems:
-    """Judge items that are listed, one each, for the queries at these positions, ascending."""
+    """Judge each listed item for the query at its position; positions are ascending."""
     if isinstance(relevance, Labels) and relevance.plain:
         same = relevance.query_class[queries][position] == relevance.item_class[item]
         itself = relevance.leave_one_out & (item == queries[position])
@@ -65,7 +66,7 @@ def judged(relevance: Relevance, queries: IntArray, position: IntArray, item: In
 
 
 def missing_of(relevant: IntArray, grades: FloatArray, listed: IntArray, count: int) -> FloatArray:
-    """The grades of the relevant pairs that are not listed, falling within each query."""
+    """Return the grades of the relevant pairs that are not listed, descending within each query."""
     absent: BoolArray = ~sorted_contains(listed, relevant)
     order = np.lexsort((-grades[absent], relevant[absent] // count))
     found: FloatArray = grades[absent][order]

@@ -1,6 +1,6 @@
-"""Judgments, and the run of a system with the scores of what is judged; checked.
+"""Reads and checks judgments and the run of a system, and looks up the scores of judged documents.
 
-A document is found again by its id: in a table of all documents, or in the dictionary that it was handed in with.
+A document is looked up by its id: in a table of all documents, or in the dictionary of the run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
 class JudgedDocuments(NamedTuple):
-    """The documents that the qrels name, and the grade of each.
+    """The documents of the qrels, and the grade of each.
 
-    ids : those of the documents; None where a file has them as bytes
-    sought : which of them are looked for in the run
+    ids : the ids of the documents; None if they were read from a file, as bytes
+    sought : which documents are looked up in the run
     """
 
     documents: Documents
@@ -29,18 +29,19 @@ class JudgedDocuments(NamedTuple):
     sought: BoolArray
 
     def names(self, rows: Sequence[int]) -> list[str | None]:
-        """The ids of some rows' documents as strings; None where bytes are none."""
+        """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
         if self.ids is not None:
             return [self.ids[row] for row in rows]
         return [as_text(self.documents.id(row)) for row in rows]
 
 
 class RankedDocuments(NamedTuple):
-    """The scores of a run, and which of them are those of documents that are sought.
+    """The scores of a run, and the scores of the judged documents.
 
-    query, length : (s,) of each stretch of documents of one query, none empty; a query may have several
-    score : (n,) stretch after stretch
-    of_judged : the score of each judged document; NaN where the run lacks it, and where it is not sought
+    query, length : (s,) the query and the length of each sequence of documents of one query; none is empty, and a
+        query may have several
+    score : (n,) the scores, sequence after sequence
+    of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
     """
 
     query: IntArray
@@ -50,9 +51,9 @@ class RankedDocuments(NamedTuple):
 
 
 def read_qrels(values: Any, queries: Numbers, others: bool = False) -> JudgedDocuments:
-    """The judgments, checked; ids of queries get their numbers from `queries`.
+    """Read and check the judgments; ids of queries get their numbers from `queries`.
 
-    others : whether documents that were judged not relevant are looked for, as the relevant ones are
+    others : whether documents that were judged not relevant are looked up, too
     """
     source, _ = checked(values, QRELS, queries)
     sought = source.value >= 0 if others else source.value > 0
@@ -60,7 +61,7 @@ def read_qrels(values: Any, queries: Numbers, others: bool = False) -> JudgedDoc
 
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
-    """The run, checked; ids of queries get their numbers from `queries`."""
+    """Read and check the run; ids of queries get their numbers from `queries`."""
     found = from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
     if found is not None:
         return found
@@ -68,7 +69,7 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
 
 
 def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:
-    """A run that was read, with the table of its documents."""
+    """Look up the judged documents in a run, by the table of its documents."""
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
@@ -78,10 +79,10 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
 def from_plain_dictionary(
     values: Mapping[Any, Any], judged: JudgedDocuments, queries: Numbers
 ) -> RankedDocuments | None:
-    """A run whose queries are dictionaries with names of one type and finite floats; None where it is another.
+    """Return a run whose queries are dictionaries from names of one type to finite floats; None for any other run.
 
-    Of its documents only the types are looked at, for a dictionary finds those that are sought: one query after
-    the other, while its names are in a near cache.
+    Only the types of its documents are checked, because the dictionaries themselves look up the judged documents.
+    This is done query by query, while the names of a query are in a fast cache.
     """
     inner = list(values.values())
     kind = next((type(name) for scores in inner if type(scores) is dict for name in scores), None)
@@ -114,14 +115,14 @@ def from_plain_dictionary(
 
 
 def sought_rows(judged: JudgedDocuments, n_queries: int) -> tuple[IntArray, IntArray]:
-    """The rows of the documents that are sought, query after query; where those of each query begin, and the end."""
+    """Return the rows of the documents to look up, query after query, and where those of each query begin and end."""
     rows = np.flatnonzero(judged.sought)
     query = judged.documents.query[rows]
     return rows[np.argsort(query, kind="stable")], pointers(query, n_queries)
 
 
 def as_text(name: bytes) -> str | None:
-    """The string that has this id; None where there is none."""
+    """Return the string that has this id; None if there is none."""
     try:
         return name.decode(errors="surrogatepass")
     except UnicodeDecodeError:
@@ -129,7 +130,7 @@ def as_text(name: bytes) -> str | None:
 
 
 def as_integer(name: str | None) -> int | None:
-    """The integer that has this id; None where there is none.
+    """Return the integer that has this id; None if there is none.
 
     >>> as_integer("7"), as_integer("07")
     (7, None)

@@ -1,4 +1,4 @@
-"""Labels and groups as people pass them: one each or columns, checked against the items and each other."""
+"""Reads labels and groups, one for each item or as columns, and checks them against the items and each other."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from tieproof.inputs.tensors import is_tensor
 from tieproof.ties import Array, IntArray
 
 JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
-"""What to do with labels that came batch by batch."""
+"""The advice for labels that are batches."""
 
 INTEGERS = (bool, int, np.bool_, np.integer)
 
@@ -27,7 +27,7 @@ LABEL_TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
     ((str,), "U"),
     ((bytes,), "S"),
 )
-"""Types of objects that may be labels together, and NumPy's letters for an array of them."""
+"""The types of objects that can be labels together, and the kinds of a NumPy array of them."""
 
 
 def checked_labels(
@@ -37,7 +37,7 @@ def checked_labels(
     n_items: int | None,
     counted: tuple[str, str] = ("embeddings", "gallery"),
 ) -> tuple[Array, Array | None]:
-    """The labels of queries and of items: one each, or columns; `counted` are the arguments that have the items."""
+    """Return the checked labels of queries and items; `counted` names the arguments that contain the items."""
     name = "labels" if n_items is None else "query labels"
     with about("labels", counted[0]):
         own = as_labels(labels, n_queries, name, "embeddings" if n_items is None else "queries")
@@ -52,15 +52,15 @@ def checked_labels(
             others = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
         if own.ndim != others.ndim or own.shape[1:] != others.shape[1:]:
             raise InputError(
-                f"The query labels have the shape {own.shape} and the gallery labels {others.shape}. Both must be "
-                "one label each, or the same number of columns; one column that holds only 0 and 1 is a column.",
+                f"The query labels have the shape {own.shape}, but the gallery labels have {others.shape}. Pass one "
+                "label each, or the same number of columns (a single column of only 0 and 1 counts as columns).",
                 ("labels", "gallery_labels"),
             )
     if own.ndim == 2:
         if own.shape[1] == 1:
             warn(
-                f"The {name} are one column of 0/1: items with 0 belong to no class. If 0 and 1 are two classes, "
-                "give them in one dimension, for example with .ravel()."
+                f"The {name} are one column of 0/1, so that items with 0 belong to no class. If 0 and 1 are two "
+                "classes, pass the labels in one dimension, for example with .ravel()."
             )
     elif others is not None:
         with about(("labels", "gallery_labels")):
@@ -69,7 +69,7 @@ def checked_labels(
 
 
 def checked_groups(of_queries: Any, of_items: Any, n_queries: int, n_items: int | None) -> tuple[Array, Array] | None:
-    """The groups of the queries and of the items; those of both at once where there is no gallery."""
+    """Return the checked groups of the queries and of the items; without a gallery both are the same."""
     if of_queries is None:
         if of_items is not None:
             raise InputError("gallery_groups were passed without groups. Pass both, or neither.", "groups")
@@ -88,48 +88,48 @@ def checked_groups(of_queries: Any, of_items: Any, n_queries: int, n_items: int 
 
 
 def check_types(own: Array, others: Array, name: str, other_name: str) -> None:
-    """Refuse labels that are never equal since their types differ."""
+    """Refuse labels of different types, which are never equal."""
     if own.dtype.kind != others.dtype.kind:
         raise InputError(
-            f"The {name} are {type_name(own.dtype)} and the {other_name} {type_name(others.dtype)}: labels of "
+            f"The {name} are {type_name(own.dtype)}, but the {other_name} are {type_name(others.dtype)}: labels of "
             "different types are never equal. Convert both to integers or both to strings."
         )
 
 
 def as_labels(values: Any, count: int, name: str, items: str, columns: bool = True) -> Array:
-    """Labels of `count` items: integers or strings of shape (count,), or 0/1 of shape (count, classes).
+    """Return labels of `count` items: integers or strings of shape (count,), or 0/1 of shape (count, classes).
 
-    columns: whether columns of 0/1 are meant at all.
+    columns: whether columns of 0/1 are allowed
     """
     array = as_label_rows(values, count, name, items, columns)
     if array.shape[1:] == (1,) and not (columns and is_column_of_classes(array)):
         return array.ravel()
     if array.ndim == 2 and not (array.dtype.kind == "i" and np.isin(array, (0, 1)).all()):
         raise InputError(
-            f"The {name} have the shape {array.shape}: two dimensions mean one 0/1 column per class, and they "
-            "hold other values. Pass one label per item in one dimension."
+            f"The {name} have the shape {array.shape}: two dimensions mean one 0/1 column per class, but they "
+            "contain other values. Pass one label per item in one dimension."
         )
     return array
 
 
 def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool = True) -> Array:
-    """Labels of shape (count,) or (count, columns); whether columns hold 0/1 is not looked at."""
+    """Return labels of shape (count,) or (count, columns), without checking that columns contain only 0 and 1."""
     array = as_label_array(values, name)
     if array.ndim == 2 and array.shape[0] == 1 != count:
         array = array.ravel()
     if array.ndim == 2 and array.size == count != len(array):
-        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, as batches are. {JOIN}")
+        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, probably batches. {JOIN}")
     if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
         shapes = "(items,) or (items, classes)" if columns else "(items,)"
-        raise InputError(f"The {name} must have the shape {shapes}, and arrived with shape {array.shape}.")
+        raise InputError(f"The {name} must have the shape {shapes}, not {array.shape}. Reshape them.")
     check_count(len(array), name, count, items)
     return array
 
 
 def as_label_array(values: Any, name: str) -> Array:
-    """Labels of any shape as int64, uint64 where they need it, str or bytes."""
+    """Return labels of any shape as int64 (uint64 if necessary), str or bytes."""
     if isinstance(values, list | tuple | range):
-        # Not by NumPy's rules, which make strings of integers beside strings, and floats of large integers.
+        # As objects, because NumPy would turn integers among strings into strings, and large integers into floats.
         array = as_array(np.array(with_labels(values, name), dtype=object), name)
     else:
         array = as_array(values, name)
@@ -151,7 +151,7 @@ def as_label_array(values: Any, name: str) -> Array:
 
 
 def with_labels(values: Any, name: str) -> list[Any]:
-    """Labels as a list, in which arrays and tensors are lists of labels, checked in their own type."""
+    """Return labels as a list; arrays and tensors in it become lists, and are checked in their own type."""
     if all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
         return list(values)
 
@@ -165,7 +165,7 @@ def with_labels(values: Any, name: str) -> list[Any]:
 
 
 def limits_of_objects(objects: Array) -> IntArray:
-    """Below which size each of some objects is known not to be rounded, by its own type if it is a float."""
+    """Return for each object the size below which it cannot have been rounded, by its type if it is a float."""
     kinds = {type(each) for each in objects.flat}
     limits = {
         kind: exact_below(np.dtype(kind).name if issubclass(kind, np.floating) else "float64") for kind in kinds
@@ -174,7 +174,7 @@ def limits_of_objects(objects: Array) -> IntArray:
 
 
 def check_whole_labels(array: Array, limit: Any, name: str) -> None:
-    """Refuse floats as labels that are no whole numbers, or so large that they may have been rounded."""
+    """Refuse floats as labels if they are not whole numbers, or so large that they may have been rounded."""
     wrong = not_whole(array, limit)
     if not wrong.any():
         return
@@ -183,17 +183,17 @@ def check_whole_labels(array: Array, limit: Any, name: str) -> None:
     if np.isfinite(value) and value == np.trunc(value):
         below = np.broadcast_to(limit, array.shape)[place]
         raise InputError(
-            f"The {name} are floats that hold every integer only below {below}, and {row} holds {value}, "
-            "which may have been rounded. Give the integers themselves, from before they became floats, or strings."
+            f"The {name} are floats that represent every integer only below {below}, but {row} contains {value}, "
+            "which may have been rounded. Pass the original integers, or strings."
         )
     raise InputError(
-        f"The {name} must be integers or strings, and {row} holds {value}. Give every item a "
-        "whole number or a string; a label of its own where it has no class."
+        f"The {name} must be integers or strings, but {row} contains {value}. Give every item a whole number or a "
+        "string; give an item without a class a label of its own."
     )
 
 
 def from_objects(array: Array, name: str) -> Array:
-    """Objects that are all numbers, all strings or all bytes, as an array of that type."""
+    """Convert objects that are all numbers, all strings or all bytes to an array of that type."""
     values = array.ravel().tolist()
     if not values:
         return np.empty(array.shape, np.int64)
@@ -204,16 +204,18 @@ def from_objects(array: Array, name: str) -> Array:
             found = np.array(values).reshape(array.shape)
             if types is INTEGERS and found.dtype.kind not in letters:
                 raise InputError(
-                    f"The {name} hold integers from {min(values)} to {max(values)}, which no type of at most 64 bits "
-                    "holds together. Number the labels from 0, or pass strings."
+                    f"The {name} contain integers from {min(values)} to {max(values)}, which do not fit into one "
+                    "type of at most 64 bits. Number the labels from 0, or pass strings."
                 )
             if found.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
-                raise InputError(f"The {name} hold one that ends in a NUL character, which NumPy drops. Rename it.")
+                raise InputError(
+                    f"The {name} contain a string that ends in a NUL character, which NumPy drops. Rename it."
+                )
             if found.dtype.kind in letters:
                 return found
     if all(isinstance(value, list) for value in values):
-        raise InputError(f"The {name} are lists of different lengths, as batches are. {JOIN}")
+        raise InputError(f"The {name} are lists of different lengths, probably batches. {JOIN}")
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
-        f"The {name} must be all integers or all strings, and hold {', '.join(kinds)}. Convert them first."
+        f"The {name} must be all integers or all strings, but contain {', '.join(kinds)}. Convert them first."
     )

@@ -1,4 +1,4 @@
-"""Similarities handed in as distances, or distances as similarities: evaluated as they are, with a warning."""
+"""Detects similarities that were passed as distances, or the reverse; they are evaluated as given, with a warning."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,18 +8,18 @@ from tieproof.errors import warn
 from tieproof.ties import Array
 
 MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
-"""What was probably handed in, and where it belongs."""
+"""For each name: what was probably passed instead, and the function that takes it."""
 
 
 FEWEST = 10
-"""Rows that there must be where the diagonal counts: in fewer, a diagonal that is farthest may be chance."""
+"""The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
 
 
 def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array, Array]], name: str) -> None:
-    """Warn where every item of a square matrix is farther from itself than from any other.
+    """Warn if every item of a square matrix is farthest from itself, and relevant items are farther than others.
 
-    That alone may be a diagonal that somebody filled, to take it out of the ranking; so relevant items must be
-    farther than the others on average, too, the diagonal apart.
+    The first condition alone may hold because somebody filled the diagonal to take it out of the ranking. So relevant
+    items outside the diagonal must be farther than the other items on average, too.
 
     blocks : the rows, some at a time, and their relevance
     """
@@ -33,7 +33,7 @@ def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array,
 
 
 def farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
-    """Whether the rows are those of a square matrix whose diagonal is farthest, and each has something nearer."""
+    """Whether the rows form a square matrix in which the diagonal is the farthest item of each row, but not alone."""
     for place, row in enumerate(rows):
         if len(row) != len(rows):
             return False
@@ -46,7 +46,7 @@ def farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
 def farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool:
     """Whether relevant items are farther than others on average, without the diagonal.
 
-    It is excluded, or relevant as a whole: else it says nothing of what is meant.
+    The answer is no unless the diagonal is excluded as a whole or relevant as a whole.
     """
     start = 0
     sums, counts = np.zeros(2), np.zeros(2)
@@ -60,7 +60,7 @@ def farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool
             return False
         values = block.astype(np.float64)
         others = start + index[:, None] != np.arange(block.shape[1])
-        with np.errstate(all="ignore"):  # what is not finite is refused later
+        with np.errstate(all="ignore"):  # numbers that are not finite are refused later
             for kind, chosen in enumerate((others & (relevance > 0), others & (relevance == 0))):
                 sums[kind] += values[chosen].sum()
                 counts[kind] += chosen.sum()

@@ -1,4 +1,4 @@
-"""How many items there are of which a list that was cut off holds the first ones, checked."""
+"""Checks n_relevant and n_items: the numbers of relevant and of all items of lists that were cut off."""
 
 from typing import Any
 
@@ -11,21 +11,21 @@ from tieproof.ties import IntArray
 
 
 def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
-    """All relevant items and all items of each query, (q,) each, for lists that were cut off."""
+    """Return the numbers of relevant and of all items of each query, (q,) each, for lists that were cut off."""
     if n_relevant is None:
         if n_items is not None:
-            raise InputError("n_items says where the last tie of a list that was cut off ends. Pass n_relevant, too.")
+            raise InputError("n_items applies only to lists that were cut off. Pass n_relevant, too.")
         return None
     relevant = as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
     return relevant, None if n_items is None else as_counts(n_items, "n_items", "items", n_queries)
 
 
 def as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
-    """A whole number for each query."""
+    """Return a whole number for each query."""
     counts = as_numbers(values, name)
     if counts.shape not in ((), (n_queries,)):
         raise InputError(
-            f"{name} has the shape {counts.shape}, and there are {n_queries} queries. Pass one number for each, or "
+            f"{name} has the shape {counts.shape}, but there are {n_queries} queries. Pass one number for each, or "
             "one for all."
         )
     stored = stored_type(values, counts) if counts.dtype.kind == "f" else ""

@@ -1,4 +1,4 @@
-"""Who is relevant in rankings given as numbers: by labels of the rows and columns of a matrix, or by numbers too."""
+"""The relevance of items in rankings given as numbers: from labels of rows and columns, or from given numbers."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,9 +13,10 @@ from tieproof.ties import Array, IntArray
 
 
 class LabelledRows:
-    """The relevance of every item to every query by their labels, made for some queries at a time.
+    """The relevance of every item to every query by their labels, computed for some queries at a time.
 
-    It reads as a matrix (queries, items) of 1 relevant, 0 not, -1 excluded: in leave-one-out the diagonal.
+    It can be sliced like a matrix (queries, items): 1 is relevant, 0 is not, -1 is excluded (in leave-one-out the
+    diagonal).
     """
 
     def __init__(self, relevance: Relevance) -> None:
@@ -36,19 +37,19 @@ class LabelledRows:
 def relevance_by_labels(
     labels: Any, gallery_labels: Any, rows: Array | Sequence[Array], limits: Sequence[Any], name: str
 ) -> LabelledRows:
-    """Relevance by the labels of the queries and of the gallery, or of both at once in leave-one-out.
+    """Return the relevance by the labels of the queries and of the gallery; without gallery labels: leave-one-out.
 
-    limits : n_relevant and n_items, which have no place beside labels
+    limits : n_relevant and n_items, which cannot be combined with labels
     """
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise InputError(
-            f"The {name} have rows of {min(widths)} to {max(widths)} items: labels belong to the columns of a "
-            "matrix. Pass relevance for each list."
+            f"The {name} have rows of {min(widths)} to {max(widths)} items, but labels need a matrix, with one label "
+            "for each column. Pass relevance for each list."
         )
     if any(limit is not None for limit in limits):
         raise InputError(
-            "n_relevant and n_items are for lists that were cut off, and labels are for whole rankings. Pass "
+            "n_relevant and n_items are for lists that were cut off, but labels are for whole rankings. Pass "
             "relevance with the lists, or leave n_relevant and n_items out."
         )
     (width,) = widths
@@ -64,7 +65,7 @@ def relevance_by_labels(
 
 
 class JudgedGrades(NamedTuple):
-    """Whether any grade is above 0 and not 1, and whether float64 holds any not; and how many lists are done."""
+    """Whether any grade is above 0 and not 1, whether any is not exact in float64, and how many lists are done."""
 
     graded: bool
     wrong: bool
@@ -72,7 +73,7 @@ class JudgedGrades(NamedTuple):
 
 
 class JudgedLists(NamedTuple):
-    """Who is relevant and who is excluded by numbers, with all grades; whether any is not 1, and any none at all."""
+    """The relevant and excluded items, with all grades; whether any grade is not 1, and whether any is invalid."""
 
     block: RelevantBlock
     graded: bool
@@ -80,7 +81,10 @@ class JudgedLists(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
-        """Above 0 relevant, 0 not, below 0 excluded; the list of query q is start[q] … start[q+1]-1."""
+        """Judge numbers: above 0 is relevant, 0 is not, below 0 is excluded.
+
+        The list of query q is numbers[start[q]:start[q+1]].
+        """
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
         room = 1 + max(int(np.diff(start).max()), int(start[-1] - start[0]) // 16)
         items, excluded = np.empty((2, room), dtype=np.int64)
@@ -101,7 +105,7 @@ JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8"
 
 
 def as_judged_type(values: Array) -> Array:
-    """Grades of a type that kernels read; what float64 does not hold exactly stays beyond what it holds."""
+    """Convert grades to a type that kernels read; grades that float64 cannot represent stay recognisable as such."""
     if values.dtype in JUDGED:
         return values
     if values.dtype.kind == "b":
@@ -115,6 +119,6 @@ def as_judged_type(values: Array) -> Array:
 def list_judged(relevance: Array, start: IntArray, first_list: int, found: Output[RelevantBlock]) -> JudgedGrades:
     """List the relevant and the excluded items of each list, their grades, and where those of each list begin.
 
-    The list of query q is start[q] … start[q+1]-1. It goes on from a list, and as long as there is room for one more
-    than all items of a list.
+    The list of query q is relevance[start[q]:start[q+1]]. The kernel continues from `first_list`, and stops when
+    there may not be room for all items of the next list and one more.
     """

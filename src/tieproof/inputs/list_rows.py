@@ -1,4 +1,4 @@
-"""Lists of numbers, one for each query, as a matrix or of any lengths: checked, and equally long ones together."""
+"""Reads and checks lists of numbers, one for each query: a matrix, or lists of any lengths."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,11 +11,11 @@ from tieproof.inputs.list_relevance import LabelledRows
 from tieproof.ties import Array, FloatArray
 
 BLOCK_ENTRIES = 2**22
-"""Entries of lists that are looked at, or ranked, together."""
+"""The number of entries of lists that are checked or ranked at a time."""
 
 
 def as_rows(values: Any, name: str) -> Array | list[Array]:
-    """A matrix as it is, anything else as a list of one-dimensional arrays."""
+    """Return a matrix as it is, anything else as a list of one-dimensional arrays."""
     if isinstance(values, list | tuple):
         rows = [as_numbers(row, name) for row in values]
         wrong = [row.shape for row in rows if row.ndim != 1]
@@ -29,48 +29,53 @@ def as_rows(values: Any, name: str) -> Array | list[Array]:
             return matrix
         rows = []
     if shape is not None:
-        alone = f" Those of a single query are a matrix of one row: pass [{name}]." if len(shape) == 1 else ""
+        alone = f" For a single query pass a matrix of one row, [{name}]." if len(shape) == 1 else ""
         raise InputError(
             f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
-            f"query, and arrived with the shape {shape}.{alone}"
+            f"query, but have the shape {shape}.{alone}"
         )
     if not rows:
-        raise InputError(f"The {name} are empty. At least one query is needed.")
+        raise InputError(f"The {name} are empty. Pass those of at least one query.")
     return rows
 
 
 def check_shapes(rows: Array | list[Array], judged: Array | list[Array], name: str) -> None:
-    """Every item needs its relevance."""
+    """Refuse relevance that does not have one value for each item."""
     if isinstance(rows, np.ndarray) and isinstance(judged, np.ndarray) and rows.shape == judged.shape:
         return
     if len(rows) != len(judged):
-        raise InputError(f"There are {name} for {len(rows)} queries and relevance for {len(judged)}.")
+        raise InputError(
+            f"There are {name} for {len(rows)} queries, but relevance for {len(judged)}. Pass both for every query."
+        )
     for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
         if len(row) != len(relevant):
             raise InputError(
-                f"Query {query} has {len(row)} {name} and {len(relevant)} relevance values. Pass one for each item."
+                f"Query {query} has {len(row)} {name}, but {len(relevant)} relevance values. Pass one for each item."
             )
 
 
 def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
-    """The numbers in float64, their order unchanged; refused where not finite."""
+    """Convert numbers to float64 without changing their order; numbers that are not finite are refused."""
     if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
         if name == "relevance":
-            raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
-        # Float64 would merge neighbours: their ranks say the same.
+            raise InputError(
+                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
+                "grades."
+            )
+        # float64 would make different integers equal, so ranks, which have the same order, take their place.
         return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
     finite = np.isfinite(block)
     if not finite.all():
         query, item = np.argwhere(~finite)[0]
         raise InputError(
-            f"The {name} must be finite numbers, and query {first_query + query} holds {block[query, item]} at "
-            f"item {item}. Leave the item out, or mark it with a negative relevance and a finite number."
+            f"The {name} must be finite numbers, but query {first_query + query} has {block[query, item]} at item "
+            f"{item}. Leave the item out, or give it a negative relevance and a finite number."
         )
     return block.astype(np.float64)
 
 
 def blocks(rows: Array | list[Array], judged: Array | list[Array] | LabelledRows) -> Iterator[tuple[Array, Array]]:
-    """Matrices of scores and relevance."""
+    """Yield matrices of numbers and relevance, each of consecutive lists of equal length."""
     start = 0
     while start < len(rows):
         width = len(rows[start])

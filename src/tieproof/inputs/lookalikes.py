@@ -1,6 +1,6 @@
-"""What can be evaluated and is probably not what was meant: said in a warning, with what to do instead.
+"""Warnings for input that can be evaluated but is probably not what was meant.
 
-Each rule looks at a few rows first and stops at the first difference, and leaves examples of a few rows alone.
+Each check looks at a few rows first and stops at the first difference. Examples of a few rows are never warned about.
 """
 
 import numpy as np
@@ -12,45 +12,45 @@ from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.ties import FloatArray, IntArray
 
 FEWEST = 4
-"""Rows that there must be: with fewer, an example may well be meant as it is."""
+"""The fewest rows for a warning: smaller inputs are often examples."""
 
 SOME = 16
-"""Rows that are looked at first, or in place of all where all are too many."""
+"""The number of rows that are checked first, or instead of all rows if there are many."""
 
 BLOCK = 2**20
-"""Entries that are compared at a time."""
+"""The number of entries that are compared at a time."""
 
 NEAR = 2.0**-6
-"""Similarities that should be equal may differ by this share of their range, for they were rounded to few digits."""
+"""Similarities that should be equal may differ by this share of their range, because they may have been rounded."""
 
 
 def warn_of_queries_in_gallery(
     queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Relevance
 ) -> None:
-    """The gallery is the queries, and each finds itself: leave-one-out is meant."""
+    """Warn if the gallery is the queries and each query finds itself: probably leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST:
         return
     if equal_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
         warn(
-            f"The gallery is the queries: all {len(queries)} rows are equal, one to one, and each query "
-            "finds itself, whatever the embeddings are worth. To rank each item among all others, pass no gallery."
+            f"The gallery is the queries: all {len(queries)} rows are equal, so that each query finds itself, "
+            "however bad the embeddings are. To rank each item among all others, pass no gallery."
         )
 
 
 def warn_of_similarities(matrix: Embeddings, name: str) -> None:
-    """A matrix (n, n) of similarities or distances was handed in as embeddings."""
+    """Warn if a matrix (n, n) of similarities or distances was probably passed as embeddings."""
     if len(matrix) < FEWEST or matrix.dtype == np.bool_:
         return
     if is_similarity(matrix):
         warn(
-            f"The {name} are a square, symmetric matrix whose diagonal is constant, as similarities or distances "
-            f"of {len(matrix)} items are. If they are, evaluate_scores or evaluate_distances ranks by them; here "
-            "each row counts as a vector."
+            f"The {name} are a square, symmetric matrix with a constant diagonal, which is probably a matrix of "
+            f"similarities or distances of {len(matrix)} items. If so, pass it to evaluate_scores or "
+            "evaluate_distances; here each row is treated as a vector."
         )
 
 
 def equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) -> bool:
-    """Whether two arrays of one shape hold the same numbers."""
+    """Whether two arrays of the same shape are equal."""
     size = max(1, BLOCK // array.shape[1])
     starts = [0, *range(SOME, len(array), size)]
     return all(
@@ -65,22 +65,23 @@ def one_row(array: Embeddings | RankedRows) -> bool:
 
 
 def finds_itself(relevance: Relevance) -> bool:
-    """Whether item i is relevant to query i, for every one of some queries."""
+    """Whether item i is relevant to query i, for each of some queries i."""
     return all(query in relevance.block(np.array([query])).items for query in some_of(relevance.n_queries))
 
 
 def some_of(count: int) -> IntArray:
-    """Some indices below `count`, from the first to the last."""
+    """Return some evenly spaced indices below `count`, from the first to the last."""
     return np.unique(np.linspace(0, count - 1, SOME).astype(np.int64))
 
 
 def is_similarity(matrix: Embeddings) -> bool:
-    """Whether a square matrix has the form of similarities or distances, up to rounding.
+    """Whether a square matrix looks like similarities or distances, up to rounding.
 
-    It is symmetric, the diagonal is constant, no other entry is above it, or none is below it, most are not equal to
-    it, and they have several values. (One-hot vectors, constants, and the edges of a graph are no similarities.)
+    Such a matrix is symmetric and has a constant diagonal. All other entries are at most, or all are at least, as
+    large as the diagonal; most differ from it, and they have several values. (This excludes one-hot vectors,
+    constants, and the edges of a graph.)
     """
-    with np.errstate(all="ignore"):  # what is not finite is refused elsewhere
+    with np.errstate(all="ignore"):  # numbers that are not finite are refused elsewhere
         first = matrix[:SOME].astype(np.float64)
         near = NEAR * (first.max() - first.min())
         if not is_symmetric(first, matrix[:, :SOME], near):
@@ -98,5 +99,5 @@ def is_similarity(matrix: Embeddings) -> bool:
 
 
 def is_symmetric(rows: FloatArray, columns: Embeddings, near: float) -> bool:
-    """Whether some rows are the columns of the same indices."""
+    """Whether some rows equal the columns of the same indices."""
     return bool((np.abs(rows - columns.T.astype(np.float64)) <= near).all())

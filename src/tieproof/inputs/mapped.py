@@ -1,10 +1,9 @@
-"""Memory-mapped files must not change while they are evaluated, nor others while they are read.
+"""Refuses files that change while they are evaluated or read.
 
-What is promised: a file whose size or time of change is another one at the end than at the start is refused, and so
-is one that is shorter at the start than the array that maps it. What cannot be promised: a file that is cut short
-during the evaluation may end the process, since the operating system has nothing to give for what is gone; a file
-whose writer leaves the time of change as it was is not noticed; and neither is the file behind an array that does not
-say which one it maps (`numpy.memmap` and views of it do).
+A memory-mapped file is refused if its size or its time of change differs between the start and the end, or if at the
+start it is shorter than the array that maps it. Three cases cannot be detected: a file that is cut short during the
+evaluation may crash the process, because the operating system cannot read the missing part; a writer may reset the
+time of change; and an array may not tell which file it maps (`numpy.memmap` and its views do).
 """
 
 import mmap
@@ -23,7 +22,7 @@ Answer = TypeVar("Answer")
 
 
 def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """A function that refuses memory-mapped arguments whose files change before it returns."""
+    """Make a function refuse memory-mapped arguments whose files change before it returns."""
 
     @wraps(function)
     def watching(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
@@ -37,7 +36,7 @@ def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments
 
 
 class Watched(NamedTuple):
-    """A file that is mapped: kept open, so that another one of its name is not taken for it."""
+    """A mapped file, which is kept open so that a new file of the same name is not confused with it."""
 
     path: str
     descriptor: int
@@ -45,18 +44,18 @@ class Watched(NamedTuple):
     changed: int
 
     def check(self) -> None:
-        """Refuse the file if it is not what it was."""
+        """Refuse the file if it has changed."""
         now = os.fstat(self.descriptor)
         if (now.st_size, now.st_mtime_ns) != (self.size, self.changed):
             raise InputError(
-                f"The file {self.path} changed while it was evaluated, so that the result would be of neither "
-                "version. Evaluate it again when nothing writes to it, or a copy of it in memory."
+                f"The file {self.path} changed while it was evaluated, so that the result would belong to neither "
+                "version. Evaluate it again when nothing writes to it, or pass a copy in memory."
             )
 
 
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Refuse files that change before the end."""
+    """Refuse files that change within the block."""
     with ExitStack() as stack:
         files = [opened(path, stack) for path in paths]
         watched = [file for file in files if file is not None]
@@ -66,7 +65,7 @@ def unchanged(paths: Iterable[str]) -> Iterator[None]:
             for file in watched:
                 try:
                     file.check()
-                except InputError as changed:  # it explains whatever went wrong
+                except InputError as changed:  # the change explains the first error
                     raise changed from error
             raise
         for file in watched:
@@ -74,7 +73,7 @@ def unchanged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def opened(path: str, stack: ExitStack) -> Watched | None:
-    """The file as it is now; nothing where it has been removed: what is mapped stays as it is then."""
+    """Return the current state of a file; None if it was removed, because a removed file keeps its mapped content."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
@@ -85,7 +84,7 @@ def opened(path: str, stack: ExitStack) -> Watched | None:
 
 
 def paths_of(value: Any) -> Iterator[str]:
-    """The files that an array, or a list of arrays, maps; refused where one was cut short since."""
+    """Yield the files that an array, or a list of arrays, maps; refuse one that was cut short since."""
     if isinstance(value, list | tuple):
         for each in value:
             if isinstance(each, np.ndarray):
@@ -95,8 +94,8 @@ def paths_of(value: Any) -> Iterator[str]:
             needed, present = value.offset + value.nbytes, value.base.size()
             if present < needed:
                 raise InputError(
-                    f"The file {value.filename} was cut short after it was mapped: the array needs {needed} bytes of "
-                    f"it, and {present} are there. Write or copy it again, and map it again."
+                    f"The file {value.filename} was cut short after it was mapped: the array needs {needed} bytes, "
+                    f"but the file has {present}. Write or copy the file again, and map it again."
                 )
             if value.filename is not None:
                 yield os.fspath(value.filename)

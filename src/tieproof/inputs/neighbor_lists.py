@@ -1,8 +1,9 @@
-"""What an index of nearest neighbours returned, checked: the items of each query's list, and their numbers.
+"""Reads and checks what an index of nearest neighbours returned: the items of each query's list, and their numbers.
 
-faiss, hnswlib, pynndescent    ids and distances, (queries, k); where nothing was found the id is -1, beside any
-                               number (faiss: 2147483647 or 3.4e38 of either sign; pynndescent: infinity)
-usearch                        `BatchMatches`: keys, distances, and how many of each row count; or lists of `Matches`
+faiss, hnswlib, pynndescent    ids and distances, (queries, k); where nothing was found the id is -1, with any number
+                               (faiss: 2147483647 or 3.4e38 of either sign; pynndescent: infinity)
+usearch                        `BatchMatches`: keys, distances, and the number of valid entries of each row; or lists
+                               of `Matches`
 qdrant                         `QueryResponse`s, or lists of `ScoredPoint`s, nearest first
 """
 
@@ -18,11 +19,11 @@ from tieproof.inputs.list_rows import as_rows
 from tieproof.ties import Array, BoolArray, IntArray
 
 NOTHING = -1
-"""The id that stands where nothing was found."""
+"""The id that means that nothing was found."""
 
 
 class Returned(NamedTuple):
-    """What is ranked, as it arrived: ids, and their numbers, which are called "distances" or "scores"."""
+    """The arguments to rank, as they were passed: ids, and numbers that are called "distances" or "scores"."""
 
     ids: Any
     numbers: Any
@@ -31,13 +32,13 @@ class Returned(NamedTuple):
 
 
 class NeighborLists(NamedTuple):
-    """The lists of Q queries, one after the other, without what stands where nothing was found.
+    """The lists of Q queries, list after list, without entries where nothing was found.
 
-    start : (Q + 1,) the list of query q is start[q] … start[q+1]-1
-    item : the items, as places in the gallery
-    number : their numbers; None: the order of the lists counts
+    start : (Q + 1,) the list of query q is item[start[q]:start[q+1]]
+    item : the items, as positions in the gallery
+    number : their distances or scores; None: the order of the lists is the ranking
     called : "distances", "scores", or "order" without numbers
-    padded : (Q,) whether the search said that it found no more
+    padded : (Q,) whether the list was filled up because the search found no more items
     """
 
     start: IntArray
@@ -57,14 +58,14 @@ class NeighborLists(NamedTuple):
         return np.repeat(np.arange(self.n_queries), np.diff(self.start))
 
     def check_items(self, n_items: int) -> None:
-        """Refuse items that the gallery does not have, and items that a list holds twice."""
+        """Refuse items that are not in the gallery, and items that occur twice in a list."""
         wrong = (self.item < 0) | (self.item >= n_items)
         query = self.query
         if wrong.any():
             at = int(np.argmax(wrong))
             raise InputError(
-                f"The ids hold {self.item[at]} for query {query[at]}, and there are {n_items} items: ids go from 0 "
-                f"to {n_items - 1}, and are {NOTHING} where nothing was found.",
+                f"The ids contain {self.item[at]} for query {query[at]}, but there are {n_items} items. Pass ids "
+                f"from 0 to {n_items - 1}, and {NOTHING} where nothing was found.",
                 "ids",
             )
         code = np.sort(query * n_items + self.item)
@@ -72,15 +73,15 @@ class NeighborLists(NamedTuple):
         if twice.size:
             at_query, item = divmod(int(code[twice[0]]), n_items)
             raise InputError(
-                f"The ids hold item {item} twice for query {at_query}. A list holds an item once: find out why the "
-                "index returns it again, and leave the copies out. Where usearch fills up with 0, pass counts=; of "
-                "what faiss returns, distances and ids, pass the ids first.",
+                f"The ids contain item {item} twice for query {at_query}. Find out why the index returned it twice, "
+                "and leave the copies out. If usearch filled up a row with 0, pass counts=; faiss returns distances "
+                "and ids, so pass its second array first.",
                 "ids",
             )
 
 
 def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> NeighborLists:
-    """What was returned, whatever returned it."""
+    """Convert the answer of any index to lists of neighbours."""
     returned = as_returned(ids, distances, scores, counts)
     with about("ids"):
         check_numbered(returned.ids)
@@ -105,29 +106,30 @@ def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> Nei
 
 
 def as_ids(ids: Array) -> IntArray:
-    """Integers as int64; an empty list has any type."""
+    """Convert ids to int64; an empty list may have any type."""
     if ids.dtype.kind not in "iu" and ids.size:
         raise InputError(
-            f"The ids must be integers, places in the gallery from 0 on, and are {ids.dtype.name}. Number the items "
-            "as gallery_labels has them. Of what faiss returns, distances and ids, pass the ids first."
+            f"The ids must be integers, the positions of items in the gallery from 0 on, but are {ids.dtype.name}. "
+            "Number the items in the order of gallery_labels. faiss returns distances and ids: pass its second array "
+            "first."
         )
     return as_item_numbers(ids, "ids")
 
 
 def check_numbered(ids: Any) -> None:
-    """Refuse names of items, which say nothing of their labels."""
+    """Refuse names of items, for which no labels are known."""
     first = ids
     while isinstance(first, list | tuple) and first:
         first = first[0]
     if isinstance(first, str | bytes) or getattr(getattr(first, "dtype", None), "kind", "") in ("U", "S"):
         raise InputError(
-            "The ids are names. They must be integers, places in the gallery from 0 on: number the items as "
-            "gallery_labels has them."
+            "The ids are names, but must be integers, the positions of items in the gallery from 0 on. Number the "
+            "items in the order of gallery_labels."
         )
 
 
 def as_returned(ids: Any, distances: Any, scores: Any, counts: Any) -> Returned:
-    """Ids and numbers of arrays, of matches of usearch or of points of qdrant."""
+    """Return ids and numbers from arrays, matches of usearch, or points of qdrant."""
     if distances is not None and scores is not None:
         raise InputError(
             "Pass either distances, where smaller is nearer, or scores=, where larger is nearer.",
@@ -156,24 +158,24 @@ def as_returned(ids: Any, distances: Any, scores: Any, counts: Any) -> Returned:
 
 
 def is_points(ids: Any) -> bool:
-    """Whether these are the points of a single answer by qdrant."""
+    """Whether the ids are the points of a single answer of qdrant."""
     return isinstance(ids, list | tuple) and any(hasattr(each, "score") for each in ids[:1])
 
 
 def check_alone(distances: Any, scores: Any, counts: Any, what: str) -> None:
-    """Refuse numbers beside an answer that has its own."""
+    """Refuse distances, scores or counts in addition to an answer that contains them."""
     if any(each is not None for each in (distances, scores, counts)):
-        raise InputError(f"The ids are {what} that have their distances. Pass them alone.", "ids")
+        raise InputError(f"The ids are {what}, which contain their distances or scores. Pass them alone.", "ids")
 
 
 def of_points(lists: list[Any]) -> Returned:
-    """Lists of scored points: larger is nearer where their scores fall, and smaller where they rise."""
+    """Return lists of scored points: scores if they decrease along the lists, distances if they increase."""
     scores = [[float(point.score) for point in each] for each in lists]
     falls, rises = (any(sign * (row[0] - row[-1]) > 0 for row in scores if row) for sign in (1, -1))
     if falls and rises:
         raise InputError(
-            "The scores of the points fall in some lists and rise in others, so that nobody can tell whether larger "
-            "is nearer. Pass ids, and distances or scores=.",
+            "The scores of the points decrease in some lists and increase in others, so that it is unknown whether "
+            "larger is nearer. Pass ids, and distances or scores=.",
             "ids",
         )
     ids = [[point.id for point in each] for each in lists]
@@ -181,7 +183,7 @@ def of_points(lists: list[Any]) -> Returned:
 
 
 def joined(rows: Array | list[Array]) -> tuple[Array, IntArray]:
-    """The entries of all lists, one after the other, and how many each has."""
+    """Return the entries of all lists, list after list, and the length of each list."""
     if not isinstance(rows, list):
         return rows.reshape(-1), np.full(len(rows), rows.shape[1])
     lengths = np.array([len(row) for row in rows])
@@ -190,66 +192,68 @@ def joined(rows: Array | list[Array]) -> tuple[Array, IntArray]:
 
 
 def as_list_lengths(counts: Any, lengths: IntArray) -> IntArray:
-    """How many entries of each list count."""
+    """Return the number of valid entries of each list."""
     if counts is None:
         return lengths
     with about("counts", "ids"):
         array = as_numbers(counts, "counts")
         if array.shape != lengths.shape or array.dtype.kind not in "iu":
             raise InputError(
-                f"The counts must be integers, one for each of {len(lengths)} queries, and arrived with the shape "
+                f"The counts must be integers, one for each of {len(lengths)} queries, but have the shape "
                 f"{array.shape} and type {array.dtype.name}."
             )
         wrong = (array < 0) | (array > lengths)
         if wrong.any():
             query = int(np.argmax(wrong))
             raise InputError(
-                f"The counts hold {array[query]} for query {query}, whose list has {lengths[query]} entries. Pass "
-                "how many of them count."
+                f"The counts contain {array[query]} for query {query}, whose list has {lengths[query]} entries. Pass "
+                "the number of its valid entries."
             )
     return array.astype(np.int64)
 
 
 def as_list_numbers(values: Any, ids: Array | list[Array], name: str) -> Array:
-    """The numbers of all entries, one after the other, in one type that holds them all."""
+    """Return the numbers of all entries, list after list, in one type that represents them exactly."""
     rows = as_rows(values, name)
     if len(rows) != len(ids):
-        raise InputError(f"There are {name} for {len(rows)} queries and ids for {len(ids)}.", (name, "ids"))
+        raise InputError(
+            f"There are {name} for {len(rows)} queries, but ids for {len(ids)}. Pass both for every query.",
+            (name, "ids"),
+        )
     if isinstance(rows, list) or isinstance(ids, list) or rows.shape != ids.shape:
         for query, (row, own) in enumerate(zip(rows, ids, strict=True)):
             if len(row) != len(own):
                 raise InputError(
-                    f"Query {query} has {len(row)} {name} and {len(own)} ids. Pass one for each.", (name, "ids")
+                    f"Query {query} has {len(row)} {name}, but {len(own)} ids. Pass one for each.", (name, "ids")
                 )
     return joined(list(in_one_type(rows, name)) if isinstance(rows, list) else rows)[0]
 
 
 def in_one_type(rows: list[Array], name: str) -> Iterator[Array]:
-    """Lists of several types as float64, which must hold them."""
+    """Yield lists of different types as float64, refusing integers that it cannot represent exactly."""
     alike = len({row.dtype for row in rows if len(row)}) < 2
     for query, row in enumerate(rows):
         if not alike and row.dtype.kind in "iu" and max(map(abs, row.tolist()), default=0) > 2**53:
             raise InputError(
-                f"The {name} of query {query} hold an integer beyond 2^53, which float64 does not hold exactly, and "
-                "others are of another type. Pass all in one type."
+                f"The {name} of query {query} contain an integer beyond 2^53, which float64 cannot represent "
+                "exactly, and other lists have another type. Pass all lists in one type."
             )
         yield row if alike else row.astype(np.float64)
 
 
 def check_finite_numbers(number: Array, query: IntArray, item: Array, name: str) -> None:
-    """Refuse NaN and infinity beside an item."""
+    """Refuse NaN and infinity as the number of an item."""
     wrong = ~np.isfinite(number)
     if wrong.any():
         at = int(np.argmax(wrong))
         raise InputError(
-            f"The {name} must be finite numbers, and query {query[at]} holds {number[at]} for item {item[at]}. Where "
-            f"nothing was found the id is {NOTHING}; usearch says in counts how many of a row count: pass counts=, "
-            "or its matches themselves."
+            f"The {name} must be finite numbers, but query {query[at]} has {number[at]} for item {item[at]}. Set the "
+            f"id to {NOTHING} where nothing was found; with usearch pass counts=, or its matches themselves."
         )
 
 
 def check_order(found: NeighborLists) -> None:
-    """Warn where the numbers, which decide, do not agree with the order of the lists."""
+    """Warn if lists are not sorted by their numbers, which define the ranking."""
     if found.number is None:
         return
     query, same_list = found.query, np.diff(found.query) == 0
@@ -258,14 +262,14 @@ def check_order(found: NeighborLists) -> None:
     good, bad = (falls, rises) if found.called == "scores" else (rises, falls)
     if not len(bad):
         return
-    verb, other = ("rise", "distances") if found.called == "scores" else ("fall", "scores")
+    verb, other = ("increase", "distances") if found.called == "scores" else ("decrease", "scores")
     if not len(good):
         warn(
-            f"The {found.called} {verb} along every list in which they differ: they are probably {other}. Pass them "
-            f"as {other}=."
+            f"The {found.called} {verb} along every list in which they differ, so that they are probably {other}. "
+            f"Pass them as {other}=."
         )
         return
     warn(
-        f"{len(bad)} of {found.n_queries} lists are not in the order of their {found.called}, the first is that of "
-        f"query {bad[0]}. The {found.called} decide; without them the order of the lists would."
+        f"{len(bad)} of {found.n_queries} lists are not in the order of their {found.called}; the first is that of "
+        f"query {bad[0]}. They are ranked by their {found.called}; to rank them in the order given, pass only ids."
     )

@@ -1,4 +1,4 @@
-"""Options as people write them: words, whole numbers, shares, memory and threads; refused by name."""
+"""Parses and checks options: words, whole numbers, shares, memory and threads; an error names the option."""
 
 import os
 import re
@@ -10,11 +10,11 @@ from tieproof.errors import InputError
 
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-"""Bytes of the units of memory: of kB and the like, and of KiB."""
+"""The bytes of the units of memory: kB, MB, … and KiB, MiB, …."""
 
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
-    """Refuse an argument that is none of the words that are known.
+    """Refuse an argument that is not one of the known words.
 
     >>> check_choice("empty", "drop", ("skip", "zero"))
     Traceback (most recent call last):
@@ -26,9 +26,9 @@ def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
 
 
 def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None:
-    """Refuse an argument that is no whole number, or smaller than the least.
+    """Refuse an argument that is not a whole number, or smaller than `least`.
 
-    beside : what else it may be, in words
+    beside : what else the argument may be, in words
 
     >>> check_whole("top_k", 0, beside=", or None")
     Traceback (most recent call last):
@@ -39,14 +39,14 @@ def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None
 
 
 def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
-    """The shares as floats, refused by the first that is none.
+    """Return the shares as floats; a number outside [0, 1] is refused.
 
     >>> as_shares(0.5, "A share", "share=(0.5,)"), as_shares([0, 1], "A share", "share=(0.5,)")
     ((0.5,), (0.0, 1.0))
     """
     shares = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else (values,)
     if not shares:
-        raise InputError(f"{name} is missing: none was asked for. Pass {example} or others from 0 to 1.")
+        raise InputError(f"{name} is missing. Pass {example}, or other numbers from 0 to 1.")
     for share in shares:
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
             raise InputError(f"{name} must be a number from 0 to 1, not {share!r}.")
@@ -54,7 +54,7 @@ def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
 
 
 def parse_memory(size: str | int) -> int:
-    """Bytes of a memory size.
+    """Return the bytes of a memory size.
 
     >>> parse_memory("256MiB"), parse_memory("1.5 GB"), parse_memory(4096)
     (268435456, 1500000000, 4096)
@@ -72,7 +72,7 @@ def parse_memory(size: str | int) -> int:
 
 
 def parse_threads(threads: int | None) -> int:
-    """A number of threads; None: one for each processor that this process may use."""
+    """Return the number of threads; None means one per processor that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:

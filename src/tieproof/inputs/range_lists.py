@@ -1,4 +1,4 @@
-"""Lists of the items within a radius, one after the other, of any lengths: checked."""
+"""Reads and checks lists of the items within a radius, which may have any lengths."""
 
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ from tieproof.ties import Array, IntArray
 
 
 class RangeLists(NamedTuple):
-    """The items of query q are those from lims[q] to lims[q + 1] - 1.
+    """Lists of items; the items of query q are ids[lims[q]:lims[q + 1]].
 
     lims : (q + 1,) from 0 to the number of all ids
-    ids : of the items of all queries
+    ids : the items of all queries, query after query
     """
 
     lims: Array
@@ -34,23 +34,23 @@ def as_range_lists(values: Any, name: str) -> RangeLists:
     """
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise InputError(
-            f"The {name} lists must be a pair (lims, ids), and arrived as {type(values).__name__}. Of what faiss "
-            "returns, lims, distances, ids, pass the first and the last.",
+            f"The {name} lists must be a pair (lims, ids), not {type(values).__name__}. faiss returns (lims, "
+            "distances, ids): pass the first and the last.",
             name,
         )
     with about(name):
         lims, ids = as_positions(values[0], name, "lims"), as_positions(values[1], name, "ids")
     if len(lims) < 2 or lims[0] != 0 or (np.diff(lims) < 0).any() or lims[-1] != len(ids):
-        ends = f"from {lims[0]} to {lims[-1]}" if len(lims) else "nowhere"
+        ends = f" from {lims[0]} to {lims[-1]}" if len(lims) else ""
         raise InputError(
-            f"The {name} lims must rise from 0 to the number of ids, which is {len(ids)}, with one more than there "
-            f"are queries; the {len(lims)} that arrived go {ends}.",
+            f"The {name} lims must increase from 0 to the number of ids, which is {len(ids)}, but are {len(lims)} "
+            f"numbers{ends}. Pass one more number than there are queries.",
             name,
         )
     if (ids < 0).any():
         raise InputError(
-            f"The {name} ids hold {ids.min()}. A list of items within a radius is as long as there are, without "
-            "padding: leave out what is no item.",
+            f"The {name} ids contain {ids.min()}, but must be at least 0. Leave out padding: a list contains only "
+            "the items within the radius.",
             name,
         )
     return RangeLists(lims, ids)
@@ -61,8 +61,8 @@ def as_positions(values: Any, name: str, what: str) -> IntArray:
     array = as_array(values, f"{name} {what}")
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise InputError(
-            f"The {name} {what} must be integers of one dimension, and arrived as {type_name(array.dtype)} of the "
-            f"shape {array.shape}.",
+            f"The {name} {what} must be integers in one dimension, but are {type_name(array.dtype)} of the shape "
+            f"{array.shape}.",
             name,
         )
     return as_int64(array if array.size else array.astype(np.int64), f"{name} {what}")

@@ -1,4 +1,4 @@
-"""Lists of nearest neighbours, as indexes return them and as benchmarks keep the true ones: checked."""
+"""Reads and checks lists of nearest neighbours: those that indexes return, and the true ones of benchmarks."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -13,21 +13,21 @@ from tieproof.inputs.options import check_whole
 from tieproof.ties import Array, BoolArray, IntArray
 
 PADDING = -1
-"""What stands for no item at all: in faiss, in files of ann-benchmarks, and here for every other sign of it."""
+"""The id that means no item in faiss and in files of ann-benchmarks; all other signs of no item become this."""
 
 
 class FoundLists(NamedTuple):
-    """What an index found for each query.
+    """The items that an index found for each query.
 
-    ids : (q, n) positions or keys, the nearest first; `PADDING` where there is none
-    distances : (q, n) as the index gave them; None where it gave none
+    ids : (q, n) positions or keys, nearest first; `PADDING` where nothing was found
+    distances : (q, n) as the index returned them; None if it returned none
     """
 
     ids: IntArray
     distances: Array | None
 
     def first(self, among: int) -> "FoundItems":
-        """The items among the first ones of each list, each once."""
+        """Return the first items of each list, and which of them are repetitions."""
         ids = self.ids[:, :among]
         order = np.argsort(ids, axis=1, kind="stable")
         ranked = np.take_along_axis(ids, order, axis=1)
@@ -42,8 +42,8 @@ class FoundItems(NamedTuple):
     """The first items of the lists of each query.
 
     ids : (q, n)
-    counted : (q, n) where an item stands for the first time
-    repeated : (q, n) where an item stands that the list has already
+    counted : (q, n) whether an item occurs for the first time in its list
+    repeated : (q, n) whether an item has already occurred in its list
     """
 
     ids: IntArray
@@ -51,17 +51,17 @@ class FoundItems(NamedTuple):
     repeated: BoolArray
 
     def pairs(self) -> tuple[IntArray, IntArray]:
-        """The query and the item of everything that was found."""
+        """Return the query and the item of each found item, without repetitions."""
         query, place = np.nonzero(self.counted)
         return query, self.ids[query, place]
 
 
 class TrueLists(NamedTuple):
-    """The nearest items of each query, the nearest first.
+    """The nearest items of each query, nearest first.
 
-    ids : (q, m) none twice
-    distances : (q, m) in the type in which they arrived
-    small_is_near : False where they are similarities, which fall
+    ids : (q, m) without repetitions
+    distances : (q, m) in their original type
+    small_is_near : False if they are similarities, which decrease along a list
     """
 
     ids: IntArray
@@ -70,9 +70,9 @@ class TrueLists(NamedTuple):
 
 
 def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
-    """What an index found, as it gave it.
+    """Return the lists that an index found, checked.
 
-    An item is absent where the id is -1 or the largest number of uint32 or uint64, and where the distance is NaN.
+    Nothing was found where the id is -1 or the largest number of uint32 or uint64, or where the distance is NaN.
 
     >>> as_found([[2, 0, -1]], [[0.5, float("nan"), 9.0]], None).ids.tolist()
     [[2, -1, -1]]
@@ -91,15 +91,15 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
         if wrong.any():
             query, place = np.argwhere(wrong)[0].tolist()
             raise InputError(
-                f"The found ids of query {query} hold {items[query, place]} at {place}. Ids are numbers of at least "
-                "0, and -1 where nothing was found."
+                f"The found ids of query {query} contain {items[query, place]} at {place}. Pass ids of at least 0, "
+                "and -1 where nothing was found."
             )
         check_within(items, n_items, "found ids")
     return FoundLists(items, numbers)
 
 
 def as_truth(truth: Any, n_items: int | None) -> TrueLists:
-    """The true nearest items and how far they are, (ids, distances).
+    """Return the true nearest items and their distances, checked.
 
     >>> as_truth(([[4, 7]], [[0.9, 0.8]]), None).small_is_near
     False
@@ -107,8 +107,8 @@ def as_truth(truth: Any, n_items: int | None) -> TrueLists:
     with about("truth"):
         if not isinstance(truth, tuple | list) or len(truth) != 2:
             raise InputError(
-                f"The truth must be a pair (ids, distances), and arrived as {type(truth).__name__}. Ids alone do not "
-                "show which items are tied; pass their distances, too, or queries= and gallery= to find both."
+                f"The truth must be a pair (ids, distances), not {type(truth).__name__}. Ids alone do not show which "
+                "items are tied; pass their distances, too, or queries= and gallery= to compute both."
             )
         ids, distances = as_ids(truth[0], "true ids"), as_numbers(truth[1], "true distances")
         if distances.dtype.kind == "b":
@@ -121,24 +121,23 @@ def as_truth(truth: Any, n_items: int | None) -> TrueLists:
 
 
 def as_ids(values: Any, name: str) -> IntArray:
-    """Integers (q, n) as int64, -1 where nothing was found."""
+    """Convert integers (q, n) to int64, with -1 where nothing was found."""
     array = as_array(values, name)
     if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
         raise InputError(
-            f"The {name} must be integers of the shape (queries, neighbours), and arrived as "
-            f"{type_name(array.dtype)} of the shape {array.shape}. Pass a list of equal length for each query, "
-            "filled up with -1."
+            f"The {name} must be integers of the shape (queries, neighbours), but are {type_name(array.dtype)} of "
+            f"the shape {array.shape}. Pass lists of equal length, filled up with -1."
         )
     return as_item_numbers(array, name)
 
 
 def check_within(ids: IntArray, n_items: int | None, name: str) -> None:
-    """Refuse ids of items that are not there."""
+    """Refuse ids of items that are not in the gallery."""
     if n_items is not None and (ids >= n_items).any():
         query, place = np.argwhere(ids >= n_items)[0].tolist()
         raise InputError(
-            f"The {name} of query {query} hold {ids[query, place]} at {place}, and there are {n_items} items: ids go "
-            f"from 0 to {n_items - 1}. Pass the positions of the items in the gallery."
+            f"The {name} of query {query} contain {ids[query, place]} at {place}, but there are {n_items} items. "
+            f"Pass the positions of the items in the gallery, from 0 to {n_items - 1}."
         )
 
 
@@ -146,37 +145,37 @@ def check_beside(distances: Array, ids: IntArray, which: str) -> None:
     """Refuse distances that are not one for each id."""
     if distances.shape != ids.shape:
         raise InputError(
-            f"The {which} distances have the shape {distances.shape}, and the {which} ids {ids.shape}. Pass one for "
-            "each."
+            f"The {which} distances have the shape {distances.shape}, but the {which} ids have {ids.shape}. Pass one "
+            "distance for each id."
         )
 
 
 def check_true_ids(ids: IntArray) -> None:
-    """Refuse a truth that names no item, or one twice."""
+    """Refuse a truth with padding, or with an item twice in a list."""
     ranked = np.sort(ids, axis=1)
     if (ranked[:, 0] < 0).any():
         query = int(np.argmax(ranked[:, 0] < 0))
         raise InputError(
-            f"The true ids of query {query} hold {ranked[query, 0]}: every query needs as many true neighbours as "
-            "the others, and they are numbers of at least 0."
+            f"The true ids of query {query} contain {ranked[query, 0]}, but must be at least 0. Pass the same number "
+            "of true neighbours for every query, without padding."
         )
     twice = ranked[:, 1:] == ranked[:, :-1]
     if twice.any():
         query, place = np.argwhere(twice)[0].tolist()
         raise InputError(
-            f"The true ids of query {query} hold {ranked[query, place]} twice. The nearest items are different ones; "
-            "find out how the truth was made."
+            f"The true ids of query {query} contain {ranked[query, place]} twice. Compute the truth again, with each "
+            "item once in a list."
         )
 
 
 def is_rising(distances: Array) -> bool:
-    """Whether distances rise along every list, rather than fall as similarities do."""
+    """Whether distances increase along every list; if they decrease, they are similarities."""
     rises, falls = (distances[:, 1:] > distances[:, :-1]), (distances[:, 1:] < distances[:, :-1])
     if rises.any() and falls.any():
         up, down = int(np.argmax(rises.any(axis=1))), int(np.argmax(falls.any(axis=1)))
         raise InputError(
-            f"The true distances rise in the list of query {up} and fall in that of query {down}. Pass lists from "
-            "the nearest to the farthest: distances that rise, or similarities that fall."
+            f"The true distances increase in the list of query {up} and decrease in that of query {down}. Pass lists "
+            "from the nearest to the farthest item: increasing distances, or decreasing similarities."
         )
     return not falls.any()
 
@@ -189,27 +188,27 @@ def as_cutoffs(k: Any) -> tuple[int, ...]:
     """
     several = tuple(k) if isinstance(k, Iterable) and not isinstance(k, str | bytes) else (k,)
     if not several:
-        raise InputError("k is missing: no number of neighbours was asked for. Pass k=10 or k=(1, 10, 100).", "k")
+        raise InputError("k is missing. Pass the number of nearest neighbours, such as k=10 or k=(1, 10, 100).", "k")
     for one in several:
         check_whole("k", one)
     return tuple(dict.fromkeys(map(int, several)))
 
 
 def check_depths(cutoffs: Iterable[int], among: int | None, width: int) -> None:
-    """Refuse to look at more found items than there are, or at fewer than are to be found."""
+    """Refuse an `among` below k, and lists that are shorter than needed."""
     largest = max(cutoffs)
     if among is not None:
         check_whole("among", among, beside=", or None")
         if among < largest:
             raise InputError(
-                f"among={among} looks at fewer items than the {largest} nearest that are to be found. Pass a number "
-                "of at least k, or None for k.",
+                f"among={among} is less than k={largest}, the number of nearest items to find. Pass a number of at "
+                "least k, or None for k.",
                 "among",
             )
     needed = largest if among is None else among
     if width < needed:
         raise InputError(
-            f"The found lists have {width} items, and {needed} are looked at. Ask the index for as many; lists that "
-            "came out shorter are filled up with -1.",
+            f"The found lists have {width} items, but {needed} are needed. Ask the index for {needed} items, and "
+            "fill up shorter lists with -1.",
             "found",
         )

@@ -1,4 +1,4 @@
-"""Who is relevant to whom, and who is excluded; handed to the engine one block of queries at a time."""
+"""The relevant and the excluded items of all queries; the engine reads them one block of queries at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 
 class RelevantBlock(NamedTuple):
-    """The relevant and the excluded items of some queries; no item is both, none is named twice.
+    """The relevant and the excluded items of some queries; no item is both, and none occurs twice.
 
-    Query i of the block has the items pointer[i] … pointer[i+1]-1, and likewise the excluded ones.
+    Query i of the block has items[pointer[i]:pointer[i+1]], and the excluded items likewise.
     """
 
     pointer: IntArray
@@ -25,9 +25,9 @@ class RelevantBlock(NamedTuple):
 
 
 class Excluded(NamedTuple):
-    """What is left out of rankings beside the query itself.
+    """The items that are left out of rankings, in addition to the query itself.
 
-    groups : one of each query, and one of each item: related items of the query's group are left out
+    groups : the groups of the queries and of the items; items with the query's label and group are left out
     pairs : query * n_items + item, ascending
     """
 
@@ -40,7 +40,7 @@ NOTHING = Excluded()
 
 @dataclass(frozen=True, eq=False)
 class Relevance(ABC):
-    """Relevance of a whole evaluation; `calls/problems.py` makes it, and the engine asks it block by block.
+    """The relevance of a whole evaluation; `calls/problems.py` makes it, and the engine reads it block by block.
 
     leave_one_out : the queries are the gallery, and each is excluded from its own ranking, by index
     graded : whether grades may differ from 1
@@ -58,25 +58,25 @@ class Relevance(ABC):
 
     @abstractmethod
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
-        """(position in `queries`, item, grade) of all that labels or triples say, positions ascending.
+        """Return (position in `queries`, item, grade) of all pairs in labels or triples, positions ascending.
 
-        A grade below zero excludes; no grades: all are 1.
+        A grade below 0 excludes the item; None means that all grades are 1.
         """
 
     def shared(self, queries: IntArray, usable: BoolArray, at_least: int) -> Iterator[tuple[IntArray, IntArray]]:
-        """Queries that share their relevant items, but for leaving out themselves: (positions in `queries`, items).
+        """Yield queries with the same relevant items, except for themselves: (positions in `queries`, items).
 
-        Only where all of at least so many items are `usable` (n_items,), and where nothing but the query itself is
-        excluded. Mostly nobody shares.
+        Only groups of at least so many items, all of them `usable` (n_items,), and only if nothing but the query
+        itself is excluded. By default there are none.
         """
         return iter(())
 
     def order(self) -> tuple[IntArray, IntArray]:
-        """Orders of the queries and of the items that keep those with common relevant items together."""
+        """Return orders of the queries and of the items in which those with common relevant items are adjacent."""
         return np.arange(self.n_queries), np.arange(self.n_items)
 
     def block(self, queries: IntArray) -> RelevantBlock:
-        """Relevant and excluded items of `queries`."""
+        """Return the relevant and the excluded items of `queries`."""
         position, item, grade = self.pairs(queries)
         out = np.zeros(len(item), dtype=np.bool_)
         if self.leave_one_out:
@@ -108,17 +108,17 @@ class Relevance(ABC):
 
     @abstractmethod
     def related(self, queries: IntArray) -> IntArray:
-        """All items that are relevant to any of these queries, ascending; some of them may be excluded."""
+        """Return all items that are relevant to any of these queries, ascending; some may be excluded."""
 
     @abstractmethod
     def among(self, queries: IntArray, items: IntArray) -> "Relevance":
-        """The relevance of these queries among these items, numbered as they stand here, none twice.
+        """Return the relevance of these queries and items, without repetitions, numbered by their positions here.
 
         In leave-one-out both are the same items.
         """
 
     def excluded_among(self, queries: IntArray, items: IntArray) -> Excluded:
-        """What is left out, of these queries and these items, numbered as they stand here."""
+        """Return the exclusions among these queries and items, numbered by their positions here."""
         groups, pairs = self.excluded
         own = None if groups is None else (groups[0][queries], groups[1][items])
         if pairs is None:
@@ -128,7 +128,7 @@ class Relevance(ABC):
         return Excluded(own, np.sort(position[inside] * len(items) + place))
 
     def ranked(self, queries: IntArray) -> IntArray:
-        """How many items each of these queries ranks: those that are not excluded."""
+        """Return how many items each of these queries ranks: all that are not excluded."""
         return self.n_items - np.diff(self.block(queries).excluded_pointer)
 
     def listed(self, pairs: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
@@ -141,12 +141,12 @@ class Relevance(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Labels(Relevance):
-    """Relevant: the same label.
+    """Relevance by labels: items with the query's label are relevant.
 
-    query_class, item_class : a number for each label; a query whose label no item has gets the one past the last
+    query_class, item_class : a number for each label, its class; a query whose label no item has gets one class more
     query_labels, item_labels : the labels themselves
     members : the items, sorted by their class
-    start, size : of each class among the members, and of the one past the last, which is empty
+    start, size : the start and size of each class in `members`, and of the additional class, which is empty
     """
 
     query_labels: Array
@@ -246,7 +246,7 @@ def stable_order(labels: Array) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class MultiLabels(Relevance):
-    """Relevant: at least one label shared; labels are 0/1 columns, in float32."""
+    """Relevance by columns of 0/1, in float32: items that share at least one class with the query are relevant."""
 
     query_labels: npt.NDArray[np.float32]
     item_labels: npt.NDArray[np.float32]
@@ -268,7 +268,7 @@ class MultiLabels(Relevance):
         return np.flatnonzero(self.item_labels @ self.query_labels[queries].max(axis=0) > 0)
 
     def among(self, queries: IntArray, items: IntArray) -> "MultiLabels":
-        """The labels of these."""
+        """Return the relevance of these queries and items."""
         others = None if self.leave_one_out else self.item_labels[items]
         return MultiLabels.of(self.query_labels[queries], others, self.excluded_among(queries, items))
 
@@ -290,21 +290,21 @@ def by_labels(own: Array, others: Array | None, excluded: Excluded = NOTHING) ->
 
 
 def pointers(position: IntArray, count: int) -> IntArray:
-    """Where each of `count` runs of an ascending `position` starts, and the end."""
+    """Return where each of the values 0 … count-1 starts in an ascending `position`, and the end."""
     found = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(position, minlength=count), out=found[1:])
     return found
 
 
 def ranges(start: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
-    """(i, start[i] + j) for every i and every j below length[i]."""
+    """Return (i, start[i] + j) for every i and every j below length[i]."""
     position = np.repeat(np.arange(len(start)), length)
     ends = np.cumsum(length)
     return position, np.arange(len(position)) + (start - ends + length)[position]
 
 
 def places_among(items: IntArray, sought: IntArray) -> tuple[BoolArray, IntArray]:
-    """Which of `sought` are among `items`, in any order, and the places of those there.
+    """Return which of `sought` are in `items`, which may have any order, and their positions there.
 
     >>> places_among(np.array([7, 3]), np.array([3, 5, 7]))
     (array([ True, False,  True]), array([1, 0]))

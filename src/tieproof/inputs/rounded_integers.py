@@ -1,4 +1,4 @@
-"""Integers that NumPy and pandas round where they make one array of integers and floats."""
+"""Detects integers that NumPy or pandas rounded when they made one array of integers and floats."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,22 +9,22 @@ from tieproof.errors import InputError
 from tieproof.ties import Array
 
 LARGEST = 2.0**53
-"""Up to this size float64 holds every integer."""
+"""float64 represents every integer up to this size."""
 
 
 def check_integers(values: Any, array: Array, name: str) -> None:
-    """Refuse lists and data frames with integers that became other numbers in `array`, which was made of them."""
+    """Refuse lists and data frames with integers that were rounded in `array`, which was made of them."""
     if array.dtype.kind != "f" or float(np.finfo(array.dtype).max) < LARGEST or not (np.abs(array) >= LARGEST).any():
         return
     if any(is_rounded(part) for part in parts(values)):
         raise InputError(
-            f"The {name} hold integers that float64 does not hold exactly, beside floats or integers of another "
+            f"The {name} contain integers that float64 cannot represent exactly, among floats or integers of another "
             "type. Pass one NumPy array of int64 or uint64."
         )
 
 
 def parts(values: Any) -> Iterator[Array]:
-    """What was made into one array, each part in its own type: columns of a data frame, entries of a list."""
+    """Yield the parts of an array in their original types: columns of a data frame, entries of a list."""
     if isinstance(values, list | tuple):
         yield np.array(values, dtype=object).ravel()
         for each in values:
@@ -40,7 +40,7 @@ def parts(values: Any) -> Iterator[Array]:
 
 
 def is_rounded(part: Array) -> bool:
-    """Whether float64 does not hold every integer of an array.
+    """Whether float64 cannot represent every integer of an array.
 
     >>> is_rounded(np.array([2**60, -(2**53)])), is_rounded(np.array([2**60 + 1])), is_rounded(np.array([0.5]))
     (False, True, False)

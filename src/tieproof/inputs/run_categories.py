@@ -1,4 +1,4 @@
-"""The categories of a run's queries, which have names: from a file, a dictionary or a data frame."""
+"""Reads the categories of the queries of a run, by their names, from a file, a dictionary or a data frame."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from tieproof.ties import Array
 
 
 def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | None:
-    """The category of each query; None where there are none.
+    """Return the category of each query; None without categories.
 
     >>> categories_of({"q1": "dogs", "q2": "cats"}, ["q2"], "micro").tolist()
     ['cats']
@@ -24,8 +24,8 @@ def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | 
     lacking = [query for query in queries if query not in known]
     if lacking:
         raise InputError(
-            f"The categories lack {len(lacking)} of {len(queries)} queries of the qrels, the first is "
-            f"'{lacking[0]}'. Give every one a category."
+            f"The categories lack {len(lacking)} of {len(queries)} queries of the qrels; the first is "
+            f"'{lacking[0]}'. Give every query a category."
         )
     for query in queries:
         if known[query] is None or known[query] != known[query]:
@@ -34,7 +34,7 @@ def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | 
 
 
 def by_query(values: Any) -> dict[str, Any]:
-    """Each named query's category; the names 7 and "7" are the same."""
+    """Return the category of each query by its name; the names 7 and "7" are the same."""
     if isinstance(values, str | os.PathLike):
         return dict(query_categories.read(values))
     if isinstance(values, Mapping):
@@ -44,7 +44,7 @@ def by_query(values: Any) -> dict[str, Any]:
     else:
         raise InputError(
             "The categories of a run must be the path of a file, a dictionary {query: category} or a data frame, not "
-            f"{type(values).__name__}: its queries have names, and their order means nothing."
+            f"{type(values).__name__}, because the queries of a run have names but no order."
         )
     found: dict[str, Any] = {}
     for query, category in pairs:

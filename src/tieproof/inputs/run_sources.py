@@ -1,4 +1,4 @@
-"""What people hand in as qrels or as a run, checked: a file, a dictionary, a data frame or an object of ranx."""
+"""Reads and checks qrels or a run: a file, a dictionary, a data frame or an object of ranx."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,12 +20,12 @@ COLUMNS = {
     "grade": ("relevance", "label", "grade", "rel", "score"),
     "score": ("score",),
 }
-"""Columns of data frames as tieproof, ir_measures, ranx, PyTerrier, pytrec_eval and BEIR call them; the first that is
-there is read."""
+"""The names of columns in tieproof, ir_measures, ranx, PyTerrier, pytrec_eval and BEIR; the first one found is
+read."""
 
 
 class Role(NamedTuple):
-    """What the qrels are, or the run: how messages call them, their file's layout, what their values are."""
+    """The role of an input, qrels or run: its name in messages, the layout of its file, and its kind of values."""
 
     name: str
     verb: str
@@ -38,11 +38,11 @@ RUN = Role("The run", "is", trec.RUN, "score")
 
 
 class Source(NamedTuple):
-    """Documents and values of a file, a dictionary or a frame.
+    """The documents and values of a file, a dictionary or a data frame.
 
-    name : what messages call it
-    place : says where the given rows stand, such as ", on line 3"
-    ids : those of the documents; None in a file, which has bytes
+    name : the name of the source in messages
+    place : returns the position of given rows in words, such as ", on line 3"
+    ids : the ids of the documents; None for a file, where they are bytes
     """
 
     documents: Documents
@@ -53,7 +53,7 @@ class Source(NamedTuple):
 
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
-    """What is handed in, with a table of its documents."""
+    """Read and check a source, and make the table of its documents."""
     for kind, source_of in SOURCES:
         if kind(values):
             source = source_of(values, role, queries)
@@ -98,8 +98,8 @@ def from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers) -> 
     for name, inner in values.items():
         if not isinstance(inner, Mapping):
             raise InputError(
-                f"{role.name} must be {{query: {{document: {role.value}}}}}, and query {name!r} holds "
-                f"{type(inner).__name__}, not a dictionary."
+                f"{role.name} must be {{query: {{document: {role.value}}}}}, but the value of query {name!r} is "
+                f"{type(inner).__name__}. Pass a dictionary for each query."
             )
     lengths = [len(inner) for inner in values.values()]
     query = np.repeat(numbered(list(values), queries, role), lengths)
@@ -131,17 +131,17 @@ def from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
     given, expected = type(values).__name__, role.name.removeprefix("The ").capitalize()
     if given != expected:
         raise InputError(
-            f"{role.name} {role.verb} a {given} of ranx, where its {expected} is expected. Pass the qrels first, "
+            f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels first, "
             "then the run."
         )
     return from_dictionary(values.to_dict(), role, queries)
 
 
 def values_of_column(frame: Any, name: str, owner: str) -> Any:
-    """The column of a frame that has this name, as an array; refused where there are several."""
+    """Return the column of this name as an array; several columns of one name are refused."""
     count = list(frame.columns).count(name)
     if count > 1:
-        raise InputError(f"{owner}: {count} columns are called '{name}'. Keep one of them, or rename the others.")
+        raise InputError(f"{owner}: {count} columns have the name '{name}'. Keep one of them, or rename the others.")
     return np.asarray(frame[name].to_numpy())
 
 
@@ -155,35 +155,35 @@ SOURCES: tuple[tuple[Callable[[Any], bool], Callable[[Any, Role, Numbers], Sourc
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
-    """The numbers of queries."""
+    """Return the numbers of queries, which are assigned in the order of first use."""
     ids = (name.encode(errors="surrogatepass") for name in as_ids(names, role, "query"))
     return np.fromiter(map(queries.__getitem__, ids), np.int64, len(names))
 
 
 def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
-    """Names, which are strings or integers, as strings; 7 and "7" are the same."""
+    """Return names, which are strings or integers, as strings; 7 and "7" are the same."""
     kinds = set(map(type, names))
     for kind in kinds - {str, int}:
         wrong = next(name for name in names if type(name) is kind)
         if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
             raise InputError(
-                f"{role.name} must name every {what} by a string or an integer, and one is {wrong!r}. Convert them "
-                "with .astype(str), and leave out rows without a name."
+                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Convert "
+                "the names with .astype(str), and leave out rows without a name."
             )
     return names if kinds == {str} else list(map(str, names))
 
 
 def as_values(values: Any, role: Role) -> FloatArray:
-    """Scores or grades in float64, the order of integers unchanged."""
+    """Convert scores or grades to float64 without changing the order of integers."""
     if len(values) == 0:
-        raise InputError(f"{role.name} {role.verb} empty. At least one {role.value} is needed.")
+        raise InputError(f"{role.name} {role.verb} empty. Pass at least one {role.value}.")
     numbers = as_numbers(values, f"{role.value}s")
     whole = numbers.dtype.kind in "iu"
     return in_float64(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
 
 
 def located(what: str, numbers: Sequence[int]) -> str:
-    """Words for where rows stand."""
+    """Return the positions of rows in words, such as ", on lines 3 and 7"."""
     preposition = "on" if what == "line" else "in"
     return f", {preposition} {what}{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
 
@@ -196,8 +196,8 @@ def check_finite(source: Source, role: Role, queries: Numbers) -> None:
         query, document = names_of(source, row, queries)
         raise InputError(
             f"{source.name}: the {role.value} of document '{document}' for query '{query}' is "
-            f"{source.value[row]}{source.place([row])}. Every {role.value} must be a finite number; leave the "
-            "document out where there is none."
+            f"{source.value[row]}{source.place([row])}. Every {role.value} must be a finite number; leave out "
+            f"documents without a {role.value}."
         )
 
 
@@ -227,5 +227,5 @@ def decoded(name: bytes) -> str:
         return name.decode()
     except UnicodeDecodeError:
         raise InputError(
-            f"The query '{name.decode(errors='replace')}' is not written in UTF-8. Convert the file to UTF-8."
+            f"The query '{name.decode(errors='replace')}' is not encoded in UTF-8. Convert the file to UTF-8."
         ) from None

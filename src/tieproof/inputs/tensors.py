@@ -9,12 +9,12 @@ from tieproof.ties import Array
 
 
 def is_tensor(values: Any) -> bool:
-    """Whether this is a tensor of torch, or of a class made from it."""
+    """Whether this is a tensor of torch, or of a subclass."""
     return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(values).__mro__)
 
 
 def from_tensor(tensor: Any, name: str) -> Array:
-    """The numbers of a tensor on any device; a bfloat16 becomes the float32 that it is."""
+    """Return the numbers of a tensor on any device; bfloat16 becomes float32, which is exact."""
     reason = not_readable(tensor)
     if reason:
         raise InputError(f"The {name} are {reason}")
@@ -32,9 +32,11 @@ def from_tensor(tensor: Any, name: str) -> Array:
 
 
 def not_readable(tensor: Any) -> str:
-    """What a tensor is, and what to do, where it holds no numbers in rows of memory; "" where it does."""
+    """Return why a tensor cannot be read as an array, and what to do about it; "" if it can be read."""
     if tensor.is_meta:
-        return "a tensor on the device 'meta', which holds no numbers. Pass what the model computes on a real device."
+        return (
+            "a tensor on the device 'meta', which has no numbers. Pass a tensor that was computed on a real device."
+        )
     if tensor.is_nested:
         return "a nested tensor, whose rows may differ in length. Pass rows of equal length, as torch.stack gives."
     if str(tensor.layout) != "torch.strided":

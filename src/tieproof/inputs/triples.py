@@ -1,4 +1,4 @@
-"""Relevance that is said item by item: triples of a query, an item and a grade, and pairs of both."""
+"""Relevance that is given item by item: triples (query, item, grade), or pairs (query, item)."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from tieproof.ties import Array, FloatArray, IntArray
 
 
 class Triples(NamedTuple):
-    """Pairs of a query and an item, none twice, with their grades; `checked_triples` makes them."""
+    """Different pairs of a query and an item with their grades; `checked_triples` makes them."""
 
     query: IntArray
     item: IntArray
@@ -23,9 +23,9 @@ class Triples(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judgments(Relevance):
-    """Relevant: what triples say; a grade of 0 is not relevant, a negative one excludes.
+    """Relevance by triples: a grade of 0 means not relevant, and a negative grade excludes the item.
 
-    Query q has the triples pointer[q] … pointer[q+1]-1; `binary` says that all grades are 0 or 1.
+    Query q has the triples pointer[q] … pointer[q+1]-1; `binary`: all grades are 0 or 1.
     """
 
     pointer: IntArray
@@ -58,12 +58,12 @@ class Judgments(Relevance):
         return np.diff(self.pointer)
 
     def related(self, queries: IntArray) -> IntArray:
-        """The items of the triples that say so."""
+        """Return the items of the triples with a grade above 0."""
         index = ranges(self.pointer[queries], np.diff(self.pointer)[queries])[1]
         return np.unique(self.item[index[self.grade[index] > 0]])
 
     def among(self, queries: IntArray, items: IntArray) -> "Judgments":
-        """The triples of these; grades stay grades, even where all of these are 1."""
+        """Return the triples of these queries and items; grades are kept even if all of these are 1."""
         position, index = ranges(self.pointer[queries], np.diff(self.pointer)[queries])
         inside, place = places_among(items, self.item[index])
         triples = Triples(position[inside], place, self.grade[index[inside]])
@@ -81,23 +81,25 @@ class Judgments(Relevance):
 
 
 def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
-    """Query, item and grade of each triple; refused by the first that is wrong."""
+    """Return query, item and grade of each triple; the first wrong triple is refused."""
     array = as_array(triples, "relevance")
     if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
         raise InputError(
-            f"The relevance must be rows (query, item) or (query, item, grade) of numbers, and arrived with the "
-            f"shape {array.shape} and type {type_name(array.dtype)}."
+            f"The relevance must be rows (query, item) or (query, item, grade) of numbers, but has the shape "
+            f"{array.shape} and type {type_name(array.dtype)}."
         )
     grade = as_grades(array[:, 2]) if array.shape[1] == 3 else np.ones(len(array))
     if not np.isfinite(grade).all():
         row = int(np.argmin(np.isfinite(grade)))
-        raise InputError(f"The relevance must have finite grades, and row {row} holds {grade[row]}.")
+        raise InputError(
+            f"The relevance must have finite grades, but row {row} has the grade {grade[row]}. Leave the row out."
+        )
     query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance", stored_type(triples, array))
     if leave_one_out and (query == item).any():
         row = int(np.argmax(query == item))
         raise InputError(
-            f"The relevance row {row} names item {item[row]} for itself. In leave-one-out the query itself is "
-            "never ranked; leave such rows out."
+            f"Row {row} of the relevance names item {item[row]} for the query {item[row]} itself. In leave-one-out "
+            "the query itself is never ranked; leave such rows out."
         )
     code = query * n_items + item
     if len(np.unique(code)) < len(code):
@@ -110,24 +112,26 @@ def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: b
 
 
 def as_grades(grades: Array) -> FloatArray:
-    """Grades in float64, which must hold them."""
+    """Convert grades to float64, refusing those that it cannot represent exactly."""
     if is_rounded(grades):
-        raise InputError("The relevance holds a grade beyond 2^53, which float64 does not hold exactly.")
+        raise InputError(
+            "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller grades."
+        )
     return grades.astype(np.float64)
 
 
 def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: str = "") -> tuple[IntArray, IntArray]:
-    """(query, item) indices within range.
+    """Return the indices of (query, item) pairs, checked to be in range.
 
-    stored : the type in which they arrived, if it is not that of `pairs`
+    stored : their original type, if it is not that of `pairs`
     """
     array = as_array(pairs, name)
     if array.size == 0:
         array = np.zeros((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
         raise InputError(
-            f"The {name} must be rows (query, item) of whole numbers, and they arrived with the shape {array.shape} "
-            f"and type {type_name(array.dtype)}."
+            f"The {name} must be rows (query, item) of whole numbers, not of the shape {array.shape} and type "
+            f"{type_name(array.dtype)}."
         )
     if array.dtype.kind == "f":
         check_whole_indices(array, stored or stored_type(pairs, array), name)
@@ -136,19 +140,19 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: s
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(
-                f"The {name} row {row} names {what} {array[row, column]:.0f}, and there are {limit}: "
-                f"indices go from 0 to {limit - 1}."
+                f"Row {row} of the {name} names {what} {array[row, column]:.0f}, but there are only {limit}: pass "
+                f"indices from 0 to {limit - 1}."
             )
     return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
 
 
 def check_whole_indices(array: Array, stored: str, name: str) -> None:
-    """Refuse floats as indices that are no whole numbers, or may have been rounded to one."""
+    """Refuse floats as indices if they are not whole numbers, or may have been rounded."""
     limit = exact_below(stored)
     wrong = not_whole(array, limit)
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
         raise InputError(
-            f"The {name} must be rows (query, item) of whole numbers, in {stored} below {limit} since larger ones "
-            f"may have been rounded, and row {row} holds {array[row, column]}. Pass integers."
+            f"The {name} must be rows (query, item) of whole numbers (in {stored} below {limit}, because larger ones "
+            f"may have been rounded), but row {row} contains {array[row, column]}. Pass integers."
         )

@@ -1,8 +1,8 @@
-"""What a measure is: one record per definition, one registry, one spelling.
+"""The definition of a measure: one record per measure, one registry, one spelling.
 
-A measure is written `Name(parameter=value)@cutoff`, in calls, on the command line and in reports alike; `parse`
-reads it and `str` writes it. A definition registers once, where it stands (`define`), with everything that help
-texts and documentation need. It is called with `Ties` and returns `Estimates`.
+A measure is written `Name(parameter=value)@cutoff` in calls, on the command line and in reports; `parse` reads this
+spelling and `str` writes it. Each definition is registered once, in its own file (`define`), with everything that
+help texts and documentation need. It is called with `Ties` and returns `Estimates`.
 """
 
 import re
@@ -21,10 +21,10 @@ Cutoff: TypeAlias = int | Literal["R"]
 
 
 class Estimates(NamedTuple):
-    """What a measure can be over all orderings of the tied items: float64 arrays of shape (Q,), one per query.
+    """The values of a measure over all orderings of the tied items: float64 arrays of shape (Q,), one per query.
 
-    lower <= expected <= upper, and all three are the same floats where no tie matters; variance is that of the
-    query's value when every ordering of its tied items is equally likely; below 1e-300 it has fewer digits or is 0.
+    lower <= expected <= upper, and all three are the same floats if no tie matters. variance is the variance of the
+    query's value when every ordering of its tied items is equally likely; below 1e-300 it is less precise or 0.
     """
 
     lower: FloatArray
@@ -33,7 +33,7 @@ class Estimates(NamedTuple):
     variance: FloatArray
 
     def divided_by(self, divisor: FloatArray) -> "Estimates":
-        """Return the estimates of the value / `divisor` (Q,)."""
+        """Return the estimates of the values divided by `divisor` (Q,)."""
         lower, expected, upper, variance = self
         return Estimates(lower / divisor, expected / divisor, upper / divisor, variance / (divisor * divisor))
 
@@ -49,7 +49,7 @@ class Parameter:
     limits: tuple[float, float] = (0.0, 1.0)
 
     def check(self, value: object, measure: str) -> Value:
-        """Return `value`, or refuse it in the name of `measure`."""
+        """Return `value` if it is valid, or refuse it; the message names `measure`."""
         if self.choices:
             if value in self.choices:
                 return str(value)
@@ -70,11 +70,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Definition:
-    """Everything that is known about a measure.
+    """The definition of a measure.
 
-    cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` (R: the query's number of
-    relevant items) may be written; at_rank_r: the measure that it would be, where it may not; judged_only: whether
-    it reads `Ties.judged`. What other libraries call it stands in spellings.py.
+    cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` is allowed (R is the query's number
+    of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
+    `Ties.judged`. The names of the measure in other libraries are in spellings.py.
     """
 
     name: str
@@ -89,15 +89,15 @@ class Definition:
     parameters: tuple[Parameter, ...] = ()
 
     def parameter(self, name: str) -> Parameter:
-        """Return the parameter of that name, or say which there are."""
+        """Return the parameter of that name; an unknown name is refused with the list of parameters."""
         for parameter in self.parameters:
             if parameter.name == name:
                 return parameter
         known = ", ".join(parameter.name for parameter in self.parameters) or "none"
-        raise InputError(f"'{self.name}' has no parameter '{name}'; its parameters: {known}.")
+        raise InputError(f"'{self.name}' has no parameter '{name}'; its parameters are: {known}.")
 
     def __reduce__(self) -> "tuple[Callable[[str], Definition], tuple[str]]":
-        """A definition is registered once in each process: only its name travels."""
+        """Pickle only the name, because each process has its own registry of definitions."""
         return definition_of, (self.name,)
 
 
@@ -127,7 +127,7 @@ class Measure:
 
     @property
     def definition(self) -> Definition:
-        """What is known about the measure."""
+        """The definition of the measure."""
         return REGISTRY[self.name]
 
     def __getitem__(self, parameter: str) -> Value:
@@ -139,9 +139,9 @@ class Measure:
     @overload
     def __call__(self, /, **parameters: Value) -> "Measure": ...
     def __call__(self, ties: Ties | None = None, /, **parameters: Value) -> "Estimates | Measure":
-        """Evaluate the measure on `ties`; or, given parameters, return the measure with these.
+        """Evaluate the measure on `ties`; or, given parameters, return the measure with these parameters.
 
-        A query without relevant items counts 0 in all four arrays: what it means is the caller's decision.
+        A query without relevant items has 0 in all four arrays; the caller decides how it counts.
         """
         if ties is not None:
             return self.definition.compute(ties, self.complete())
@@ -160,7 +160,7 @@ class Measure:
         definition = self.definition
         text = f"{self}@{cutoff}"
         if definition.cutoff == "none" or self.cutoff is not None:
-            why = "takes no cutoff" if definition.cutoff == "none" else f"is cut off at {self.cutoff} already"
+            why = "takes no cutoff" if definition.cutoff == "none" else f"already has the cutoff {self.cutoff}"
             raise InputError(f"'{text}': '{self}' {why}; write '{self}'.")
         if definition.rank_r and cutoff == "R":
             return Measure(self.name, self.parameters, "R")
@@ -170,11 +170,11 @@ class Measure:
             instead = same if cutoff == "R" and definition.at_rank_r else ""
             raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1{or_r}{instead}.")
         if cutoff > 2**53:
-            raise InputError(f"the cutoff of '{text}' is beyond any gallery; write a smaller one.")
+            raise InputError(f"the cutoff of '{text}' is larger than any gallery; write a smaller one.")
         return Measure(self.name, self.parameters, int(cutoff))
 
     def complete(self) -> "Measure":
-        """Return the measure itself, or say that it lacks its cutoff."""
+        """Return the measure itself; refuse it if it needs a cutoff and has none."""
         if self.definition.cutoff == "required" and self.cutoff is None:
             raise InputError(f"'{self}' needs a cutoff; write for example '{self}@10'.")
         return self
@@ -205,8 +205,8 @@ def define(definition: Definition) -> Measure:
 def parse(text: "str | Measure") -> Measure:
     """Return the measure that `text` spells; `str` of it parses back.
 
-    Letter case does not matter. Names of other libraries are understood where all libraries mean the same by
-    them; where they do not, the error lists what each means.
+    Letter case does not matter. A name of another library is understood if it means the same in all libraries;
+    otherwise the error lists its meanings.
 
     >>> parse("nDCG(gain=exp)@10"), parse("ndcg_cut_10"), parse("map"), parse("mAP@R")
     (nDCG(gain=exp)@10, nDCG@10, AP, AP@R)
@@ -222,7 +222,7 @@ def parse(text: "str | Measure") -> Measure:
     if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
     if name not in names or values:
-        from tieproof.measures import elsewhere  # its table is long, and most names are ours
+        from tieproof.measures import elsewhere  # its table is long and rarely needed
 
         if name not in names or elsewhere.meanings_of(spelling):
             return parse(elsewhere.translated(spelling, REGISTRY))
@@ -243,7 +243,7 @@ def parse(text: "str | Measure") -> Measure:
 def parse_list(text: str) -> list[Measure]:
     """Return the measures that `text` names, with commas or blanks between them.
 
-    A number alone is a further cutoff of the measure before it, as trec_eval has several.
+    A number alone is a further cutoff of the measure before it, as in trec_eval.
 
     >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
     ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
@@ -253,7 +253,7 @@ def parse_list(text: str) -> list[Measure]:
 
 @lru_cache(maxsize=256)
 def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
-    """The same, remembered until another measure is defined."""
+    """Parse a list of measures; results are cached until another measure is defined."""
     spellings: list[str] = []
     for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
         if re.fullmatch("[0-9]+", part) and spellings and re.search("[0-9]$", spellings[-1]):

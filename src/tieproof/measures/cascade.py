@@ -1,17 +1,18 @@
-"""Expected reciprocal rank: a reader goes down the ranking and stops at each item with a chance that its grade gives.
+"""Expected reciprocal rank: a reader goes down the ranking and stops at each item with a probability by its grade.
 
-How likely the reader is to come through a tie does not depend on the order of its items. So ties add up: each counts
-the chance to come to it times what it adds, and its square for the variance. Within a tie the grades falling are best
-and rising are worst: of two neighbours with chances a > b at ranks r and r + 1 the other order loses
-(a - b) (1/r - 1/(r + 1)).
+The probability that the reader passes a whole tie does not depend on the order of its items. So the terms of ties add
+up: each tie contributes the probability of reaching it times its own value, and likewise for the variance. Within a
+tie descending grades are best and ascending grades are worst: of two neighbours with probabilities a > b at ranks r
+and r + 1 the other order loses (a - b) (1/r - 1/(r + 1)).
 
-The chance B_i that the reader stops at the i-th relevant item of a tie does not depend on its rank. Where all chances
-are alike, mean and variance come place by place from the last one, by the law of total variance, in s H steps for a
-tie of which s places count; H is the number of its relevant items, or how many it takes until fewer than 1 reader of
-2^80 goes on. Where they differ, the square takes the means of all B_i B_j, (m + s) H^2 / 2 steps, and room for 2 H^2
-pairs of floats; the variance is then a difference, of numbers of 30 digits near 1. So the standard deviation loses
-digits where all chances of such a tie are below 1e-9, as those of grades from max_grade - 30 down, and is at most the
-largest one that there can be; the expected value does so below 1e-17. Beside the values of larger grades both vanish.
+The probability B_i that the reader stops at the i-th relevant item of a tie does not depend on its rank. If all items
+have the same probability, mean and variance are computed rank by rank from the last one, by the law of total
+variance, in s H steps for a tie of which s ranks count; H is the number of its relevant items, or the number after
+which fewer than 1 reader in 2^80 goes on. If the probabilities differ, the variance needs the means of all B_i B_j,
+which take (m + s) H^2 / 2 steps and memory for 2 H^2 pairs of floats; the variance is then a difference of numbers
+near 1 with 30 digits. So the standard deviation loses digits if all probabilities of such a tie are below 1e-9, as
+for grades of at most max_grade - 30, and is limited to the largest possible value; the expected value loses digits
+below 1e-17. Both are negligible compared with the values of larger grades.
 
 >>> import numpy as np
 >>> a = np.array
@@ -32,21 +33,21 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
 _SMALL = 64
-"""Finding equal ties costs more than computing those of so many items."""
+"""Up to this size ties are computed one by one, because finding equal ties takes longer."""
 
 _MOST_STEPS = 2**35
-"""Steps that a tie of several grades may take: a minute, more or less."""
+"""The most steps for a tie of several grades, which take about a minute."""
 
 
 class MostHits(NamedTuple):
-    """The most relevant items that count in any ambiguous tie: in those of one grade, and in those of several."""
+    """The most relevant items that count in any ambiguous tie, for ties of one grade and for ties of several."""
 
     alike: int
     mixed: int
 
 
 def stops(measure: Measure, grades: FloatArray) -> FloatArray:
-    """Return the chance to stop at an item of each grade, (2^grade - 1) / 2^(the largest grade that there can be)."""
+    """Return the probability of stopping at an item of each grade, (2^grade - 1) / 2^max_grade."""
     most = float(measure["max_grade"])
     largest = float(grades.max(initial=0.0))
     if largest > most:
@@ -55,16 +56,16 @@ def stops(measure: Measure, grades: FloatArray) -> FloatArray:
         remedy = (
             f"Write the largest grade of the scale, such as '{measure(max_grade=grade)}'."
             if largest < limit
-            else f"The largest grade of a scale must be less than {limit:g}: give grades of a smaller scale."
+            else f"The largest grade of a scale must be less than {limit:g}: use a smaller scale."
         )
-        raise InputError(f"'{measure}' is for grades up to {most:.17g}, and there is one of {grade}. {remedy}")
+        raise InputError(f"'{measure}' is for grades up to {most:.17g}, but a grade is {grade}. {remedy}")
     different, which = np.unique(grades, return_inverse=True)
     return np.asarray(exp2_minus_1(different) / (exp2_minus_1(np.array(most)) + 1.0))[which]
 
 
 def _expected_reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
     if ties.missing_grades is not None:
-        stops(measure, ties.missing_grades)  # refuses too large ones, wherever they are
+        stops(measure, ties.missing_grades)  # refuses grades that are too large, also of missing items
     last = ties.last_ranks(measure.last_rank(ties))
     places = np.clip(last[ties.query] - ties.k, 0, ties.l)
     estimates = np.zeros((4, ties.n_queries))
@@ -73,9 +74,9 @@ def _expected_reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
 
 
 def terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray:
-    """Return what each tie adds for a reader who comes to it, and the chance to come through it, (5, T).
+    """Return the terms of each tie for a reader who reaches it, and the probability of passing it, (5, T).
 
-    Equal ties are computed once where they are large and have no grades.
+    Equal ties are computed only once if they are large and have no grades.
     """
     columns = ties.k, ties.l, ties.m, places
     if ties.grades is not None:
@@ -120,7 +121,7 @@ def _terms(k: IntArray, l: IntArray, m: IntArray, s: IntArray, first: IntArray, 
 
 @native
 def most_hits(k: IntArray, l: IntArray, m: IntArray, s: IntArray, first: IntArray, stops: FloatArray) -> MostHits:
-    """Say how much room ties need: `cascade_terms` has their columns."""
+    """Return how much memory ties need; the columns are those of `cascade_terms`."""
 
 
 @native
@@ -135,10 +136,10 @@ def cascade_terms(
     mixed: Output[FloatArray],
     terms: Output[FloatArray],
 ) -> None:
-    """Write lower, expected and upper value, variance, and the chance to go on, the rows of `terms`, of ties.
+    """Write the rows of `terms`: lower, expected and upper value, variance, and the probability of passing the tie.
 
-    s : how many places count
-    first : where the chances to stop of the tie's relevant items are among `stops`, the largest first
+    s : the number of ranks of the tie that count
+    first : where the probabilities of stopping at the tie's relevant items begin in `stops`, the largest first
     alike : (4, hits + 1)
     mixed : (4 (hits + 1) + 2, hits + 1)
     """
@@ -146,15 +147,15 @@ def cascade_terms(
 
 @native
 def add_cascades(starts: IntArray, terms: FloatArray, estimates: Output[FloatArray]) -> None:
-    """Add up the terms of the ties of each query, times the chance to come to each."""
+    """Add up the terms of the ties of each query, each times the probability of reaching the tie."""
 
 
 ERR = define(
     Definition(
         name="ERR",
         compute=_expected_reciprocal_rank,
-        meaning="Expected reciprocal rank of the item where a reader stops, who goes down the ranking and stops at "
-        "an item of grade g with the chance s = (2^g - 1) / 2^max_grade; 0 for readers who never stop.",
+        meaning="Expected reciprocal rank of the item at which a reader stops. The reader goes down the ranking and "
+        "stops at an item of grade g with probability s = (2^g - 1) / 2^max_grade; one who never stops counts 0.",
         formula="sum_{r <= k} s(r)/r * product_{i < r} (1 - s(i))",
         source="Chapelle, Metzler, Zhang and Grinspan 2009, section 4; max_grade=4: gdeval of the TREC Web tracks",
         cutoff="optional",
@@ -162,8 +163,8 @@ ERR = define(
             Parameter(
                 "max_grade",
                 4,
-                "the largest grade of the scale, whether or not an item has it: 1 for labels, where a relevant item "
-                "ends half of the searches; larger grades are refused",
+                "the largest grade of the scale, even if no item has it; larger grades are refused. For labels write "
+                "1: then half of the readers stop at a relevant item",
                 limits=(0.0, 400.0),
             ),
         ),

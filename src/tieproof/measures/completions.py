@@ -1,22 +1,22 @@
-"""Bounds from the first items of rankings over every way in which the other items may be ranked.
+"""Bounds for the first items of rankings, over every possible ranking of the other items.
 
-A search returns the first items of a ranking of the whole gallery. How many items it does not show is known, and how
-many of them are relevant; where they stand is not:
+A search returns the first items of a ranking of the whole gallery. The number of unseen items is known, and how many
+of them are relevant, but not their ranks:
 
     exact search         no unseen item is nearer than the last one found. Some may be exactly as near: then the last
-                         tie goes on, and any of them might have been found instead
-    order without        the items found are the nearest ones in the order given, and every unseen item is behind them
+                         tie continues, and any of them might have been found instead
+    order without        the items found are the nearest ones in the order given, and every unseen item follows them
     distances
-    approximate search   an unseen item may be anywhere, also nearer than the first one found
+    approximate search   an unseen item may have any rank, even before the first one found
 
 `lower` and `upper` cover every such ranking of the whole gallery with every order of its ties. `expected` and `std`
-are those of one of them: the ties of the list as given, and every unseen item behind it, in an order that is equally
-likely to be any. So all four are those of the whole ranking where nothing is unseen.
+are those of the list as given, followed by all unseen items in an order of which all are equally likely. So all four
+are those of the whole ranking if nothing is unseen.
 
-Of an exact search each order of the last tie and of all that is unseen is possible, and no other: the bounds are
-those of one tie of all of these. Of an approximate search nearly every measure is largest where the unseen relevant
-items come first and the unseen others last, and smallest the other way round; `merged_gains.py` and `merged_hits.py`
-have the rest: unseen items with grades, and a mean over hits.
+After an exact search exactly the orders of the last tie together with all unseen items are possible: the bounds are
+those of one tie of all these items. After an approximate search nearly every measure is largest if the unseen
+relevant items come first and the other unseen items last, and smallest in the opposite case. `merged_gains.py` and
+`merged_hits.py` handle the exceptions: unseen items with grades, and a mean over hits.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ from tieproof.ties import BoolArray, CutOffTies, FloatArray, IntArray, ListEnd, 
 
 @dataclass(frozen=True)
 class FirstTies(CutOffTies):
-    """The ties of the first items of whole rankings, as a search found them; `first_ties` makes them.
+    """The ties of the first items of whole rankings, which a search found; `first_ties` makes them.
 
-    `end.others` is finite: all unseen items that are not relevant.
+    `end.others` is finite: the number of unseen items that are not relevant.
 
     exact : whether no unseen item is nearer than the last one found
     """
@@ -43,7 +43,7 @@ class FirstTies(CutOffTies):
 
     @property
     def open_ends(self) -> BoolArray:
-        """Of which queries an unseen item may change a score, (Q,)."""
+        """Whether an unseen item may change a score of the query, (Q,)."""
         unseen = self.missing + self.end.others
         items, relevant = self.n_items + unseen, self.n_relevant
         if self.exact:
@@ -52,16 +52,16 @@ class FirstTies(CutOffTies):
 
     @property
     def behind(self) -> Ties:
-        """The whole rankings with all unseen items in one tie behind the list."""
+        """The whole rankings with all unseen items in one tie after the list."""
         none = np.zeros_like(self.n_items)
         end = ListEnd(k=self.n_items, n=self.listed, l=none, m=none, others=self.end.others)
         return replace(self, end=end).continued(self.missing, end.others)
 
     def surrounded(self, before: IntArray, relevant_before: IntArray, behind: IntArray) -> Ties:
-        """The whole rankings with so many unseen items before the list, and behind it the rest; no grades.
+        """Return the whole rankings with so many unseen items before the list and the rest after it, without grades.
 
-        before, relevant_before : (Q,) items, and relevant ones, before it: none, or all in one tie
-        behind : (Q,) relevant items behind it, after all others
+        before, relevant_before : (Q,) items before the list, and relevant ones among them: none, or all in one tie
+        behind : (Q,) relevant items after the list, at the very end
         """
         size = self.n_items + self.missing + self.end.others.astype(np.int64)
         first, last = np.flatnonzero(relevant_before), np.flatnonzero(behind)
@@ -83,12 +83,12 @@ class FirstTies(CutOffTies):
 
 
 def first_ties(ties: Ties, end: Sequence[IntArray] | IntArray | None, n_items: IntArray, exact: bool) -> FirstTies:
-    """The ties of lists that are the first items of whole rankings.
+    """Return the ties of lists that are the first items of whole rankings.
 
-    ties : of the lists, with all relevant items of each query in `n_relevant` and the grades of the missing ones
-    end : k, n, l, m of the last tie of each list, as `engine.last_ties` has them; None: an unseen item is tied with
-        none of the list
-    n_items : (Q,) the items of each whole ranking
+    ties : the ties of the lists, with all relevant items of each query in `n_relevant`, and the missing grades
+    end : k, n, l, m of the last tie of each list, as `engine.last_ties` returns them; None: no unseen item is tied
+        with a listed one
+    n_items : (Q,) the number of items of each whole ranking
     """
     none = np.zeros_like(n_items)
     k, n, l, m = (ties.n_items, ties.listed, none, none) if end is None else end
@@ -98,7 +98,7 @@ def first_ties(ties: Ties, end: Sequence[IntArray] | IntArray | None, n_items: I
 
 
 def complete(measure: Measure, ties: Ties) -> Estimates:
-    """A measure of the first items of rankings, its bounds over all whole rankings that begin so."""
+    """Evaluate a measure of the first items of rankings, with bounds over all whole rankings that begin with them."""
     assert isinstance(ties, FirstTies)
     given = measure(ties.behind)
     lower, upper = (exact_bounds if ties.exact else approximate_bounds)(measure, ties)
@@ -107,13 +107,13 @@ def complete(measure: Measure, ties: Ties) -> Estimates:
 
 
 def exact_bounds(measure: Measure, ties: FirstTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds where the last tie and all that is unseen may have any order."""
+    """Return bounds if the items of the last tie and all unseen items may have any order."""
     whole = measure(ties.continued(ties.missing, ties.end.others))
     return whole.lower, whole.upper
 
 
 def approximate_bounds(measure: Measure, ties: FirstTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds where all that is unseen may be anywhere."""
+    """Return bounds if unseen items may have any rank."""
     if measure.name in ("nDCG", "ERR") and ties.grades is not None:
         return merged_bounds(measure, ties)
     if measure.name == "AP" and measure["norm"] == "hits" and measure.cutoff is not None:

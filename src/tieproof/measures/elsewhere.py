@@ -1,4 +1,4 @@
-"""From a name of another library to ours: read in the table of `spellings.py`."""
+"""Translates measure names of other libraries to tieproof's, by the table of `spellings.py`."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,11 +10,11 @@ from tieproof.measures import spellings
 
 
 class Meaning(NamedTuple):
-    """What a library means by a name.
+    """The meaning of a name in a library.
 
     owner, theirs : the library and its spelling
-    ours : our spelling; empty where we have none
-    reason : what the measure is that we do not have, completing "it is …"
+    ours : tieproof's spelling; empty if tieproof does not have the measure
+    reason : what such a measure is, to complete "it is …"
     """
 
     owner: str
@@ -24,7 +24,7 @@ class Meaning(NamedTuple):
 
 
 def meanings(libraries: Iterable[spellings.Vocabulary] | None = None) -> Iterator[Meaning]:
-    """Every line of the table, or of some libraries."""
+    """Yield the meanings of all names in the table, or of those of some libraries."""
     for library in spellings.LIBRARIES if libraries is None else libraries:
         for ours, names in library.names.items():
             yield from (Meaning(library.name, theirs, ours, "") for theirs in names.split())
@@ -33,7 +33,7 @@ def meanings(libraries: Iterable[spellings.Vocabulary] | None = None) -> Iterato
 
 
 def meanings_of(text: str) -> list[Meaning]:
-    """Return what libraries mean by a text, with its digits in place of {k}.
+    """Return the meanings of a text in all libraries, with its digits in place of {k}.
 
     >>> meanings_of("cosine_map@100")
     [Meaning(owner='sentence-transformers', theirs='cosine_map@{k}', ours='AP(norm=min)@100', reason='')]
@@ -52,7 +52,7 @@ def meanings_of(text: str) -> list[Meaning]:
 
 @lru_cache(maxsize=1)
 def by_spelling(libraries: tuple[spellings.Vocabulary, ...]) -> dict[str, list[Meaning]]:
-    """What is meant by each spelling; {k} stands for the digits of a cutoff."""
+    """Return the meanings of each spelling; {k} stands for the digits of a cutoff."""
     table: dict[str, list[Meaning]] = {}
     for meaning in meanings(libraries):
         table.setdefault(plain(meaning.theirs), []).append(meaning)
@@ -60,7 +60,7 @@ def by_spelling(libraries: tuple[spellings.Vocabulary, ...]) -> dict[str, list[M
 
 
 def plain(text: str) -> str:
-    """A spelling without what does not matter: letter case, blanks and quotation marks.
+    """Return a spelling without letter case, blanks and quotation marks, which do not matter.
 
     >>> plain("nDCG(dcg='exp-log2') @ 10")
     'ndcg(dcg=exp-log2)@10'
@@ -69,10 +69,10 @@ def plain(text: str) -> str:
 
 
 def is_settled(found: Sequence[Meaning], spelled: str) -> bool:
-    """Whether a spelling means one measure of ours, and nothing else.
+    """Whether a spelling means exactly one measure of tieproof, and nothing else.
 
-    Letter case counts only where it tells a measure of ours from one that is not offered: sentence-transformers
-    writes `accuracy@1`, ir_measures `Accuracy@1`, which is another measure.
+    Letter case counts only if it distinguishes a measure of tieproof from one that is not offered:
+    sentence-transformers writes `accuracy@1`; ir_measures writes `Accuracy@1` for a different measure.
 
     >>> is_settled(meanings_of("accuracy@1"), "accuracy@{k}"), is_settled(meanings_of("Accuracy@1"), "Accuracy@{k}")
     (True, False)
@@ -83,9 +83,9 @@ def is_settled(found: Sequence[Meaning], spelled: str) -> bool:
 
 
 def translated(text: str, measures: Iterable[str]) -> str:
-    """Return our spelling of another library's name, or say what is wrong with it.
+    """Return tieproof's spelling of another library's name; an ambiguous or unknown name is refused.
 
-    measures : the names of ours
+    measures : the names of tieproof's measures
     """
     found = meanings_of(text)
     offered: dict[str, list[str]] = {}
@@ -97,7 +97,7 @@ def translated(text: str, measures: Iterable[str]) -> str:
     if offered:
         several = [f"'{ours}' in {', '.join(libraries)}" for ours, libraries in offered.items()]
         several += [f"in {', '.join(libraries)} {reason}, not offered" for reason, libraries in refused.items()]
-        raise InputError(f"'{text}' means different things: {'; '.join(several)}. Write the one that is meant.")
+        raise InputError(f"'{text}' has several meanings: {'; '.join(several)}. Write the one that is meant.")
     if refused:
         said = "; ".join(f"in {', '.join(libraries)} it is {reason}" for reason, libraries in refused.items())
         raise InputError(f"'{text}' is not offered: {said}.")
@@ -105,7 +105,7 @@ def translated(text: str, measures: Iterable[str]) -> str:
 
 
 def unknown(text: str, measures: list[str]) -> str:
-    """What is said of a name that nobody has."""
+    """Return the message for an unknown name."""
     from difflib import get_close_matches
 
     known = {name.casefold(): name for name in measures}

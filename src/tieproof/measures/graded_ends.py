@@ -1,9 +1,9 @@
-"""The worst continuation of a last tie of graded items, where a list was cut off: of nDCG, and of ERR.
+"""The worst continuation of the last tie of a list that was cut off, for nDCG and ERR of graded items.
 
-Worst, the tie ends with its relevant items, their gains rising, and all others that the gallery has come before
-them. A missing relevant item that joins adds its own gain, and pushes every item of a larger gain down by one rank.
-So the items that join are those with the smallest gains, and how many of them do most harm depends on the weights of
-the ranks: that number is found here, and the measure itself evaluates it.
+In the worst case the tie ends with its relevant items in ascending order of gain, after all other items that the
+gallery has. A missing relevant item that joins the tie adds its own gain, and pushes every item of a larger gain down
+by one rank. So the items that join are those with the smallest gains. The number of them that lowers the value most
+depends on the weights of the ranks: this file finds that number, and the measure itself is then evaluated with it.
 """
 
 from collections.abc import Callable
@@ -19,20 +19,21 @@ from tieproof.ties import CutOffTies, FloatArray, IntArray
 
 
 def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
-    """How many of the missing items of each query join its last tie in the worst continuation of nDCG, (Q,)."""
+    """Return how many missing items of each query join its last tie in the worst continuation of nDCG, (Q,)."""
     if ties.grades is None or ties.missing_grades is None:
         return np.zeros_like(ties.missing)
     return counts_by_query(measure, ties, *gains(measure, ties, ties.missing_grades), worst_count)
 
 
 def worst_counts_of_stops(measure: Measure, ties: CutOffTies) -> IntArray:
-    """How many of the missing items of each query join its last tie in the worst continuation of ERR, (Q,)."""
+    """Return how many missing items of each query join its last tie in the worst continuation of ERR, (Q,)."""
     if ties.grades is None:
         return np.zeros_like(ties.missing)
     if ties.missing_grades is None and ties.missing.any():
         raise InputError(
-            f"'{measure}' needs the grades of the relevant items that are not in the list, for they may go on with "
-            "its last tie. Give whole lists, without n_relevant, or let evaluate_run read all grades from the qrels."
+            f"'{measure}' needs the grades of the relevant items that are not in the list, because they may continue "
+            "its last tie. Pass whole lists, without n_relevant, or use evaluate_run, which reads all grades from "
+            "the qrels."
         )
     missing = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
     return counts_by_query(measure, ties, stops(measure, ties.grades), stops(measure, missing), worst_count_of_stops)
@@ -45,7 +46,7 @@ def counts_by_query(
     missing: FloatArray,
     count: Callable[[FloatArray, FloatArray, int, int | None], int],
 ) -> IntArray:
-    """What `count` finds for each query whose last tie has relevant items, misses some, and comes to an end."""
+    """Apply `count` to each query whose last tie has relevant items, lacks some, and has a limited length."""
     counts = np.zeros_like(ties.missing)
     ends, first = np.cumsum(ties.listed), np.cumsum(ties.missing) - ties.missing
     last = measure.last_rank(ties)
@@ -59,7 +60,7 @@ def counts_by_query(
 
 
 def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int | None) -> int:
-    """How many of the smallest `missing` gains, rising, join a tie with `tied` gains, falling, in the worst case.
+    """Return how many of the `missing` gains, ascending, join a tie of `tied` gains, descending, in the worst case.
 
     end : the rank of the tie's last item before any of them joins
     last : the last rank that counts
@@ -67,7 +68,7 @@ def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int | Non
     >>> worst_count(np.array([2.0]), np.array([1.0]), 3, 3)
     1
     """
-    joined = np.arange(np.searchsorted(missing, tied[0]) + 1)  # an item as large as the largest pushes nothing
+    joined = np.arange(np.searchsorted(missing, tied[0]) + 1)  # a gain as large as the largest pushes no item down
     if last is None:
         last = end + len(joined)
     total = np.zeros(len(joined))
@@ -85,7 +86,7 @@ def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int | Non
 
 
 def worst_count_of_stops(tied: FloatArray, missing: FloatArray, end: int, last: int | None) -> int:
-    """How many of the smallest `missing` chances to stop, rising, join a tie with `tied` ones in ERR's worst case.
+    """Return how many of the `missing` probabilities, ascending, join a tie of `tied` ones in the worst case of ERR.
 
     end : the rank of the tie's last item before any of them joins
     last : the last rank that counts

@@ -1,6 +1,6 @@
-"""The sum of discounted gains where relevant items have grades, over the best that could be had.
+"""The sum of discounted gains of relevant items with grades, divided by the largest possible sum.
 
-A graded tie is ambiguous when its gains differ. Its items are placed one by one, the larger gains first or last.
+A graded tie is ambiguous if its gains differ. Its items are ranked one by one, with the larger gains first or last.
 """
 
 from typing import NamedTuple
@@ -14,18 +14,18 @@ from tieproof.measures.rank_weights import LOGARITHMIC, spread_in_tie
 from tieproof.ties import FloatArray, IntArray, Ties
 
 LARGEST_GRADE = 400.0
-"""Of exponential gains."""
+"""The largest grade for exponential gains."""
 
 _EXPONENT = 400  # the largest gain of every query is below 2^400 and at least half of it: see `gains`
 _TINY, _LIFT = 2.0**-900, 512  # near the end of the floats gains are computed 2^512 times larger
 
 
 def gains(measure: Measure, ties: Ties, missing_grades: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the gains of the listed and of the missing relevant items, those of each query by a factor of its own.
+    """Return the gains of the listed and of the missing relevant items, scaled by a factor for each query.
 
-    The factor is a power of two that brings the query's largest gain near 2^400. It changes no value of the measure,
-    which is a ratio, and no digit of a gain; but neither the squares of gains that are near the end of the floats
-    nor those of their sum leave the floats' range.
+    The factor is a power of two that makes the query's largest gain about 2^400. It changes neither the value of the
+    measure, which is a ratio, nor the digits of a gain, and it keeps the squares of gains and of their sums within
+    the range of float64.
     """
     assert ties.grades is not None
     query = np.concatenate((np.repeat(ties.query, ties.m), np.repeat(np.arange(ties.n_queries), ties.missing)))
@@ -46,7 +46,7 @@ def _gain(measure: Measure, grades: FloatArray) -> tuple[FloatArray, IntArray]:
     largest = float(grades.max(initial=0.0))
     if largest > LARGEST_GRADE:
         raise InputError(
-            f"'{measure}' cannot hold the grade {largest:g}: the gain would be larger than 2^400. Scale the grades."
+            f"'{measure}' cannot use the grade {largest:g}, whose gain is larger than 2^400. Use a smaller scale."
         )
     different, which = np.unique(grades, return_inverse=True)
     tiny = different < _TINY  # where 2^x - 1 is proportional to x, to all digits
@@ -64,7 +64,7 @@ class _Items(NamedTuple):
 
 
 def graded_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> Estimates:
-    """Return the discounted gain of graded items, listed and missing, over the best, down to rank `last` (Q,)."""
+    """Return the discounted gain of graded items over the best possible one, down to rank `last` (Q,)."""
     starts = np.cumsum(ties.m) - ties.m
     tie = np.repeat(np.arange(len(ties.m)), ties.m)
     items = _Items(tie, ties.query[tie], np.arange(1, len(tie) + 1) - starts[tie], gain)
@@ -97,12 +97,12 @@ def graded_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: In
 
 
 def _clipped(rank: IntArray, last: IntArray) -> IntArray:
-    """Return the rank, or the one before it where it lies beyond the last: an empty run."""
+    """Return the rank, or the one before it if it is beyond the last rank, so that the run is empty."""
     return np.where(rank <= last, rank, rank - 1)
 
 
 def _ideal(ties: Ties, items: _Items, missing_gain: FloatArray, last: IntArray | None) -> FloatArray:
-    """Return the discounted gain of each query's relevant items in falling order, 1 where there are none."""
+    """Return the discounted gain of each query's relevant items in descending order, or 1 if it is 0."""
     gain, query, n_queries = items.gain, items.query, ties.n_queries
     if missing_gain.size:
         gain = np.concatenate((gain, missing_gain))
@@ -118,7 +118,7 @@ def _ideal(ties: Ties, items: _Items, missing_gain: FloatArray, last: IntArray |
 
 
 def _gain_moments(ties: Ties, items: _Items, smallest: FloatArray) -> tuple[Pair, FloatArray]:
-    """Return the sum of the gains of each tie, a pair, and that of their squared distances to the mean."""
+    """Return the sum of the gains of each tie, as a pair, and the sum of their squared distances to the mean."""
     n_ties = len(ties.m)
     sums = sum_by_query(items.tie, Pair.of(items.gain), add_by_query(items.tie, items.gain, n_ties))
     excess = items.gain - smallest[items.tie]

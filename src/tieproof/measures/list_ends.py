@@ -1,10 +1,10 @@
-"""The ends of lists that were cut off: how their last tie may go on, and the bounds over every way of going on.
+"""The ends of lists that were cut off: the bounds over every possible continuation of their last tie.
 
-A list that was cut off is the beginning of a ranking: all that is known of the other items is that none is nearer
-than the last one listed. Those exactly as near continue its last tie, and any of them might have been listed
-instead. So `expected` and `std` are those of the list as given, and `lower` and `upper` cover every continuation of
-its last tie: by any of the missing relevant items, and by as many others as the gallery has. As in any list,
-relevant items in neither were never retrieved.
+A list that was cut off is the beginning of a ranking: no unlisted item is nearer than the last one listed. Items that
+are exactly as near continue its last tie, and any of them might have been listed instead. `expected` and `std` are
+those of the list as given. `lower` and `upper` cover every continuation of its last tie: by any of the missing
+relevant items, and by as many other items as the gallery has. As in any list, relevant items in neither the list nor
+the continuation were never retrieved.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from tieproof.measures.graded_ends import worst_counts, worst_counts_of_stops
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, ListEnd, Ties
 
 MOST_OTHERS = 2**22
-"""More other items in a last tie than these count as infinitely many: a bound no tighter, for tables no larger."""
+"""More other items in a last tie count as infinitely many, which keeps tables small and the bounds valid."""
 
 
 def cut_off(
@@ -28,14 +28,14 @@ def cut_off(
     n_items: IntArray | None,
     names: Array,
 ) -> CutOffTies:
-    """The ties of lists that were cut off; `names` are those of the queries."""
+    """Return the ties of lists that were cut off; `names` are the names of the queries."""
     listed = ties.listed
     missing = n_relevant - listed
     if (missing < 0).any():
         query = int(np.argmax(missing < 0))
         raise InputError(
-            f"n_relevant is {n_relevant[query]} for query {names[query]}, and its list holds {listed[query]} "
-            f"relevant item{'s' if listed[query] > 1 else ''}. Count all of them, in the list or not.",
+            f"n_relevant is {n_relevant[query]} for query {names[query]}, but its list contains {listed[query]} "
+            f"relevant item{'s' if listed[query] > 1 else ''}. Count all relevant items, in the list or not.",
             "n_relevant",
         )
     others = np.full(len(missing), np.inf)
@@ -44,8 +44,8 @@ def cut_off(
         if (others < 0).any():
             query = int(np.argmax(others < 0))
             raise InputError(
-                f"n_items is {n_items[query]} for query {names[query]}, whose list holds {ties.n_items[query]}, and "
-                f"{missing[query]} more are relevant. Count all items that are not excluded, in the list or not.",
+                f"n_items is {n_items[query]} for query {names[query]}, but its list contains {ties.n_items[query]}, "
+                f"and {missing[query]} more are relevant. Count all items that are not excluded, in the list or not.",
                 "n_items",
             )
     others[others > MOST_OTHERS] = np.inf
@@ -54,7 +54,7 @@ def cut_off(
 
 
 def estimate(measure: Measure, ties: Ties) -> Estimates:
-    """A measure of lists; where they were cut off, its bounds over everything that may continue their last tie."""
+    """Evaluate a measure of lists; if they were cut off, with bounds over every continuation of their last tie."""
     given = measure(ties)
     if not isinstance(ties, CutOffTies):
         return given
@@ -64,9 +64,9 @@ def estimate(measure: Measure, ties: Ties) -> Estimates:
 
 
 def monotone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds of a measure that gains by every relevant item and loses by every other one before it.
+    """Return bounds of a measure that every relevant item raises and every other item before it lowers.
 
-    Worst, all others and none of the missing continue the tie; best, all of the missing and no others.
+    In the worst case all other items and no missing relevant items continue the tie; in the best case the reverse.
     """
     none = np.zeros_like(ties.missing)
     return (
@@ -76,33 +76,34 @@ def monotone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray
 
 
 def graded(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds of nDCG, where a missing item of a lower grade can push one of a higher grade down.
+    """Return bounds of nDCG, where a missing item of a lower grade can push one of a higher grade down.
 
-    Worst, all others join and as many of the missing as do harm, those with the smallest grades; best, all of the
-    missing and no others.
+    In the worst case all other items join, and those missing items with the smallest grades that lower the value; in
+    the best case all missing items and no others.
     """
     _, upper = monotone(measure, ties)
     return measure(ties.continued(worst_counts(measure, ties), ties.end.others)).lower, upper
 
 
 def graded_stops(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds of ERR, where a missing item of a lower grade can come before one of a higher grade, as for nDCG."""
+    """Return bounds of ERR, where a missing item of a lower grade can precede one of a higher grade, as for nDCG."""
     counts = worst_counts_of_stops(measure, ties)
     _, upper = monotone(measure, ties)
     return measure(ties.continued(counts, ties.end.others)).lower, upper
 
 
 def list_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds of nDCG(ideal=list), which judges the list by itself: a missing item is like any other."""
+    """Return bounds of nDCG(ideal=list), whose ideal is the list alone: a missing item counts as any other item."""
     end = replace(ties.end, others=ties.end.others + ties.missing)
     return monotone(measure(ideal="all"), replace(ties, n_relevant=ties.listed, missing_grades=None, end=end))
 
 
 def pairs(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds of AUC: others after a relevant item raise it.
+    """Return bounds of AUC, which other items after a relevant item raise.
 
-    Worst, no others join, which would lose to the n relevant items before the tie; but the first of all others does
-    harm. Best, all others come after the relevant items; if they are infinitely many, nothing else counts.
+    In the worst case no other items join, because they would be ranked after the n relevant items before the tie; but
+    the first other item of a ranking lowers the value. In the best case all other items come after the relevant ones;
+    if they are infinitely many, nothing else counts.
     """
     none, end = np.zeros_like(ties.missing), ties.end
     most = np.where(np.isfinite(end.others), end.others, 0.0)
@@ -112,19 +113,21 @@ def pairs(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
 
 
 def mean_of_hits(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds of AP(norm=hits), the mean precision of the hits above the cutoff.
+    """Return bounds of AP(norm=hits), the mean precision of the hits above the cutoff.
 
-    A later hit has a higher precision than one before it in the same tie, be the tie's relevant items first or
-    last. So the mean first falls with the number of hits, then rises: it is largest for as few or as many as
-    possible, and smallest in the valley between. The number is that of the tie's relevant items where all of the
-    tie is above the cutoff, and free where the tie straddles it, which the measure itself searches.
+    Whether a tie's relevant items come first or last, each hit has a higher precision than the one before it in the
+    tie. So the mean first decreases with the number of hits and then increases: it is largest for as few or as many
+    hits as possible, and smallest in between. If the whole tie is above the cutoff, the number of hits is that of its
+    relevant items. If the tie straddles the cutoff, the measure itself searches over the number of hits.
     """
     end, missing, none = ties.end, ties.missing, np.zeros_like(ties.missing)
     last = measure.last_rank(ties)
     cutoff = np.full(ties.n_queries, np.inf) if last is None else last.astype(np.float64)
     cutoff[cutoff > MOST_OTHERS] = np.inf
     others = np.minimum(end.others, cutoff)
-    most = np.zeros_like(others) if last is None else others  # without a cutoff, others after the hits do nothing
+    most = (
+        np.zeros_like(others) if last is None else others
+    )  # without a cutoff, other items after the hits have no effect
     ends = [ties.continued(relevant, more) for more in (np.zeros_like(most), most) for relevant in (none, missing)]
     upper = np.max([measure(continued).upper for continued in ends], axis=0)
 
@@ -139,7 +142,7 @@ def mean_of_hits(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatA
 
 
 def judged_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Bounds of a measure of the judged items: those outside the list are known, and may continue the tie."""
+    """Return bounds of a measure of judged items; the judged items outside the list may continue the tie."""
     judged = ties.judged
     assert judged is not None
     assert isinstance(judged.ties, CutOffTies)
@@ -153,7 +156,7 @@ def judged_alone(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatA
 
 
 def valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntArray:
-    """Where a function of 0 … last, element-wise, that falls and then rises is smallest, by bisection."""
+    """Return element-wise where a function of 0 … last that decreases, then increases, is smallest, by bisection."""
     low, high = np.zeros_like(last), last.copy()
     while (low < high).any():
         middle = (low + high) // 2
@@ -172,4 +175,4 @@ BOUNDS: Mapping[str, Callable[[Measure, CutOffTies], tuple[FloatArray, FloatArra
     "nDCG(ideal=list)": list_alone,
     "nDCG(gain=exp,ideal=list)": list_alone,
 }
-"""How to bound the measures that are not monotone in what continues the last tie, by spelling or by name."""
+"""The bounds of measures that are not monotone in the continuation of the last tie, by spelling or by name."""

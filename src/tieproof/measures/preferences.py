@@ -1,11 +1,12 @@
-"""Measures of the judged items alone: how many that were judged not relevant stand above each relevant one.
+"""bpref, a measure of judged items only: how many items judged not relevant are ranked above each relevant item.
 
 Items without a judgment are left out of the ranking before its ties are formed, so the letters below are those of the
-judged items (`Ties.judged`). With c items that are not relevant above it, a relevant item counts max(D - c, 0) / D,
-D = min(N, R). A tie holds o = l - m items that are not relevant, with c = k - n above. The number of them
-above one of its relevant items is uniform on 0 … o, so that all follows from sums of whole numbers. That of two of
-its relevant items, the smaller one first, is uniform on all pairs 0 <= a <= b <= o. Hence their covariance is
-v / (o + 2), where v is the variance of what one of them counts, and that of all m is m v (l + 1) / (o + 2).
+judged items (`Ties.judged`). A relevant item with c items that are not relevant above it counts max(D - c, 0) / D
+with D = min(N, R). A tie contains o = l - m items that are not relevant, and c = k - n such items are ranked above
+the tie. The number of items of the tie that are ranked above one of its relevant items is uniform on 0 … o, so that
+all values follow from sums of whole numbers. For two of its relevant items these numbers, sorted, are uniform on all
+pairs 0 <= a <= b <= o. Therefore their covariance is v / (o + 2), where v is the variance of the count of one item,
+and the variance of the sum of all m is m v (l + 1) / (o + 2).
 
 >>> import numpy as np
 >>> a = np.array
@@ -26,9 +27,11 @@ def _binary_preference(ties: Ties, measure: Measure) -> Estimates:
     ties, n_others = _judged(ties, measure)
     divisor = np.maximum(np.minimum(n_others, ties.n_relevant), 1)
     m, others = ties.m, ties.l - ties.m
-    first = np.maximum(divisor[ties.query] - (ties.k - ties.n), 0)  # what an item before all others counts, times D
+    first = np.maximum(
+        divisor[ties.query] - (ties.k - ties.n), 0
+    )  # D times the value of an item before all others of the tie
     last = np.maximum(first - others, 0)
-    counted = np.minimum(first, others + 1)  # the places between the others where an item counts more than 0
+    counted = np.minimum(first, others + 1)  # the positions between the others at which an item counts more than 0
     total = counted * first - counted * (counted - 1) // 2
 
     def by_query(values: FloatArray | IntArray) -> FloatArray:
@@ -57,8 +60,8 @@ def _judged(ties: Ties, measure: Measure) -> tuple[Ties, IntArray]:
         return ties.judged.ties, ties.judged.n_others
     if isinstance(ties, CutOffTies):
         raise InputError(
-            f"'{measure}' divides by the number of judged items that are not relevant, which lists that were cut off "
-            "do not tell. Give whole lists, without n_relevant, or qrels and a run to evaluate_run."
+            f"'{measure}' divides by the number of judged items that are not relevant, which is unknown for lists "
+            "that were cut off. Pass whole lists, without n_relevant, or pass qrels and a run to evaluate_run."
         )
     return ties, ties.n_items - ties.listed
 
@@ -67,10 +70,10 @@ bpref = define(
     Definition(
         name="bpref",
         compute=_binary_preference,
-        meaning="Binary preference: the share of the judged items that are not relevant, R of them at most, that "
-        "stand below a relevant item; its mean over the relevant items, 0 for those that are not in the list. "
-        "Documents without a judgment, or with a negative grade, are left out of a run before anything is counted; "
-        "in embeddings and lists every item is judged that is not excluded.",
+        meaning="Binary preference: for each relevant item, the share of the items judged not relevant, at most R of "
+        "them, that are ranked below it; bpref is the mean of these shares over the relevant items, and a relevant "
+        "item that is not in the list counts 0. In a run, documents without a judgment or with a negative grade are "
+        "left out first; in embeddings and lists every item that is not excluded counts as judged.",
         formula="(1/R) sum over relevant items of 1 - min(others judged above it, R) / min(others judged, R)",
         source="Buckley and Voorhees 2004; the divisor min(others judged, R) is that of trec_eval",
         judged_only=True,

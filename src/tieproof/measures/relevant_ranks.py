@@ -1,9 +1,9 @@
-"""Measures of the ranks of relevant items: the precision at all of them (AP), at the first or at the last one.
+"""Measures of the ranks of relevant items: AP (all of them), Success and RR (the first one), INP (the last one).
 
-AP: within a tie the relevant items first is best and last is worst; in between, means and variances add up over ties
-(Nicolaou et al. 2018, section 4.2). Success, RR and INP: only one tie matters, the first (k, 0, l, m) or the last
-(k, n, l, m) that holds a relevant item. Seen from its front or its back, the place J of the nearest relevant item has
-P(J > j) = C(l-j, m) / C(l, m), a product.
+AP: within a tie it is best if the relevant items come first, and worst if they come last; means and variances add up
+over ties (Nicolaou et al. 2018, section 4.2). Success, RR and INP: only one tie matters, the first (k, 0, l, m) or
+the last (k, n, l, m) that contains a relevant item. Counted from the front or from the back of that tie, the position
+J of the nearest relevant item has P(J > j) = C(l-j, m) / C(l, m), which is a product.
 
 >>> import numpy as np
 >>> a = np.array
@@ -30,13 +30,13 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
 _SMALL = 64
-"""Putting equal ties side by side costs more than computing those of so many items."""
+"""Up to this size ties are computed one by one, because sorting equal ties together takes longer."""
 
 
 def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
-    """Return what each tie adds to the sum of precisions at best, less what it adds at worst.
+    """Return the largest minus the smallest sum of precisions that each tie can contribute.
 
-    Divided by R they add up to the width of AP's interval.
+    Divided by R, these widths add up to the width of AP's interval.
 
     >>> tie_widths(*(np.array([value]) for value in (0, 0, 2, 1)))
     array([0.5])
@@ -68,7 +68,7 @@ def _trapezoid(ties: Ties, measure: Measure) -> Estimates:
 
 
 def _queries(ties: Ties, at: Literal["first", "last"]) -> IntArray:
-    """Return the queries, those whose first or last ties are equal side by side where that is worth it.
+    """Return the queries, sorted so that those with equal first or last ties are adjacent, if that saves time.
 
     Queries without a tie may be left out.
     """
@@ -114,7 +114,7 @@ def sum_precisions(
     divisors: FloatArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate the sum of the precisions at the relevant items of each query, divided; 0 divides as 1 does.
+    """Estimate the sum of the precisions at the relevant items of each query, divided; a divisor of 0 counts as 1.
 
     harmonic : the weights 1/r
     room : (3, items in the largest tie)
@@ -125,9 +125,9 @@ def sum_precisions(
 def add_trapezoids(
     starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: Output[FloatArray]
 ) -> None:
-    """Add up, for each query, what is given for its ties of several items, (4, such ties), and what single items add.
+    """Add up, for each query, the given terms of ties of several items, (4, such ties), and those of single items.
 
-    An item adds the mean of the precision before it, 1 at the first rank, and at it.
+    A single item adds the mean of the precision before it (1 at the first rank) and the precision at it.
     """
 
 
@@ -143,7 +143,7 @@ def find_successes(
 ) -> None:
     """Estimate whether a relevant item is found, for `queries`.
 
-    Neighbours with equal ties cost one.
+    Adjacent queries with equal ties are computed only once.
     """
 
 
@@ -160,7 +160,7 @@ def find_first_reciprocals(
 ) -> None:
     """Estimate 1 / the rank of the first relevant item, for `queries`.
 
-    Neighbours with equal ties cost one.
+    Adjacent queries with equal ties are computed only once.
     """
 
 
@@ -175,9 +175,9 @@ def find_last_reciprocals(
     n_relevant: IntArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate R / the rank of the last relevant item, 0 where one is missing, for `queries`.
+    """Estimate R / the rank of the last relevant item, or 0 if one is missing, for `queries`.
 
-    Neighbours with equal ties cost one.
+    Adjacent queries with equal ties are computed only once.
     """
 
 
@@ -185,8 +185,8 @@ AP = define(
     Definition(
         name="AP",
         compute=_average_precision,
-        meaning="Average precision: the mean over the relevant items of the precision at their rank; 0 for "
-        "those beyond the cutoff. AP@R cuts off at the query's number of relevant items (MAP@R).",
+        meaning="Average precision: the mean over the relevant items of the precision at their ranks; items beyond "
+        "the cutoff count 0. AP@R has the query's number of relevant items as its cutoff (MAP@R).",
         formula="(1/R) sum over hits at ranks r <= k of (hits up to r) / r",
         source="Buckley and Voorhees 2000; under ties Nicolaou et al. 2018, section 4.2, and McSherry and Najork "
         "2008, equation 6; AP@R: Musgrave et al. 2020, equation 2",
@@ -196,8 +196,8 @@ AP = define(
             Parameter(
                 "norm",
                 "R",
-                "what the sum is divided by: R, the relevant items; min, the smaller of R and the cutoff; hits, "
-                "the relevant items above the cutoff (not monotone: one more hit can lower it)",
+                "the divisor of the sum: R, the number of relevant items; min, the smaller of R and the cutoff; "
+                "hits, the number of relevant items above the cutoff (not monotone: one more hit can lower it)",
                 choices=("R", "min", "hits"),
             ),
         ),
@@ -209,7 +209,7 @@ AP_TRAPEZOID = define(
         name="AP(trapezoid)",
         compute=_trapezoid,
         meaning="Average precision by the trapezoid rule: every relevant item counts the mean of the precision "
-        "before it (1 at rank 1) and at it.",
+        "before it (1 at rank 1) and the precision at it.",
         formula="(1/R) sum over hits at ranks r of ((hits before r)/(r-1) + (hits up to r)/r) / 2",
         source="Philbin et al. 2007 (the Oxford buildings protocol); Radenović et al. 2018 (revisitop)",
     )
@@ -219,8 +219,8 @@ Success = define(
     Definition(
         name="Success",
         compute=_success,
-        meaning="Whether a relevant item is among the first k: cumulative match characteristic (CMC), hit rate; "
-        "'Recall@k' in metric learning.",
+        meaning="Whether a relevant item is among the first k items: cumulative match characteristic (CMC), hit "
+        "rate; 'Recall@k' in metric learning.",
         formula="1 if the first relevant item has rank <= k, else 0",
         source="Moon and Phillips 2001 (CMC); under ties McSherry and Najork 2008, section 3",
         cutoff="required",
@@ -231,7 +231,7 @@ RR = define(
     Definition(
         name="RR",
         compute=_reciprocal_rank,
-        meaning="Reciprocal rank of the first relevant item; 0 when it lies beyond the cutoff.",
+        meaning="Reciprocal rank of the first relevant item; 0 if it is beyond the cutoff.",
         formula="1 / (rank of the first relevant item)",
         source="Voorhees 1999 (TREC-8 question answering); under ties McSherry and Najork 2008, section 3",
         cutoff="optional",
@@ -242,8 +242,8 @@ INP = define(
     Definition(
         name="INP",
         compute=_inverse_penalty,
-        meaning="Inverse negative penalty: the precision at the rank of the last relevant item; 0 when one of "
-        "them is not in the list.",
+        meaning="Inverse negative penalty: the precision at the rank of the last relevant item; 0 if a relevant item "
+        "is not in the list.",
         formula="R / (rank of the last relevant item)",
         source="Ye et al. 2021, Deep Learning for Person Re-identification, section 4.1 (mINP)",
     )

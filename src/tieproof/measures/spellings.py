@@ -1,8 +1,8 @@
-"""What other libraries call measures: one table of all their names, and what is none of ours, with the reason.
+"""The names of measures in other libraries: one table, including measures that tieproof does not compute.
 
-A record is a library. Under each of our measures stand its names, with blanks between them; {k} stands for the digits
-of a cutoff. What a library lists and tieproof does not compute stands under what it is. Letter case seldom matters.
-tests/measures/test_spellings.py takes every name from the installed libraries and compares values.
+Each library is a record. For each measure of tieproof it has the library's names, with blanks between them; {k}
+stands for the digits of a cutoff. Measures that tieproof does not compute are listed by a description. Letter case
+seldom matters. tests/measures/test_spellings.py takes every name from the installed libraries and compares values.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """A library, or a field, and its names of measures.
+    """The names of measures in a library, or in a field of research.
 
-    name : as messages and pages call it
+    name : the name of the library in messages and pages
     source : where its names are listed
-    names : our spelling -> its spellings
-    refused : what a measure is, completing "it is …" -> the names of such measures
+    names : tieproof's spelling -> the library's spellings
+    refused : a description that completes "it is …" -> the names of such measures
     """
 
     name: str
@@ -26,11 +26,11 @@ class Vocabulary:
 
 
 SCORES = "cosine", "dot", "euclidean", "manhattan"
-"""What sentence-transformers puts before its names: the score that ranks."""
+"""The prefixes of names in sentence-transformers: the score that ranks."""
 
 
 def scored(names: str) -> str:
-    """The names after each of the scores.
+    """Return the names with each of the scores as prefix.
 
     >>> scored("ap mcc").split()[:4]
     ['cosine_ap', 'cosine_mcc', 'dot_ap', 'dot_mcc']

@@ -1,8 +1,8 @@
-"""Measures that are a sum over ranks of weight × gain, divided by something known beforehand.
+"""Measures that are a sum over ranks of weight × gain, divided by a number that does not depend on the ranking.
 
-Within a tie the best arrangement has the gains falling and the worst has them rising; the mean is that of the
-gains times the sum of the weights; the variance is that of a sum of products under random pairing (McSherry and
-Najork 2008; for the variance, sampling without replacement). Weights beyond a cutoff are 0.
+Within a tie descending gains are best and ascending gains are worst. The mean is the mean of the gains times the sum
+of the weights. The variance is that of a sum of products under random pairing (McSherry and Najork 2008; for the
+variance, sampling without replacement). Weights beyond a cutoff are 0.
 
 >>> import numpy as np
 >>> a = np.array
@@ -41,7 +41,7 @@ def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None, divisors: 
 
 
 def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray | None) -> FloatArray:
-    """Return the sum of the first weights, as many as there are relevant items (and ranks), shape (Q,)."""
+    """Return the sum of the first weights, one for each relevant item down to the last rank, shape (Q,)."""
     return weights.first(relevant if last is None else np.minimum(relevant, last))
 
 
@@ -71,16 +71,16 @@ def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
         if ties.missing_grades is None:
             query = int(np.flatnonzero(relevant != listed)[0])
             raise InputError(
-                f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, of which "
-                f"{listed[query]} are in the list. Give the whole list, take 'nDCG(ideal=list)', or let evaluate_run "
-                "read all grades from the qrels."
+                f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, but only "
+                f"{listed[query]} are in the list. Pass the whole list, use 'nDCG(ideal=list)', or use evaluate_run, "
+                "which reads all grades from the qrels."
             )
         missing_grades = ties.missing_grades
     return graded_gain(ties, *gains(measure, ties, missing_grades), last)
 
 
 def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:
-    """Return the share of pairs in order; m (l-m) (l+1)/12 is the variance of the rank-sum statistic."""
+    """Return the share of pairs in the right order; m (l-m) (l+1)/12 is the variance of the rank-sum statistic."""
     query, m, others = ties.query, ties.m, ties.l - ties.m
 
     def by_query(values: FloatArray | IntArray) -> FloatArray:
@@ -108,9 +108,9 @@ def sum_weights(
     divisors: FloatArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate the sum of the weights of the relevant items' ranks of each query, divided; 0 divides as 1 does.
+    """Estimate the sum of the weights of each query's relevant ranks, divided; a divisor of 0 counts as 1.
 
-    bounds : (Q,) on these sums before they are divided
+    bounds : (Q,) upper bounds on these sums before the division
     """
 
 
@@ -130,7 +130,7 @@ RelP = define(
     Definition(
         name="RelP",
         compute=hits_over(lambda relevant, cutoff: np.minimum(relevant, cutoff)),
-        meaning="Relative precision: the share of the hits that the first k ranks could hold at most.",
+        meaning="Relative precision: the hits among the first k ranks, as a share of the most hits possible there.",
         formula="hits / min(k, R)",
         source="trec_eval (relative_P); precision@k of open-metric-learning",
         cutoff="required",
@@ -142,7 +142,7 @@ R = define(
     Definition(
         name="R",
         compute=hits_over(lambda relevant, cutoff: relevant),
-        meaning="Recall: the share of the relevant items that is among the first k ranks.",
+        meaning="Recall: the share of the relevant items that are among the first k ranks.",
         formula="hits / R",
         source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, section 3",
         cutoff="required",
@@ -176,8 +176,8 @@ RBP = define(
     Definition(
         name="RBP",
         compute=_persistence,
-        meaning="Rank-biased precision: the chance that the rank where a reader stops is relevant, who goes on "
-        "to the next rank with probability p.",
+        meaning="Rank-biased precision: the probability that the item at which a reader stops is relevant, if the "
+        "reader goes on to the next rank with probability p.",
         formula="(1-p) sum over hits at ranks r <= k of p^(r-1)",
         source="Moffat and Zobel 2008, equation 4",
         cutoff="optional",
@@ -189,8 +189,9 @@ AUC = define(
     Definition(
         name="AUC",
         compute=_area_under_curve,
-        meaning="Area under the query's ROC curve: the share of its pairs of a relevant and another item that are "
-        "in order. Relevant items that are not in the list come after it; without other items it is 1.",
+        meaning="Area under the query's ROC curve: the share of pairs of a relevant item and another item in which "
+        "the relevant item is nearer. Relevant items that are not in the list rank after it; without other items the "
+        "value is 1.",
         formula="pairs in order / (R (N - R)); a tied pair counts 0, one half, 1",
         source="Mann and Whitney 1947; Hanley and McNeil 1982",
     )
@@ -200,9 +201,9 @@ nDCG = define(  # noqa: N816
     Definition(
         name="nDCG",
         compute=_discounted_gain,
-        meaning="Normalised discounted cumulative gain: the gains of the ranked items, discounted by the logarithm "
-        "of their rank, over the same sum in the best order.",
-        formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by falling gain)",
+        meaning="Normalised discounted cumulative gain: the sum of the gains of the ranked items, discounted by the "
+        "logarithm of their ranks, divided by the same sum in the best order.",
+        formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by descending gain)",
         source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "
         "equation 5",
         cutoff="optional",
@@ -213,8 +214,9 @@ nDCG = define(  # noqa: N816
             Parameter(
                 "ideal",
                 "all",
-                "the best order is of all relevant items, or of those in the list: a short list inflates it, and "
-                "relevant items that are missing are like any other, also where a list that was cut off may go on",
+                "the items of the best order: all relevant items, or only those in the list. With list a short list "
+                "inflates the value, and missing relevant items count as any other item, also if they continue a "
+                "list that was cut off",
                 ("all", "list"),
             ),
         ),

@@ -51,10 +51,10 @@ Place = str | os.PathLike[str]
 class FileFormat(NamedTuple):
     """How the files of one extension are read.
 
-    entries : the arrays in a file, or its columns; given the names that its locations have, for they tell a header
-    matrix : of a table, the columns at some positions, side by side
-    embeddings : False where the format can only hold labels
-    elsewhere : False where only files of this machine are read
+    entries : returns the arrays in a file, or its columns; the names in its locations help to recognise a header
+    matrix : for a table, returns the columns at some positions, side by side
+    embeddings : False if the format can only contain labels
+    elsewhere : False if only files of this machine can be read
     """
 
     entries: Callable[[File, Collection[str]], list[Entry]]
@@ -64,7 +64,7 @@ class FileFormat(NamedTuple):
 
 
 def late(file: str, function: str, *first: str) -> Callable[..., Any]:
-    """A function of a file of this folder, which is imported when it is called; what comes first in its arguments."""
+    """Return a function of a module of this folder that is imported when it is called, with its first arguments."""
 
     def call(*arguments: Any) -> Any:
         return getattr(import_module(f"tieproof.inputs.readers.{file}"), function)(*first, *arguments)
@@ -97,21 +97,21 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
 
     location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`,
         `file.safetensors:name`, `file.pt:key`, `file.parquet:column`. Without an entry, one called
-        `embeddings`, `features`, `vectors`, `x`, … is read, else one whose name ends so, else the only one with two
-        axes.
-    apart : locations of labels, groups and the like; a column of the same table that one names is no dimension
-    labels : the labels, if they are known; a table with a column of the same numbers as a dimension is refused
+        `embeddings`, `features`, `vectors`, `x`, … is read, or else one whose name ends in such a word, or else the
+        only one with two axes.
+    apart : locations of labels, groups and other values; columns of the same table that they name are not dimensions
+    labels : the labels, if they are known; a table in which a dimension equals the labels is refused
 
-    A .npy file is memory-mapped. bfloat16, and any other floats that NumPy does not have, become float32,
-    exactly. In a table (.csv, .tsv, .parquet) the columns are the dimensions, in the order of the file, but for
-    those called `label`, `class`, `target`, `y`, `confidence`, `id`, `index`, … (`y` is a dimension beside `x`), and
-    for the one that `read_labels` would read. Where the names of the dimensions do not count, as f0, f1, f2 do, an
-    `InputWarning` says which they are. A .parquet file may hold them as one column of lists. The numbers of a .csv or
-    .tsv file become the nearest float64. Its first row is a header if it has one of those names, or no number, or
-    counts 0, 1, 2, … as files of pandas do, which is refused above integers, where it may be data.
+    A .npy file is memory-mapped. bfloat16, and any other floats that NumPy does not have, become float32, exactly. In
+    a table (.csv, .tsv, .parquet) the columns are the dimensions, in the order of the file, except for columns called
+    `label`, `class`, `target`, `y`, `confidence`, `id`, `index`, … (`y` next to `x` is a dimension), and for the one
+    that `read_labels` would read. If the names of the dimensions are not numbered, as f0, f1, f2 are, an
+    `InputWarning` lists them. A .parquet file may contain them as one column of lists. The numbers of a .csv or .tsv
+    file become the nearest float64. Its first row is a header if it has one of those names, or no number, or is
+    0, 1, 2, … as in files of pandas; the latter is refused above integers, where it may be data.
 
-    Raises InputError where the file cannot be read, or its content is no array of numbers of shape (n, d),
-    and MissingExtraError where the library for its format is not installed.
+    Raises InputError if the file cannot be read, or if its content is not an array of numbers of shape (n, d), and
+    MissingExtraError if the library for its format is not installed.
 
     >>> import tempfile
     >>> import numpy as np
@@ -143,18 +143,18 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
 def read_labels(location: Place) -> Array:
     r"""Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
 
-    location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one
-        called `labels`, `targets`, `classes`, `y`, … is read (`y` not where there is an `x` with one axis, too), else
-        one whose name ends so, else the only one with one axis.
+    location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
+        `labels`, `targets`, `classes`, `y`, … is read (`y` not if there is also an `x` with one axis), or else one
+        whose name ends in such a word, or else the only one with one axis.
 
-    A stored shape of (1, n) becomes (n,), and so does (n, 1) unless all labels are 0 or 1: that is the column of a
-    single class. A .txt file holds one label a line, a .json file a list.
-    In .txt, .csv and .tsv, labels are integers if every one of them is written as an integer is (7, not 07 or
-    7.0), else strings, as written but for the space around them. A .csv of a single column may have a header
-    or not: the first row is one if it is `label`, `labels`, `class`, `id`, … or the column that was named.
+    A stored shape of (1, n) becomes (n,), and so does (n, 1) unless all labels are 0 or 1, which is the column of a
+    single class. A .txt file contains one label per line, a .json file a list. In .txt, .csv and .tsv, labels are
+    integers if every label is written as an integer (7, not 07 or 7.0), otherwise strings, as written except for
+    surrounding blanks. A .csv of a single column may have a header: the first row is a header if it is `label`,
+    `labels`, `class`, `id`, … or the name of the column in the location.
 
-    Raises InputError where the file cannot be read, a label is missing or NaN, or its content is no array of
-    labels, and MissingExtraError where the library for its format is not installed.
+    Raises InputError if the file cannot be read, if a label is missing or NaN, or if its content is not an array of
+    labels, and MissingExtraError if the library for its format is not installed.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -167,7 +167,7 @@ def read_labels(location: Place) -> Array:
 
 
 def labels_in(where: Location, leaving_out: str | None = None) -> Array:
-    """The labels of a file, as `read_labels` reads them; the entry that is something else is left out."""
+    """Read the labels of a file as `read_labels` does; the entry `leaving_out` is ignored."""
     entry = choose([entry for entry in entries_of(where) if entry.name != leaving_out], where, LABELS)
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
@@ -176,12 +176,12 @@ def read_confidences(location: Place) -> Array:
     r"""Read confidences, numbers of shape (n,), in the type in which they are stored.
 
     location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
-        `confidences` or `confidence` is read, else the only one with one axis.
+        `confidences` or `confidence` is read, or else the only one with one axis.
 
-    A .txt file holds one number a line, a .json file a list. Numbers in text become the nearest float64.
+    A .txt file contains one number per line, a .json file a list. Numbers in text become the nearest float64.
 
-    Raises InputError where the file cannot be read, or its content is no array of numbers, and MissingExtraError
-    where the library for its format is not installed.
+    Raises InputError if the file cannot be read, or if its content is not an array of numbers, and MissingExtraError
+    if the library for its format is not installed.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -196,7 +196,7 @@ def read_confidences(location: Place) -> Array:
 
 
 def column_of(location: Place, wanted: Wanted) -> str | None:
-    """The location of the column of a table that is read as labels or confidences; None where it is no table."""
+    """Return the location of the column that is read as labels or confidences; None if the file is not a table."""
     where = split(location)
     if _form(where).matrix is None:
         return None
@@ -204,12 +204,12 @@ def column_of(location: Place, wanted: Wanted) -> str | None:
 
 
 def is_single(location: Place) -> bool:
-    """Whether a file holds one array or one column, which cannot be embeddings and labels at once."""
+    """Whether a file contains a single array or column, which cannot be both embeddings and labels."""
     return len(entries_of(Location(split(location).path))) == 1
 
 
 def holds_labels(location: Place) -> bool:
-    """Whether a file has anything to be read as labels: it is no single array, and no table of dimensions alone."""
+    """Whether a file has an entry that can be labels: it is neither a single array nor a table of only dimensions."""
     where = Location(split(location).path)
     entries = entries_of(where)
     return len(entries) > 1 and (_form(where).matrix is None or meant(entries, LABELS) is not None)
@@ -222,7 +222,7 @@ def _form(where: Location) -> FileFormat:
     except KeyError:
         raise InputError(
             f"{where.path} has the extension '{where.path.suffix}', which is not known. "
-            f"Give it the extension of what it holds: {', '.join(FILE_FORMATS)}."
+            f"Give it the extension of its format: {', '.join(FILE_FORMATS)}."
         ) from None
 
 
@@ -231,8 +231,8 @@ def entries_of(where: Location) -> list[Entry]:
     form = _form(where)
     if not form.elsewhere and isinstance(where.path, RemoteFile):
         raise InputError(
-            f"{where} cannot be read where it is: of {where.path.suffix} only files of this machine are; copy it "
-            "here, or save it in another format."
+            f"{where} cannot be read by its URL, because {where.path.suffix} files are read only from this machine; "
+            "copy it here, or save it in another format."
         )
     return form.entries(where.path, () if where.entry is None else (where.entry,))
 

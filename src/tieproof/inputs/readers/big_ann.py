@@ -34,7 +34,7 @@ class Counts(NamedTuple):
 
 
 def read_counts(path: File, what: str) -> Counts:
-    """The two numbers of uint32 that a file begins with.
+    """Read the two uint32 numbers at the beginning of a file.
 
     what : the two numbers, in words
     """
@@ -43,13 +43,13 @@ def read_counts(path: File, what: str) -> Counts:
         size = path.stat().st_size
     if len(header) < HEADER:
         raise InputError(
-            f"{path} cannot be read as {KIND}: it has {len(header)} bytes, and begins with {HEADER}, {what} as "
-            "uint32; write or copy it again."
+            f"{path} cannot be read as {KIND}: it has {len(header)} bytes, but its header, {what} as uint32, needs "
+            f"{HEADER}; write or copy it again."
         )
     first, second = np.frombuffer(header, dtype="<u4").tolist()
     if first == 0:
         raise InputError(
-            f"{path} holds nothing: it begins with {first} and {second} for {what}; give a file with at least one."
+            f"{path} is empty: its header has {first} and {second} for {what}; give a file with at least one."
         )
     return Counts(first, second, size)
 
@@ -62,13 +62,13 @@ def check_size(path: File, counts: Counts, promised: int, holds: str) -> None:
         raise InputError(broken(path, KIND))
     state = "cut short" if counts.size < promised else "too long"
     raise InputError(
-        f"{path} cannot be read as {KIND}: it is {state}, or another one, for it has {counts.size:,} bytes, and its "
+        f"{path} cannot be read as {KIND}: it is {state}, or of another kind: it has {counts.size:,} bytes, but its "
         f"header promises {promised:,}, {holds}; write or copy it again, or give the right file or extension."
     )
 
 
 def mapped(path: File, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
-    """An array at a place of a file, read when it is looked at."""
+    """Map an array of a file that begins at an offset; a remote file is read."""
     if 0 in shape:  # nothing to map
         return np.empty(shape, dtype)
     with reading(path, KIND):

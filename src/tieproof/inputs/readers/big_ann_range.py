@@ -13,7 +13,7 @@ from tieproof.inputs.readers.remote import File
 
 
 def read_range(path: File) -> RangeLists:
-    """The items of each query that are within the radius."""
+    """Read the items of each query that are within the radius."""
     counts = read_counts(path, "the number of queries and of all items in their lists")
     n_queries, total = counts.first, counts.second
     start = HEADER + 4 * n_queries
@@ -22,7 +22,7 @@ def read_range(path: File) -> RangeLists:
     lengths = np.asarray(mapped(path, "<i4", HEADER, (n_queries,)), dtype=np.int64)
     if (lengths < 0).any() or lengths.sum() != total:
         raise InputError(
-            f"{path} cannot be read as {KIND}: it holds lists of {lengths.sum():,} items by their lengths, the "
-            f"shortest of {lengths.min():,}, and {total:,} by its header; write or copy it again."
+            f"{path} cannot be read as {KIND}: the lengths of its lists add up to {lengths.sum():,} items, the "
+            f"shortest is {lengths.min():,}, but its header has {total:,} items; write or copy it again."
         )
     return RangeLists(np.append(0, np.cumsum(lengths)), mapped(path, "<i4", start, (total,)))

@@ -1,8 +1,8 @@
 """True neighbours in the files of big-ann-benchmarks (.ibin, .bin and others), memory-mapped.
 
 A file is two uint32, the number of queries n and of neighbours m, then n · m ids as int32, and then n · m distances
-as float32, all little-endian. A file that ends behind the ids is taken, too: such hold what was found, or vectors of
-integers.
+as float32, all little-endian. A file that ends after the ids is accepted, too: such files contain the ids that were
+found, or vectors of integers.
 """
 
 from collections.abc import Collection
@@ -19,7 +19,7 @@ from tieproof.ties import Array
 
 
 def read_lists(path: File) -> tuple[Array, Array | None]:
-    """The ids (n, m), and the distances if they are there."""
+    """Read the ids (n, m), and the distances, or None if the file has none."""
     counts = read_counts(path, "the number of queries and of their neighbours")
     shape = counts.first, counts.second
     size = 4 * counts.first * counts.second
@@ -31,7 +31,7 @@ def read_lists(path: File) -> tuple[Array, Array | None]:
 
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
-    """Return what is in an .ibin file: vectors of int32, alone and without a name, or ids and distances."""
+    """Return the entries of an .ibin file: either unnamed vectors of int32, or ids and distances."""
     counts = read_counts(path, "the number of queries and of their neighbours")
     shape, size = (counts.first, counts.second), 4 * counts.first * counts.second
     if counts.size != HEADER + 2 * size:

@@ -1,4 +1,4 @@
-"""What a file may hold as embeddings, as labels and as confidences."""
+"""Checks of arrays from files that are read as embeddings, labels or confidences."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,17 +19,17 @@ MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its n
 
 
 def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
-    """Name a type and a shape, for people."""
+    """Return a type and a shape in words, for messages."""
     return f"{dtype if isinstance(dtype, str) else name_of(dtype)}, shape {tuple(shape)}"
 
 
 def name_of(dtype: np.dtype[Any]) -> str:
-    """What messages call the type of a file's array."""
+    """Return the name of an array's type for messages."""
     return {"V": "structured values", "O": "Python objects"}.get(dtype.kind) or type_name(dtype)
 
 
 def stored_embeddings(array: Array, where: Location) -> Array:
-    """Return embeddings as they are stored, once their type and shape are known to be good."""
+    """Return embeddings as they are stored, after checking their type and shape."""
     if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
         raise InputError(
             f"{where} holds {_type(array)}; embeddings are numbers: "
@@ -75,11 +75,13 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
 
 
 def stored_confidences(array: Array, where: Location) -> Array:
-    """Return numbers of shape (n,) as they are stored, or what was written in a text, as the nearest float64."""
+    """Return numbers of shape (n,) as they are stored; numbers in text become the nearest float64."""
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
-        raise InputError(f"{where} has the shape {array.shape}; confidences have the shape (n,): give one a query.")
+        raise InputError(
+            f"{where} has the shape {array.shape}; confidences have the shape (n,): give one for each query."
+        )
     if array.dtype.kind == "S":
         array = _bytes(array, where)
     if array.dtype.kind == "U":
@@ -91,7 +93,7 @@ def stored_confidences(array: Array, where: Location) -> Array:
 
 
 def from_text(cells: Sequence[str], where: Location) -> Array:
-    """Labels that were written as text: integers, if every one is written as an integer is, else strings."""
+    """Return labels from text: integers if every label is written as an integer, otherwise strings."""
     try:
         integers = [int(cell) for cell in cells]
     except ValueError:
@@ -102,7 +104,7 @@ def from_text(cells: Sequence[str], where: Location) -> Array:
 
 
 def from_integers(integers: Sequence[int], where: Location) -> Array:
-    """Labels that are integers, of 64 bits with or without a sign."""
+    """Return labels that are integers, of 64 bits with or without a sign."""
     for limits in (np.iinfo(np.int64), np.iinfo(np.uint64)):
         if limits.min <= min(integers) and max(integers) <= limits.max:
             return np.array(integers, dtype=limits.dtype)
@@ -110,7 +112,7 @@ def from_integers(integers: Sequence[int], where: Location) -> Array:
 
 
 def from_strings(strings: Sequence[str], where: Location) -> Array:
-    """Labels that are strings; NumPy would take a zero character at their end for padding."""
+    """Return labels that are strings; a zero character at the end, which NumPy would drop, is refused."""
     for row, string in enumerate(strings):
         if string.endswith("\0"):
             raise InputError(f"{where} has a label that ends in a zero character at [{row}]; remove the character.")
@@ -119,7 +121,7 @@ def from_strings(strings: Sequence[str], where: Location) -> Array:
 
 
 def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
-    """Labels that are strings in UTF-8."""
+    """Return labels from bytes in UTF-8."""
     strings = []
     for row, cell in enumerate(cells):
         try:
@@ -130,9 +132,9 @@ def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
 
 
 def not_utf8(cell: bytes, row: int, where: Location) -> InputError:
-    """What to say of bytes that are no text."""
+    """Return the error for bytes that are not text."""
     return InputError(
-        f"{where} has {cell[:MOST_SHOWN]!r} at [{row}], which is no UTF-8 text; save strings in place of bytes."
+        f"{where} has {cell[:MOST_SHOWN]!r} at [{row}], which is not UTF-8 text; save strings instead of bytes."
     )
 
 
@@ -161,7 +163,7 @@ def _floats(array: Array, where: Location) -> Array:
 
 
 def _check_whole(array: Array, where: Location, stored: str) -> None:
-    """Other programs save integers as floats; those are taken where they cannot have been rounded."""
+    """Refuse floats as labels, except for integers saved as floats that cannot have been rounded."""
     missing = np.argwhere(np.isnan(array))
     if missing.size:
         raise InputError(f"{where} has NaN at {_place(missing[0])}; give every item a label, or leave the item out.")
@@ -180,7 +182,7 @@ def _bytes(array: Array, where: Location) -> Array:
     if array.nbytes <= MOST_BYTES // 4:
         with suppress(UnicodeDecodeError):
             return np.strings.decode(array, "utf-8")
-    return from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)  # which says what is wrong, and where
+    return from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)  # its message tells the position
 
 
 CONVERSIONS = {
@@ -195,18 +197,18 @@ CONVERSIONS = {
 
 def _check_classes(labels: Array, where: Location) -> None:
     if labels.dtype.kind == "U":
-        raise InputError(f"{where} holds strings of the shape {labels.shape}; give one label an item, shape (n,).")
+        raise InputError(f"{where} holds strings of the shape {labels.shape}; give one label per item, shape (n,).")
     wrong = np.argwhere((labels != 0) & (labels != 1))
     if wrong.size:
         value = labels[tuple(wrong[0])]
         raise InputError(
             f"{where} has {value} at {_place(wrong[0])} of the shape {labels.shape}; labels of the "
-            "shape (n, c) are 0 or 1: give those, or one label an item, shape (n,)."
+            "shape (n, c) are 0 or 1: give those, or one label per item, shape (n,)."
         )
 
 
 def _place(index: Array) -> str:
-    """Name a place in an array, counted from 0 as in NumPy."""
+    """Return a position in an array in brackets, counted from 0 as in NumPy."""
     return f"[{', '.join(str(int(i)) for i in index)}]"
 
 

@@ -1,4 +1,4 @@
-"""What is said of a file that its library cannot read."""
+"""Error messages for files that cannot be read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import Any
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.readers.remote import File, RemoteFile
 
-# How files begin that are often found under a wrong extension.
+# The first bytes of files that often have a wrong extension.
 BEGINNINGS = {
     b"\x93NUMPY": "a NumPy array (.npy)",
     b"PK": "a zip archive (.npz, .pt, .pth)",
@@ -32,7 +32,7 @@ BEGINNINGS = {
 
 @contextmanager
 def reading(path: File, kind: str) -> Iterator[None]:
-    """Whatever a library raises inside is raised as an InputError: the file is not what it should be."""
+    """Turn any exception of a library into an InputError which says that the file is not of its kind."""
     try:
         yield
     except (InputError, MissingExtraError, MemoryError):
@@ -43,22 +43,20 @@ def reading(path: File, kind: str) -> Iterator[None]:
         raise InputError(broken(path, kind)) from error
     except UnicodeDecodeError as error:
         raise InputError(not_text(path, kind, error)) from error
-    except Exception as error:  # libraries raise of everything: OSError, ValueError, struct.error, zlib.error, …
+    except Exception as error:  # libraries raise many kinds: OSError, ValueError, struct.error, zlib.error, …
         raise InputError(broken(path, kind)) from error
 
 
 def not_text(path: File, kind: str, error: UnicodeDecodeError) -> str:
-    """Say that what should be text in UTF-8 is not."""
+    """Return the message for a file that is not UTF-8 text."""
     if looks_like(path):
         return broken(path, kind)
     byte = error.object[error.start]
-    return (
-        f"{path} cannot be read as {kind}: the byte 0x{byte:02x} is no UTF-8; convert it to UTF-8, or write it again."
-    )
+    return f"{path} cannot be read as {kind}: the byte 0x{byte:02x} is not UTF-8; convert the file to UTF-8."
 
 
 def looks_like(path: File) -> str | None:
-    """The other kind of file that it begins like, if any."""
+    """Return the other kind of file that begins with the same bytes, if any."""
     with path.open("rb") as file:
         beginning = file.read(32)
     found = next((what for start, what in BEGINNINGS.items() if beginning.startswith(start)), None)
@@ -66,7 +64,7 @@ def looks_like(path: File) -> str | None:
 
 
 def broken(path: File, kind: str) -> str:
-    """Say that a file is not of its kind, and what it looks like."""
+    """Return the message for a file that is not of its kind, with the kind that it looks like."""
     found = looks_like(path)
     if found is None:
         return f"{path} cannot be read as {kind}: it is damaged or cut short; write or copy it again."
@@ -74,7 +72,7 @@ def broken(path: File, kind: str) -> str:
 
 
 def library(name: str, path: File, extra: str) -> Any:
-    """Import an optional library, which is needed for `path`."""
+    """Import an optional library that is needed to read `path`."""
     try:
         return import_module(name)
     except ImportError as error:

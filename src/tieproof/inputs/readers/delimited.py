@@ -1,4 +1,4 @@
-"""Tables in text (.csv, .tsv), read with NumPy and the standard library."""
+"""Text tables (.csv, .tsv), read with NumPy and the standard library."""
 
 import csv
 from collections.abc import Collection, Generator, Iterator, Sequence
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table, of which only the first rows were read; `columns` are numbered from 1 where it has no header."""
+    """A table of which only the first rows were read; without a header, `columns` are numbered from 1."""
 
     path: File
     delimiter: str
@@ -42,15 +42,15 @@ class Table(NamedTuple):
     header: bool
 
     def rows(self) -> Iterator[Row]:
-        """Go through the rows under the header; each has as many cells as there are columns."""
+        """Yield the rows under the header; a row with another number of cells than columns is refused."""
         rows = _rows(self.path, self.delimiter)
         if self.header:
             next(rows)
         for row in rows:
             if len(row.cells) != len(self.columns):
                 raise InputError(
-                    f"{self.path} has a ragged row: line {row.line} has {len(row.cells)} cells "
-                    f"and the first row has {len(self.columns)}; give every row as many."
+                    f"{self.path} has a ragged row: line {row.line} has {len(row.cells)} cells, "
+                    f"but the first row has {len(self.columns)}; give every row the same number of cells."
                 )
             yield row
 
@@ -64,7 +64,7 @@ def entries(delimiter: str, path: File, named: Collection[str] = ()) -> list[Ent
 def matrix(delimiter: str, path: File, named: Collection[str], taken: Sequence[int]) -> Array:
     """Return the columns at some positions, each number rounded correctly to float64.
 
-    NumPy's own reader parses correctly and fast. What it refuses is read again, slowly, to say where it is.
+    NumPy's own reader is correct and fast. A table that it refuses is read again, slowly, to locate the fault.
     """
     table = _open(path, delimiter, named)
     left_out = sorted(set(range(len(table.columns))).difference(taken))
@@ -73,7 +73,7 @@ def matrix(delimiter: str, path: File, named: Collection[str], taken: Sequence[i
     except ValueError as error:
         _find_fault(table, left_out)
         raise InputError(broken(path, KINDS[delimiter])) from error
-    if len(table.columns) == 1:  # NumPy skips blank lines, and a number is missing there
+    if len(table.columns) == 1:  # NumPy skips blank lines, where a number is missing
         _find_fault(table, left_out)
     return np.delete(numbers, left_out, axis=1) if left_out else numbers
 
@@ -93,12 +93,12 @@ def _open(path: File, delimiter: str, named: Collection[str]) -> Table:
         raise InputError(f"{path} has no rows under its header; give a table with at least one.")
     columns = [name if header and name else str(at) for at, name in enumerate(cells, 1)]
     if header and not cells[0]:
-        columns[0] = "index"  # to which pandas gives no name
+        columns[0] = "index"  # pandas writes no name for its index
     return Table(path, delimiter, columns, header)
 
 
 def _rows(path: File, delimiter: str) -> Generator[Row, None, None]:
-    """Go through the rows of a file; blank lines are allowed at its end only."""
+    """Yield the rows of a file; blank lines are allowed only at its end."""
     blank = None
     with reading(path, KINDS[delimiter]), path.open(encoding=ENCODING, newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
@@ -129,13 +129,13 @@ def _parse(table: Table, left_out: Sequence[int]) -> Array:
 
 
 def _find_fault(table: Table, left_out: Sequence[int]) -> None:
-    """Raise for the first row that is ragged and the first cell that is no number."""
+    """Raise for the first ragged row, or the first cell that is not a number."""
     for row in table.rows():
         for at, cell in enumerate(row.cells):
             if at not in left_out and not is_number(cell):
                 raise InputError(
                     f"{table.path} has {_shown(cell)} on line {row.line} in column {_name(table, at)}, where "
-                    "a number is expected; correct it, or call a column that is no dimension 'id' or 'label'."
+                    "a number is expected; correct it, or rename a column that is not a dimension to 'id' or 'label'."
                 )
 
 
@@ -157,7 +157,7 @@ def _entry(table: Table, at: int) -> Entry:
 
 
 def _check_labels(table: Table, at: int, labels: Sequence[str]) -> None:
-    """Refuse NaN among numbers, and a first label among integers that must be a header."""
+    """Refuse NaN among numbers, and a first label above integers that may be a header."""
     if all(is_number(label) for label in labels):
         missing = [row for row, label in enumerate(labels, 1) if label.lower().lstrip("+-") == "nan"]
         if missing:

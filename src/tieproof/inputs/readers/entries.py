@@ -1,7 +1,7 @@
-"""The named arrays of a file, and which of them is meant.
+"""The named arrays of a file, and the choice of the one that is meant.
 
-The same names and the same choice hold for the arrays of an archive and for the columns of a table, and in both
-directions: what is read as the labels is never read as a part of the embeddings.
+The names and the choice are the same for the arrays of an archive and for the columns of a table. An array that is
+read as the labels is never read as a part of the embeddings.
 """
 
 import re
@@ -14,20 +14,20 @@ from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.series import outside
 from tieproof.ties import Array
 
-# In the order of preference, whatever their case; in a group of a file, the last part of the name counts.
+# In order of preference, in any letter case; of the name of an array in a group, only the last part counts.
 NAMES = {
     "embeddings": ("embeddings", "embedding", "features", "feature", "vectors", "vector", "descriptors", "x"),
     "labels": ("labels", "label", "targets", "target", "classes", "class", "class_ids", "class_id", "y"),
     "confidences": ("confidences", "confidence"),
     "ids": ("id", "ids", "index", "indices", "__index_level_0__", "unnamed: 0"),
 }
-# A single letter or an id at the end of a name says too little. The longest one counts, since it begins first.
+# A single letter or an id at the end of a name is too ambiguous. The longest ending counts, because it begins first.
 ENDINGS = {name: kind for kind, names in NAMES.items() if kind != "ids" for name in names if len(name) > 1}
 ENDING = re.compile(f"[^a-z0-9]({'|'.join(ENDINGS)})$")
-COORDINATES = ("x", "y")  # where each of both has one axis
+COORDINATES = ("x", "y")  # if both have one axis
 
 FLOATS = re.compile(r"b?f\d|b?float|halffloat|double", re.IGNORECASE)
-"""How the formats begin to say that an entry holds floats, which labels seldom are."""
+"""The beginning of a description of floats, which are seldom labels."""
 
 MOST_LISTED = 20
 
@@ -39,12 +39,12 @@ Rows = Callable[[int, int], Array]
 class Entry(NamedTuple):
     """One array of a file, not yet read.
 
-    name : how it is chosen; "" where the file is a single array
-    shape : its shape; None for a length that only reading would tell
-    holds : its type and shape, for people
-    load : reads it
-    stored : the type of its floats, where NumPy has none that is as narrow
-    rows : reads some of the rows; None where the format has them only all at once
+    name : the name by which it is chosen; "" if the file is a single array
+    shape : its shape; None for a length that is unknown before reading
+    holds : its type and shape, for messages
+    load : reads the array
+    stored : the type of its floats, if NumPy does not have that type
+    rows : reads some of the rows; None if the format can only be read as a whole
     """
 
     name: str
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is looked for: one of the kinds of `NAMES`, and the axes that it has."""
+    """The kind of array that is wanted, one of `NAMES`, and its number of axes."""
 
     what: str
     axes: int
@@ -68,9 +68,9 @@ CONFIDENCES = Wanted("confidences", 1)
 
 
 def choose(entries: Sequence[Entry], where: Location, wanted: Wanted) -> Entry:
-    """Return the entry that is named, else the one with a known name, else the only one that can be meant."""
+    """Return the entry that is named, or else the one with a known name, or else the only possible one."""
     if not entries:
-        raise InputError(f"{where.path} holds no arrays; give a file with {wanted.what}.")
+        raise InputError(f"{where.path} contains no arrays; give a file with {wanted.what}.")
     if where.entry is not None:
         return _named(entries, where, wanted)
     entry = meant(entries, wanted)
@@ -83,7 +83,7 @@ def choose(entries: Sequence[Entry], where: Location, wanted: Wanted) -> Entry:
 
 
 def meant(entries: Sequence[Entry], wanted: Wanted) -> Entry | None:
-    """The entry with a known name, else with a name that ends in one, else the only one of its shape, if any."""
+    """Return the entry with a known name, or else a known ending of its name, or else the only one of its shape."""
     kinds = [kind_of(entry, entries) for entry in entries]
     for name in NAMES[wanted.what]:
         found = [entry for entry, kind in zip(entries, kinds, strict=True) if kind and _last(entry) == name]
@@ -105,9 +105,9 @@ def meant(entries: Sequence[Entry], wanted: Wanted) -> Entry | None:
 
 
 def kind_of(entry: Entry, entries: Sequence[Entry]) -> str | None:
-    """What the name of an entry says that it is, one of `NAMES`, if it says anything beside the names of the others.
+    """Return the kind that the name of an entry means, one of `NAMES`, or None.
 
-    `y` are the labels that belong to `x`; but where `x` has a single axis, both are coordinates.
+    `y` means the labels of `x`; but if `x` and `y` both have a single axis, they are coordinates.
     """
     name = _last(entry)
     if name in COORDINATES:
@@ -118,25 +118,25 @@ def kind_of(entry: Entry, entries: Sequence[Entry]) -> str | None:
 
 
 def listed(entries: Sequence[Entry]) -> str:
-    """The names of entries, and what they hold."""
+    """Return the names of entries with their types and shapes."""
     return listing([f"'{entry.name}' ({entry.holds})" for entry in entries])
 
 
 def listing(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """Return the first names, and how many more there are."""
     left = len(names) - MOST_LISTED
     return ", ".join(names[:MOST_LISTED]) + (f" and {left} more" if left > 0 else "")
 
 
 def _fitting(entries: Sequence[Entry], wanted: Wanted) -> list[Entry]:
-    """The entries of as many axes as wanted; one of length 1 counts where no entry is without."""
+    """Return the entries with the wanted axes; if there is none, those with an additional axis of length 1."""
     strict = [entry for entry in entries if len(entry.shape) == wanted.axes and not _is_flat(entry)]
     flat = [entry for entry in entries if len(entry.shape) == 2 and _is_flat(entry)]
     return strict or flat
 
 
 def _is_flat(entry: Entry) -> bool:
-    """Whether it has the shape (1, n) or (n, 1), as others save what has one axis."""
+    """Whether an entry has the shape (1, n) or (n, 1), in which other programs save one axis."""
     return len(entry.shape) == 2 and 1 in entry.shape
 
 
@@ -149,7 +149,7 @@ def _ending(entry: Entry) -> str | None:
 def _named(entries: Sequence[Entry], where: Location, wanted: Wanted) -> Entry:
     if entries[0].name == "":
         raise InputError(
-            f"{where.path} is a single array and has no entries; leave out the ':{where.entry}' behind its name."
+            f"{where.path} is a single array and has no entries; leave out ':{where.entry}' after its name."
         )
     found = [entry for entry in entries if where.entry in (entry.name, f"/{entry.name}")]
     if len(found) == 1:
@@ -166,7 +166,7 @@ def _last(entry: Entry) -> str:
 
 
 def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: Wanted) -> str:
-    """An example that can be followed: an entry that is named once and has the right shape."""
+    """Return advice with a valid example: an entry with a unique name and the right shape."""
     uses = Counter(entry.name for entry in entries)
     once = [entry for entry in entries if uses[entry.name] == 1]
     apt = [entry for entry in once if kind_of(entry, entries) in (None, wanted.what)]
@@ -177,6 +177,6 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: Wanted) ->
             likely = min(fitting, key=lambda entry: wanted is LABELS and bool(FLOATS.match(entry.holds)))
             return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
     if len(once) < len(entries):
-        return "Give every entry a name of its own."
+        return "Give every entry a different name."
     shape = "(n, d)" if wanted is EMBEDDINGS else "(n,)"
-    return f"None of them has the shape {shape} of {wanted.what}. Give a file that holds them."
+    return f"None of them has the shape {shape} of {wanted.what}. Give a file that contains {wanted.what}."

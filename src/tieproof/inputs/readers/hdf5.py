@@ -20,7 +20,7 @@ KIND = "an HDF5 file (.h5)"
 
 @contextmanager
 def opened(path: File) -> Iterator[Any]:
-    """The file, open for reading."""
+    """Open the file for reading."""
     h5py = library("h5py", path, "h5")
     with reading(path, KIND):
         if isinstance(path, Path):
@@ -32,7 +32,7 @@ def opened(path: File) -> Iterator[Any]:
 
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
-    """Return the data sets of the file, in whatever group."""
+    """Return the data sets of the file, in all groups."""
     h5py = library("h5py", path, "h5")
     found: list[Entry] = []
 
@@ -80,6 +80,6 @@ def _entry(path: File, name: str | bytes, dataset: Any) -> Entry:
 
 
 def _shown(name: str | bytes) -> str:
-    """A name as text; what is no UTF-8 in it, which arrives as bytes or as lone surrogates, is escaped."""
+    """Return a name as text; anything in it that is not UTF-8 (bytes or lone surrogates) is escaped."""
     raw = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
     return raw.decode("utf-8", "backslashreplace")

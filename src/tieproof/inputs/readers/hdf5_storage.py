@@ -1,4 +1,4 @@
-"""Whether the data of an HDF5 data set is there; the library reads what was never written, or is lost, as zeros."""
+"""Checks that the data of an HDF5 data set is present; the library reads missing data as zeros."""
 
 import math
 import os
@@ -17,34 +17,36 @@ PREFIX = "HDF5_VDS_PREFIX"
 
 
 def check_stored(dataset: Any, where: Location) -> None:
-    """Refuse a data set that is not whole in its file, or whose parts in other data sets are not.
+    """Refuse a data set that is not stored completely in its file, or in the data sets that it refers to.
 
-    Space that was set aside when the data set was created, and never filled, looks like zeros that were written.
+    Space that was reserved when the data set was created, and never filled, cannot be told from written zeros.
     """
     if 0 in dataset.shape:
         return
     if dataset.is_virtual:
         _check_virtual(dataset, where)
     elif dataset.external:
-        refuse(where, f"it lies in the file '{dataset.external[0][0]}' beside: save it in one file")
+        refuse(where, f"its data is in the separate file '{dataset.external[0][0]}': save it in one file")
     elif dataset.chunks:
         chunks = math.prod(-(-length // part) for length, part in zip(dataset.shape, dataset.chunks, strict=True))
         written = dataset.id.get_num_chunks()
         if written < chunks:
-            refuse(where, f"{written} of its {chunks} chunks were written: write the others, or all again")
+            refuse(
+                where, f"only {written} of its {chunks} chunks were written: write the missing chunks, or all again"
+            )
     elif dataset.id.get_storage_size() == 0:
         refuse(where, NEVER_WRITTEN)
 
 
 def refuse(where: Location, reason: str) -> NoReturn:
-    """Say why the data is not there."""
-    raise InputError(f"{where} is not stored whole, and what is absent would be read as zeros; {reason}.")
+    """Refuse a data set, and say why its data is missing."""
+    raise InputError(f"{where} is not stored completely, and missing data would be read as zeros; {reason}.")
 
 
 def _check_virtual(dataset: Any, where: Location) -> None:
     """Refuse a virtual data set that lacks one of its sources, or is not covered by them."""
     if not isinstance(where.path, Path):
-        refuse(where, "its sources are looked for on this machine alone: save a copy that is not virtual")
+        refuse(where, "its sources are only searched on this machine: save a copy that is not virtual")
     h5py = library("h5py", where.path, "h5")
     sources = dataset.virtual_sources()
     for source in sources:
@@ -65,7 +67,7 @@ def _check_virtual(dataset: Any, where: Location) -> None:
 
 
 def _is_covered(shape: tuple[int, ...], spaces: Sequence[Any]) -> bool:
-    """Whether every entry is selected; sources that are too few for the shape take no memory."""
+    """Whether the sources cover every entry; too few sources are detected without allocating memory."""
     if sum(space.get_select_npoints() for space in spaces) < math.prod(shape):
         return False
     covered = np.zeros(shape, np.bool_)
@@ -83,7 +85,7 @@ def _is_limited(space: Any) -> bool:
 
 
 def _holds(part: Any, source: Any) -> bool:
-    """Whether a source is as large as what is taken from it."""
+    """Whether a source is as large as the selection taken from it."""
     h5py = library("h5py", Path(source.file_name), "h5")
     if source.src_space.get_select_type() == h5py.h5s.SEL_ALL:
         return bool(part.size == source.vspace.get_select_npoints())
@@ -92,7 +94,7 @@ def _holds(part: Any, source: Any) -> bool:
 
 
 def _found(virtual: Path, name: str) -> Path | None:
-    """The file of a source, where the library looks for it."""
+    """Return the file of a source, found as the library finds it."""
     prefix = os.environ.get(PREFIX, "").replace("${ORIGIN}", str(virtual.parent))
     folders = [*([Path(prefix)] if prefix else []), virtual.parent, Path()]
     return next((folder / name for folder in folders if (folder / name).is_file()), None)

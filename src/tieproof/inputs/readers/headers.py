@@ -1,4 +1,4 @@
-"""Whether the first row of a table in text is a header."""
+"""Decides whether the first row of a text table is a header."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,22 +7,22 @@ from tieproof.inputs.readers.entries import NAMES
 from tieproof.inputs.readers.remote import File
 
 SURE = {name for names in NAMES.values() for name in names if len(name) > 1} - set(NAMES["embeddings"])
-SHORT = "y"  # as likely a label, yes
+SHORT = "y"  # may also be a label that means "yes"
 ROWS = 1000
-"""How many rows are looked at."""
+"""The number of rows that are looked at."""
 
 FEW = 8
-"""Rows of fewer numbers may count by chance; of more, only where others do, too."""
+"""A row of fewer numbers may be 0, 1, 2, … by chance; a longer one only if other rows count, too."""
 
 
 def is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Collection[str], path: File) -> bool:
-    """Tell a header from data: it has a known name, or several cells without a number, or counts from 0.
+    """Whether the first row is a header: it has a known name, or several cells without a number, or is 0, 1, 2, ….
 
-    below : the row under it, if there is one, and where the first row counts, up to `ROWS` of them
-    named : columns that a location names
+    below : the next row, if there is one; if the first row counts, up to `ROWS` rows
+    named : the columns that a location names
 
-    To count is how pandas names columns that have no names, after an empty cell for its index. Without that cell,
-    and where the rows below hold integers, too, it may as well be data, and is refused.
+    pandas writes 0, 1, 2, … for columns without names, after an empty cell for its index. Without that cell, and if
+    the rows below contain integers, too, the row may be data, and is refused.
     """
     names = [cell.lower() for cell in cells]
     if any(name in SURE for name in names) or any(cell in named and not is_number(cell) for cell in cells):
@@ -37,20 +37,20 @@ def is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Colle
         return False
     if names[0] != "" and _may_be_data(len(names), below):
         raise InputError(
-            f"{path} counts {', '.join(names[:3])}{', …' if len(names) > 3 else ''} on line 1 above integers, which "
-            "may be numbers or the header that pandas writes; write f0,f1,… in place of a header, or above numbers."
+            f"{path} has {', '.join(names[:3])}{', …' if len(names) > 3 else ''} on line 1 above integers, which may "
+            "be data or a header of pandas; replace a header by f0,f1,…, or insert f0,f1,… above data."
         )
     return True
 
 
 def counts(cells: Sequence[str]) -> bool:
-    """Whether they are 0, 1, 2, …, perhaps behind an empty cell."""
+    """Whether the cells are 0, 1, 2, …, possibly after an empty cell."""
     numbers = cells[1:] if cells[0] == "" else cells
     return list(numbers) == [str(at) for at in range(len(numbers))]
 
 
 def is_number(cell: str) -> bool:
-    """Whether NumPy's reader takes it; Python's also takes 1_000 and the digits of other scripts."""
+    """Whether NumPy's reader accepts a cell; Python also accepts 1_000 and the digits of other scripts."""
     if "_" in cell or not cell.isascii():
         return False
     try:
@@ -61,12 +61,12 @@ def is_number(cell: str) -> bool:
 
 
 def is_integer(cell: str) -> bool:
-    """Whether it is written as an integer is."""
+    """Whether a cell is written as an integer."""
     return cell.isascii() and cell.removeprefix("-").isdigit()
 
 
 def _may_be_data(width: int, below: Sequence[Sequence[str]]) -> bool:
-    """Whether there are integers below, too (pandas writes floats with a point); for long rows, others that count."""
+    """Whether rows below have integers, too (pandas writes floats with a point), or for long rows also count."""
     rows = [[cell.strip() for cell in cells] for cells in below]
     if width < FEW:
         return any(is_integer(cell) for cells in rows for cell in cells)

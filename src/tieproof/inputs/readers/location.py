@@ -1,4 +1,4 @@
-"""Where data lies: a file, and perhaps one of its entries, written `file.npz:key`."""
+"""Locations of data: a file, and possibly one of its entries, written `file.npz:key`."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ from tieproof.inputs.readers.remote import File, RemoteFile
 
 
 class Location(NamedTuple):
-    """A file and one of its entries; None: none is named, and "": the file is a single array."""
+    """A file and one of its entries; None: no entry is named; "": the file is a single array."""
 
     path: File
     entry: str | None = None
@@ -19,10 +19,10 @@ class Location(NamedTuple):
 
 
 def split(location: str | os.PathLike[str]) -> Location:
-    """Tell the file from its entry, though both may hold colons.
+    """Split a location into file and entry, though both may contain colons.
 
-    What exists as a whole is a file. Else the longest beginning that is a file, or that at least has an
-    extension, is the file, and the rest behind the colon its entry.
+    A location that exists as a whole is a file. Otherwise the file is the longest beginning that is a file, or that
+    at least has an extension, and the rest after the colon is the entry.
     """
     whole = os.fsdecode(location)
     if os.path.exists(whole):
@@ -50,11 +50,11 @@ def check(path: File) -> None:
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; check the path and its spelling.") from None
     except PermissionError:
-        raise InputError(f"{path} may not be read: permission denied; ask for the right to read it.") from None
+        raise InputError(f"{path} cannot be read: permission denied; change its permissions.") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be opened ({error}); check the path and its spelling.") from error
     if empty:
-        raise InputError(f"{path} is empty (0 bytes); it was perhaps never written in full: write it again.")
+        raise InputError(f"{path} is empty (0 bytes), perhaps because writing it failed; write it again.")
 
 
 def _has_extension(path: str) -> bool:

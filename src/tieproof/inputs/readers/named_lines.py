@@ -1,4 +1,4 @@
-"""Text with a name and what belongs to it on each line, such as the category of each query."""
+"""Text files with a name and its value on each line, such as the category of each query."""
 
 import os
 from pathlib import Path
@@ -10,11 +10,11 @@ from tieproof.inputs.readers.text import ENCODING
 
 
 def read(location: str | os.PathLike[str], name: str, value: str) -> dict[str, str]:
-    r"""Read what belongs to each name; it goes on to the end of the line, and may hold blanks.
+    r"""Read the value of each name; a value extends to the end of the line, and may contain blanks.
 
-    name, value : what messages call them
+    name, value : the words for both in messages
 
-    Raises InputError, with the line, where a line has no value, or a name has two.
+    Raises InputError, with the line, if a line has no value, or if a name has two values.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -39,5 +39,5 @@ def read(location: str | os.PathLike[str], name: str, value: str) -> dict[str, s
                 f"'{found[first]}'. Keep one of them."
             )
     if not found:
-        raise InputError(f"{path} has empty lines only. A line has a {name} and its {value}.")
+        raise InputError(f"{path} has only empty lines. A line has a {name} and its {value}.")
     return found

@@ -1,4 +1,4 @@
-"""Files of what an index of nearest neighbours returned: ids, distances, scores or counts, each alone or together."""
+"""Reads files of ids, distances, scores or counts that an index of nearest neighbours returned."""
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import Place, entries_of
@@ -32,6 +32,6 @@ def read_returned(location: Place, what: str) -> Array:
     if len(possible) != 1:
         raise InputError(
             f"{where.path} does not say which of its entries are the {what}: it holds {listed(entries)}. Choose one "
-            f"by a colon and its name, or call one '{what}'."
+            f"by a colon and its name, or rename one to '{what}'."
         )
     return possible[0].load()

@@ -1,4 +1,4 @@
-"""Lists of neighbours from files: those of ann-benchmarks and VIBE (.hdf5), of big-ann-benchmarks, .npy and .npz."""
+"""Reads lists of neighbours from files of ann-benchmarks and VIBE (.hdf5), of big-ann-benchmarks, .npy and .npz."""
 
 import os
 from typing import NamedTuple
@@ -15,29 +15,30 @@ from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
 IDS, DISTANCES, LIMS = ("neighbors", "ids"), "distances", "lims"
-"""What the arrays are called: `neighbors` in files of ann-benchmarks and big-ann-benchmarks, `ids` in others."""
+"""The names of the arrays: `neighbors` in files of ann-benchmarks and big-ann-benchmarks, `ids` in others."""
 
 ARCHIVES = (".npz", ".h5", ".hdf5", ".npy")
-"""Files with names in them, or with a single array; all others are those of big-ann-benchmarks."""
+"""Formats with named arrays, or with a single array; all other files are read as those of big-ann-benchmarks."""
 
 
 class NeighborFile(NamedTuple):
-    """Lists of neighbours, (q, n), and their distances where the file has them."""
+    """Lists of neighbours, (q, n), and their distances, or None if the file has none."""
 
     ids: Array
     distances: Array | None
 
 
 def read_neighbors(location: str | os.PathLike[str]) -> NeighborFile:
-    """Read lists of neighbours, and how far they are where the file says it.
+    """Read lists of neighbours, and their distances if the file has them.
 
-    location : a file; of an archive, with a colon and the name of the group that holds `neighbors` and `distances`,
-        or of an array of ids
+    location : a file; for an archive with a colon and the name of the group that contains `neighbors` and
+        `distances`, or of an array of ids
 
-    A .hdf5 or .npz file holds `neighbors` or `ids`, and perhaps `distances`. What has another extension, or none, is
-    read as big-ann-benchmarks writes it, and is memory-mapped; so is a .npy file, which holds ids.
+    A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy file contains ids, and is
+    memory-mapped. A file with any other extension, or none, is read in the format of big-ann-benchmarks, and is
+    memory-mapped.
 
-    Raises InputError where the file cannot be read, or does not hold what its header promises.
+    Raises InputError if the file cannot be read, or does not contain what its header promises.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -59,9 +60,9 @@ def read_neighbors(location: str | os.PathLike[str]) -> NeighborFile:
 def read_ranges(location: str | os.PathLike[str]) -> RangeLists:
     """Read lists of the items within a radius: `lims` and `neighbors` of a .hdf5 or .npz file, or a binary file.
 
-    location : a file; of an archive, with a colon and the name of the group that holds both
+    location : a file; for an archive with a colon and the name of the group that contains both
 
-    Raises InputError where the file cannot be read, or does not hold what its header promises.
+    Raises InputError if the file cannot be read, or does not contain what its header promises.
     """
     where = split(location)
     check(where.path)
@@ -73,14 +74,14 @@ def read_ranges(location: str | os.PathLike[str]) -> RangeLists:
     lims = next((entry for entry in entries if entry.name == beside), None)
     if lims is None:
         raise InputError(
-            f"{where} has no '{LIMS}', which say where the list of each query begins, beside its ids: it holds "
-            f"{listed(entries)}. Give a file that holds both."
+            f"{where} has ids but no '{LIMS}', which tell where the list of each query begins: it holds "
+            f"{listed(entries)}. Give a file that contains both."
         )
     return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
 
 
 def chosen(entries: list[Entry], where: Location) -> Entry:
-    """The ids: the entry that is named, or those in the group that is named, or the only ones of a known name."""
+    """Return the ids: the named entry, or those in the named group, or the only entry with a known name."""
     if len(entries) == 1 and entries[0].name == "" and not where.entry:
         return entries[0]
     group = "" if where.entry is None else where.entry.strip("/")
@@ -105,6 +106,6 @@ def loaded(entry: Entry, path: File) -> Array:
     if ids.dtype.kind not in "iu" or ids.ndim != 2:
         raise InputError(
             f"{Location(path, entry.name)} holds {entry.holds}; lists of neighbours are ids, integers of the shape "
-            "(queries, neighbours): give a file that holds them."
+            "(queries, neighbours): give a file that contains them."
         )
     return ids

@@ -24,11 +24,11 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 PARSER = Lock()
-"""Held while Python parses a header: 3.11 may fail (SystemError) where two threads parse and memory is tidied up."""
+"""Held while Python parses a header, because Python 3.11 may raise SystemError if two threads parse at a time."""
 
 
 class Header(NamedTuple):
-    """What a stored array says of itself."""
+    """The header of a stored array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
@@ -48,12 +48,12 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
             "save an array of numbers or strings, such as np.array(values, dtype=np.float32)."
         )
     if dtype.itemsize == 0 and math.prod(shape) > 0:
-        raise InputError(f"{where} holds {math.prod(shape):,} strings of no length; save them again.")
+        raise InputError(f"{where} holds {math.prod(shape):,} strings of length 0; save the strings again.")
     promised, present = math.prod(shape) * dtype.itemsize, size - stream.tell()
     if present < promised:
         raise InputError(
-            f"{where} is cut short: {promised} bytes of data belong to {holds(dtype, shape)}, "
-            f"and {present} are there; write or copy it again."
+            f"{where} is cut short: {holds(dtype, shape)} needs {promised} bytes of data, but {present} are present; "
+            "write or copy it again."
         )
     return Header(shape, dtype, by_columns)
 

@@ -16,7 +16,7 @@ from tieproof.ties import Array
 KIND = "an archive of NumPy arrays (.npz)"
 
 MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
-"""How many bytes a byte of an archive can become, whatever its headers say."""
+"""The most bytes into which a byte of an archive can be unpacked, whatever its headers claim."""
 
 
 def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:

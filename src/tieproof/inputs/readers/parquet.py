@@ -1,4 +1,4 @@
-"""Parquet files (.parquet): a column a dimension, or one column of lists."""
+"""Parquet files (.parquet): one column for each dimension, or one column of lists."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -67,7 +67,7 @@ def _from_lists(path: File, column: Any, name: str) -> Array:
     if wrong.size:
         raise InputError(
             f"{Location(path, name)} has lists of different lengths: {lengths[0]} numbers in row 1 and "
-            f"{lengths[wrong[0]]} in row {wrong[0] + 1}; give every vector as many."
+            f"{lengths[wrong[0]]} in row {wrong[0] + 1}; give all vectors the same length."
         )
     values = _as_numpy(path, compute.list_flatten(column), name)
     return values.reshape(len(lengths), -1) if len(lengths) else values.reshape(0, 0)
@@ -85,20 +85,20 @@ def _numbers(column: Array, where: Location) -> Array:
     if column.dtype.kind not in "biuf":
         raise InputError(
             f"{where} is a column of {name_of(column.dtype)}, where numbers are expected; "
-            "leave the column out, or call it 'id' or 'label'."
+            "leave the column out, or rename it to 'id' or 'label'."
         )
     return column
 
 
 def _stack(columns: Sequence[Array], path: File) -> Array:
-    """Put the columns side by side; where their types differ, no integer may be rounded."""
+    """Put the columns side by side; if their types differ, integers that would be rounded are refused."""
     common = np.result_type(*columns)
     for column in columns:
         rounds = common.kind == "f" and column.dtype.kind in "iu" and column.size
         if rounds and (column.max() > MOST_EXACT or column.min() < -MOST_EXACT):
             raise InputError(
-                f"{path} holds an integer beyond 2^53, which the float64 of its other columns cannot hold; "
-                "save all columns as one type."
+                f"{path} holds an integer beyond 2^53, which the float64 of its other columns cannot represent; "
+                "save all columns with one type."
             )
     return np.stack([column.astype(common) for column in columns], axis=1)
 

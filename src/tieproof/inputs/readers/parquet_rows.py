@@ -132,7 +132,7 @@ class ListRows:
         if wrong.size:
             raise InputError(
                 f"{self.where} has lists of different lengths: {width} numbers in row 0 and {lengths[wrong[0]]} in "
-                f"row {row + wrong[0]}; give every vector as many."
+                f"row {row + wrong[0]}; give all vectors the same length."
             )
         values = column.flatten()
         if values.null_count:

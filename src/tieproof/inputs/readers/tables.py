@@ -1,4 +1,4 @@
-"""The columns of a table: which of them are dimensions."""
+"""Decides which columns of a table are dimensions."""
 
 import warnings
 from collections.abc import Collection, Sequence
@@ -18,16 +18,16 @@ from tieproof.inputs.readers.series import outside
 from tieproof.ties import Array
 
 ROWS = 1024
-"""How many rows are compared with the labels at once."""
+"""The number of rows that are compared with the labels at a time."""
 
 
 def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:
-    """The positions of the columns that are dimensions.
+    """Return the positions of the columns that are dimensions.
 
-    apart : the columns that an option names
+    apart : the columns that an option names, which are not dimensions
 
-    All the others are, but for those whose names say that they are something else, and for the one that would be read
-    as the labels.
+    All other columns are dimensions, except those with names of something else, and the one that would be read as the
+    labels.
     """
     labels = meant(columns, LABELS)
     found = [
@@ -45,28 +45,28 @@ def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> 
 
 
 def warn_of_names(path: File, columns: Sequence[Entry], taken: Sequence[int], stacklevel: int) -> None:
-    """Say which columns were taken as dimensions, where their names do not count."""
+    """Warn which columns were read as dimensions although their names are not numbered, as f0, f1, f2 are."""
     names = [columns[at].name for at in taken]
     others = [columns[at].name for at in sorted(set(range(len(columns))).difference(taken))]
     odd = outside(names, others)
     if not odd:
         return
-    verb = "is a dimension" if len(odd) == 1 else "are dimensions"
-    whole = f", beside {len(names) - len(odd)} whose names count" if len(odd) < len(names) else ""
+    verb = "is read as a dimension" if len(odd) == 1 else "are read as dimensions"
+    whole = f", in addition to {len(names) - len(odd)} numbered columns" if len(odd) < len(names) else ""
     left_out = f" Left out: {quoted(others)}." if others else ""
     warnings.warn(
-        f"{path}: {quoted(odd)} {verb}{whole}.{left_out} Name a column that should be none by its option, such as "
-        f"the labels '{path}:{odd[-1]}', or call it 'id'; call those that should be f0, f1, f2.",
+        f"{path}: {quoted(odd)} {verb}{whole}.{left_out} If a column is not a dimension, name it by its option, such "
+        f"as the labels '{path}:{odd[-1]}', or rename it to 'id'; rename dimensions to f0, f1, f2.",
         InputWarning,
         stacklevel=stacklevel + 1,
     )
 
 
 def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: Array) -> None:
-    """Refuse dimensions, of these names, one of which is the labels."""
+    """Refuse embeddings of which one dimension equals the labels; `names` are the names of the dimensions."""
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(embeddings):
         return
-    if (labels == labels[0]).all():  # says nothing of the items
+    if (labels == labels[0]).all():  # constant labels contain no information
         return
     same = np.arange(len(names))
     for start in range(0, len(labels), ROWS):
@@ -74,11 +74,11 @@ def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: A
         same = same[(embeddings[rows, same] == labels[rows, np.newaxis]).all(axis=0)]
     if same.size:
         raise InputError(
-            f"{path} has the labels themselves in column '{names[same[0]]}', as one of the dimensions; leave it out, "
-            f"or read the labels from '{path}:{names[same[0]]}'."
+            f"{path} contains the labels as one of the dimensions, in column '{names[same[0]]}'; leave the column "
+            f"out, or read the labels from '{path}:{names[same[0]]}'."
         )
 
 
 def quoted(names: Sequence[str]) -> str:
-    """The first of some names, in quotes."""
+    """Return the first names, in quotes."""
     return listing([f"'{name}'" for name in names])

@@ -1,1 +1,1 @@
-"""Embeddings in many files, of which no more than a few blocks of rows are ever in memory."""
+"""Embeddings in many files; at most a few blocks of rows are in memory at a time."""

@@ -1,4 +1,4 @@
-"""Rows of an array in memory as a source of rows: what needs a source takes arrays, too."""
+"""An array in memory as a source of rows, for functions that need a source."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,7 @@ class ArraySource:
 
     @classmethod
     def of(cls, array: Embeddings, cuts: Any = ()) -> "ArraySource":
-        """An array, cut at these rows."""
+        """Make a source of an array, cut into shards at these rows."""
         return cls(array, np.array([0, *cuts, len(array)], dtype=np.int64))
 
     @property
@@ -39,7 +39,7 @@ class ArraySource:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the shards."""
+        """The names of the shards."""
         return tuple(f"part {number}" for number in range(len(self.bounds) - 1))
 
     def read(self, start: int, stop: int) -> Array:
@@ -52,5 +52,5 @@ class ArraySource:
 
 
 def piece_rows(source: RowSource) -> int:
-    """How many rows are read at a time where they go to another place: a few megabytes."""
+    """Return how many rows are read at a time when they are copied: a few megabytes."""
     return max(1, BLOCK_BYTES // max(1, source.shape[1] * source.dtype.itemsize))

@@ -1,6 +1,6 @@
-"""Labels, groups and the like of the items in shards: a column of each file, a file beside each, or other files.
+"""Labels, groups and other values of the items in shards: columns of the files, files next to them, or other files.
 
-They are held in memory, one array for all shards.
+They are kept in memory as one array for all shards.
 """
 
 import os
@@ -21,19 +21,19 @@ from tieproof.native.threads import in_order
 from tieproof.ties import Array
 
 READING = 8
-"""Files that are read at a time."""
+"""The number of files that are read at a time."""
 
 USUAL = ("labels", "label")
-"""Words of the files that lie beside shards, where none is named."""
+"""The usual words in the names of files next to shards, if no word is given."""
 
 
 def column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
-    """One value for each row of the shards.
+    """Read one value for each row of the shards.
 
-    wanted : the name of a column of every file, or of the files beside; or the files themselves
-    what : what it is, in words
+    wanted : the name of a column in every file, or the word in the names of files next to them; or the files
+    what : the values in words, such as "labels"
 
-    What belongs to a file without rows is not read.
+    Values for a shard without rows are not read.
     """
     filled = [shard for shard in shards if shard.rows]
     if is_name(wanted):
@@ -41,8 +41,8 @@ def column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
     places = located(wanted, what=what)
     if len(places) not in (1, len(shards)):
         raise InputError(
-            f"There are {len(places)} files of {what} for {len(shards)} shards; give one for each, in the same "
-            "order, or one for all.",
+            f"There are {len(places)} files of {what} for {len(shards)} shards; give one file for each shard, in the "
+            "same order, or one for all.",
             what,
         )
     if len(places) == len(shards):
@@ -54,7 +54,7 @@ def column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
 
 
 def usual_labels(shards: Sequence[Shard]) -> Array | None:
-    """The labels that every shard has under a usual name; None where none has any."""
+    """Return the labels that every shard has under a usual name; None if no shard has any."""
     beside = Neighbours()
     places = [usual_place(shard, beside) for shard in shards]
     without = [shard for shard, place in zip(shards, places, strict=True) if place is None]
@@ -63,14 +63,14 @@ def usual_labels(shards: Sequence[Shard]) -> Array | None:
     if without:
         labelled = next(shard for shard, place in zip(shards, places, strict=True) if place)
         raise InputError(
-            f"{labelled.file} has labels and {without[0].file} has none; give both some, or name the labels.",
+            f"{labelled.file} has labels, but {without[0].file} has none; give labels for all shards, or name them.",
             "labels",
         )
     return joined(read_beside(shards, [place for place in places if place], "labels"), "labels")
 
 
 def usual_place(shard: Shard, beside: Neighbours) -> Location | None:
-    """Where the labels of a shard are by their name, or by being all that there is beside the vectors."""
+    """Return the location of a shard's labels: by a usual name, or the only entry besides the vectors."""
     if not shard.entry:
         found = [file for file in (beside.of(shard.file, word) for word in USUAL) if file is not None]
         return Location(found[0]) if found else None
@@ -80,7 +80,7 @@ def usual_place(shard: Shard, beside: Neighbours) -> Location | None:
 
 
 def is_name(wanted: Paths) -> bool:
-    """Whether it names a column, and no files.
+    """Whether the argument is the name of a column, not of files.
 
     >>> is_name("label"), is_name("train/label"), is_name("labels.npy"), is_name("labels/*")
     (True, True, False, False)
@@ -93,7 +93,7 @@ def is_name(wanted: Paths) -> bool:
 
 
 def in_files(shards: Sequence[Shard], name: str, what: str) -> list[tuple[str, Array]]:
-    """The column of that name of every shard, or the file with that word beside it."""
+    """Return the column of that name of every shard, or the content of the file with that word next to it."""
     beside = Neighbours()
 
     def place(shard: Shard) -> Location:
@@ -105,8 +105,8 @@ def in_files(shards: Sequence[Shard], name: str, what: str) -> list[tuple[str, A
         if file is None:
             stem = PurePosixPath(shard.file.name).stem
             raise InputError(
-                f"{shard.file} holds vectors alone, and no file {stem}.{name}.npy, .txt or the like lies beside it; "
-                f"write one, or give the files of the {what}.",
+                f"{shard.file} contains only vectors, and its folder has no file {stem}.{name}.npy, .txt or another "
+                f"format; write one, or give the files of the {what}.",
                 what,
             )
         return Location(file)
@@ -115,7 +115,7 @@ def in_files(shards: Sequence[Shard], name: str, what: str) -> list[tuple[str, A
 
 
 def read_beside(shards: Sequence[Shard], places: Sequence[Location], what: str) -> list[tuple[str, Array]]:
-    """What lies at these places, one for each shard, as long as that is."""
+    """Read the values at these locations, one for each shard, and check their lengths."""
     found = list(in_order(labels_in, places, READING))
     for shard, place, values in zip(shards, places, found, strict=True):
         check_length(shard.name, shard.rows, str(place), values, what)
@@ -127,20 +127,20 @@ def check_length(shard: str, rows: int, name: str, values: Array, what: str) -> 
     if len(values) != rows:
         have = "has" if shard.count(" ") == 0 else "have"
         raise InputError(
-            f"{shard} {have} {rows:,} rows and {name} {len(values):,} {what}; give one for each row, in the same "
-            "order.",
+            f"{shard} {have} {rows:,} rows, but {name} has {len(values):,} {what}; give one for each row, in the "
+            "same order.",
             what,
         )
 
 
 def joined(found: Sequence[tuple[str, Array]], what: str) -> Array:
-    """The values of all shards in one array; refused where some are integers and some strings."""
+    """Join the values of all shards to one array; a mixture of integers and strings is refused."""
     kinds = ["U" if values.dtype.kind == "U" else "iu" for _, values in found]
     if len(set(kinds)) > 1:
         other = kinds.index(next(kind for kind in kinds if kind != kinds[0]))
         (name, values), (other_name, others) = found[0], found[other]
         raise InputError(
-            f"The {what} of {name} are {type_name(values.dtype)} and those of {other_name} "
+            f"The {what} of {name} are {type_name(values.dtype)}, but those of {other_name} are "
             f"{type_name(others.dtype)}, which are never equal; write all as integers or all as strings.",
             what,
         )
@@ -148,8 +148,8 @@ def joined(found: Sequence[tuple[str, Array]], what: str) -> Array:
     if len(set(shapes)) > 1:
         other = shapes.index(next(shape for shape in shapes if shape != shapes[0]))
         raise InputError(
-            f"The {what} of {found[0][0]} have the shape {found[0][1].shape} and those of {found[other][0]} "
-            f"{found[other][1].shape}; give all one column, or all the same columns.",
+            f"The {what} of {found[0][0]} have the shape {found[0][1].shape}, but those of {found[other][0]} have "
+            f"{found[other][1].shape}; give all shards the same number of columns.",
             what,
         )
     arrays = [values for _, values in found]
@@ -160,7 +160,7 @@ def joined(found: Sequence[tuple[str, Array]], what: str) -> Array:
 
 
 def integers_of(arrays: Sequence[Array], what: str) -> type:
-    """The type of 64 bits that holds all of some integers."""
+    """Return the type of 64 bits that can represent all integers of the arrays."""
     least, most = (
         min(int(values.min()) for values in arrays),
         max(int(values.max()) for values in arrays),
@@ -169,7 +169,7 @@ def integers_of(arrays: Sequence[Array], what: str) -> type:
         return np.int64
     if least < 0:
         raise InputError(
-            f"The {what} hold integers from {least} to {most}, which no type of at most 64 bits holds together; "
+            f"The {what} contain integers from {least} to {most}, which do not fit into one type of at most 64 bits; "
             "number them from 0, or write strings.",
             what,
         )

@@ -1,4 +1,4 @@
-"""Rows of a source in the form that a distance ranks."""
+"""The rows of a source, converted to the form that a distance ranks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from tieproof.native.threads import for_each
 from tieproof.ties import Array, IntArray
 
 READERS = 2
-"""Threads that read."""
+"""The number of threads that read."""
 
 
 class Conversion(Protocol):
-    """What makes of rows as they were stored those that a distance ranks, as many."""
+    """Converts stored rows to the same number of rows in the form that a distance ranks."""
 
     def __call__(self, rows: Array, /) -> Embeddings:
         """The converted rows."""
@@ -26,9 +26,9 @@ class Conversion(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """A source whose rows are converted as they are read, and have a length and slices as an array has.
+    """A source whose rows are converted when they are read; it has a length and slices, as an array has.
 
-    shape, dtype : of the converted rows
+    shape, dtype : the shape and type of the converted rows
     """
 
     source: RowSource
@@ -38,7 +38,7 @@ class RankedRows:
 
     @classmethod
     def of(cls, source: RowSource, convert: Conversion) -> "RankedRows":
-        """The rows of a source; what is refused of the first is refused here."""
+        """Make the converted rows of a source; the first row is converted, and may be refused, immediately."""
         first = convert(source.read(0, min(1, source.shape[0])))
         return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
 

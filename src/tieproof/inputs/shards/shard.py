@@ -1,4 +1,4 @@
-"""`Shard`: one file of a data set as it was when it was opened, and how it is looked into."""
+"""`Shard`: one file of a data set, with its state when it was opened."""
 
 from typing import Any, NamedTuple
 
@@ -14,12 +14,12 @@ from tieproof.inputs.shards.places import IN_BLOCKS
 
 
 class Shard(NamedTuple):
-    """One file as it was when it was opened.
+    """One file, with its state when it was opened.
 
-    file, entry : where its vectors are
-    rows : how many
-    width, dtype : of its vectors; of no rows unknown
-    size, changed : bytes of the file, and what says that it is another one
+    file, entry : the location of its vectors
+    rows : the number of vectors
+    width, dtype : the length and the type of its vectors; unknown without rows
+    size, changed : the bytes of the file, and a mark that differs if the file has changed
     """
 
     file: File
@@ -32,25 +32,25 @@ class Shard(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """The name of the shard in messages."""
         return str(Location(self.file, self.entry or None))
 
 
 def check_state(shard: Shard) -> None:
-    """Refuse a file that is gone, or is not what it was."""
+    """Refuse a file that is gone or has changed."""
     try:
         size, changed = state_of(shard.file)
     except FileNotFoundError:
         raise InputError(
-            f"{shard.file} is no longer there, and was when it was opened; put it back, or open what is there."
+            f"{shard.file} was removed after it was opened; put it back, or open the remaining files."
         ) from None
     if (size, changed) != (shard.size, shard.changed):
         how = f"it had {shard.size:,} bytes and has {size:,}" if size != shard.size else "it was written again"
-        raise InputError(f"{shard.file} changed since it was opened: {how}; open it again when nothing writes to it.")
+        raise InputError(f"{shard.file} changed after it was opened: {how}; open it again when nothing writes to it.")
 
 
 def shard_at(where: Location) -> Shard:
-    """The shard in a file: what it says of its vectors, and what its first row is."""
+    """Open the shard in a file, reading its header and its first row."""
     size, changed = state_before(where)
     entry = choose(vectors_of(where), where, EMBEDDINGS)
     rows, place = rows_of(entry, where.path), Location(where.path, entry.name or None)
@@ -62,17 +62,17 @@ def shard_at(where: Location) -> Shard:
 
 
 def state_before(where: Location) -> tuple[int, str]:
-    """The state of a file; refused where there is none, or it may not be read."""
+    """Return the state of a file; a file that does not exist or may not be read is refused."""
     check(where.path)
     return state_of(where.path)
 
 
 def vectors_of(where: Location) -> list[Entry]:
-    """What a file holds; refused where its rows cannot be read a few at a time."""
+    """Return the entries of a file; a file whose rows cannot be read in blocks is refused."""
     if where.path.suffix.lower() not in IN_BLOCKS:
         raise InputError(
-            f"{where.path} cannot be a shard: rows are read in blocks from {', '.join(IN_BLOCKS)}; save it as one of "
-            "these, or evaluate the file alone."
+            f"{where.path} cannot be a shard, because rows can be read in blocks only from {', '.join(IN_BLOCKS)}; "
+            "save it in one of these formats, or evaluate the file alone."
         )
     entries = entries_of(where)
     if (
@@ -81,21 +81,21 @@ def vectors_of(where: Location) -> list[Entry]:
         and all(len(each.shape) == 1 for each in entries)
     ):
         raise InputError(
-            f"{where.path} has no column of lists, where a shard has its vectors; write them so, one list of numbers "
+            f"{where.path} has no column of lists, which contains the vectors of a shard; write one list of numbers "
             "in each row, or evaluate the file alone."
         )
     return entries
 
 
 def rows_again(shard: Shard) -> Rows:
-    """How the rows of a shard are read, whoever opened it; refused where it is not what it was."""
+    """Return the function that reads the rows of a shard; a file that has changed is refused."""
     check_state(shard)
     entries = entries_of(Location(shard.file))
     return rows_of(next(entry for entry in entries if entry.name == shard.entry), shard.file)
 
 
 def rows_of(entry: Entry, file: File) -> Rows:
-    """How the rows of an entry are read; refused where they are none, or lie column after column."""
+    """Return the function that reads the rows of an entry; it is refused if it has no rows in one piece."""
     where = Location(file, entry.name or None)
     if len(entry.shape) != 2:
         raise InputError(
@@ -103,7 +103,7 @@ def rows_of(entry: Entry, file: File) -> Rows:
         )
     if entry.rows is None:
         raise InputError(
-            f"{where} holds {entry.holds}, which cannot be read row after row; save it again as numbers, each row in "
-            "one piece, for example with np.ascontiguousarray."
+            f"{where} contains {entry.holds}, which cannot be read row by row; save it again as numbers, with each "
+            "row in one piece, for example with np.ascontiguousarray."
         )
     return entry.rows

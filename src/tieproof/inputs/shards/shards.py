@@ -14,14 +14,14 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
 class Shards:
-    """Embeddings in many files, with their labels: what `tieproof.open` returns, and `evaluate` takes.
+    """Embeddings in many files, with their labels, which `tieproof.open` returns and `evaluate` takes.
 
-    The vectors stay where they are, and are read in blocks when they are needed; labels and groups are in memory.
+    The vectors stay in their files, and are read in blocks when they are needed; labels and groups are in memory.
 
-    rows : the vectors alone, as a source that travels without the labels
-    opened : all files that were opened, also those without rows
-    labels : (n,) integers or strings, or (n, c) of 0/1; None where there are none
-    groups : (n,) integers or strings; None where none were asked for
+    rows : only the vectors, as a source that can be pickled without the labels
+    opened : all files that were opened, including those without rows
+    labels : (n,) integers or strings, or (n, c) of 0/1; None without labels
+    groups : (n,) integers or strings; None if no groups were opened
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Shards:
         self.bounds, self.names = rows.bounds, rows.names
 
     def __len__(self) -> int:
-        """How many rows there are, of all files together."""
+        """Return the number of rows of all files together."""
         return len(self.rows)
 
     def __repr__(self) -> str:
@@ -46,24 +46,24 @@ class Shards:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes all vectors would take in memory."""
+        """The bytes that all vectors would take in memory."""
         return self.rows.nbytes
 
     def read(self, start: int, stop: int) -> Array:
-        """The rows start … stop-1 of the whole, (stop-start, d); refused where one is not finite."""
+        """Return the rows start … stop-1, (stop-start, d); a row with NaN or infinity is refused."""
         return self.rows.read(start, stop)
 
     def take(self, rows: IntArray) -> Array:
-        """These rows of the whole, in this order; ascending ones are quickest."""
+        """Return these rows, in this order; ascending rows are fastest."""
         return self.rows.take(rows)
 
     def column(self, wanted: Paths) -> Array:
-        """Other values, one for each row, from where `labels` of `tieproof.open` may be; (n,) integers or strings."""
+        """Read other values, one for each row, given like `labels` of `tieproof.open`; (n,) integers or strings."""
         return column(self.opened, wanted, "values")
 
 
 def in_words(count: float) -> str:
-    """A number of bytes, with three digits.
+    """Return a number of bytes in words, with three digits.
 
     >>> in_words(4_096), in_words(122_880_000), in_words(7)
     ('4.1 kB', '123 MB', '7 bytes')

@@ -1,4 +1,4 @@
-"""Rows that are read when they are needed: what an evaluation knows of embeddings that are not in memory."""
+"""`RowSource`: rows that are read when they are needed, for embeddings that are not in memory."""
 
 from typing import Any, Protocol
 
@@ -8,7 +8,7 @@ from tieproof.ties import Array, IntArray
 
 
 def is_source(values: Any) -> bool:
-    """Whether it is a `RowSource`.
+    """Whether a value is a `RowSource`.
 
     >>> is_source([[1.0, 0.0]])
     False
@@ -17,9 +17,9 @@ def is_source(values: Any) -> bool:
 
 
 class RowSource(Protocol):
-    """Rows that are read when they are needed, from one place or many.
+    """Rows that are read when they are needed, from one file or several.
 
-    A source can be pickled: it travels as the names of its places, without open files, and is read where it arrives.
+    A source can be pickled: only the names of its files are sent, without open files, and the receiver reads them.
     Several threads may read at once.
     """
 
@@ -35,18 +35,18 @@ class RowSource(Protocol):
 
     @property
     def bounds(self) -> IntArray:
-        """(s + 1,): shard i holds the rows bounds[i] … bounds[i+1]-1, in the order of the whole."""
+        """(s + 1,): shard i contains the rows bounds[i] … bounds[i+1]-1 of all rows."""
         ...
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the shards, as errors name them."""
+        """The names of the shards in messages."""
         ...
 
     def read(self, start: int, stop: int) -> Array:
-        """The rows start … stop-1, checked to be finite: contiguous, (stop-start, d)."""
+        """Return the rows start … stop-1, checked to be finite, as a contiguous array (stop-start, d)."""
         ...
 
     def take(self, rows: IntArray) -> Array:
-        """These rows, in this order; ascending rows are quickest."""
+        """Return these rows, in this order; ascending rows are fastest."""
         ...

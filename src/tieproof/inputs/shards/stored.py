@@ -1,4 +1,4 @@
-"""`StoredRows`: the rows of many files as one source, each read where it lies, when it is asked for."""
+"""`StoredRows`: the rows of many files as one source, read from the files when they are needed."""
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -13,21 +13,22 @@ from tieproof.inputs.shards.shard import Shard, check_state, rows_again
 from tieproof.ties import Array, IntArray
 
 KEPT_OPEN = 16
-"""Files of which it is kept how they are read, those that were asked last."""
+"""The number of files whose readers are kept, those used most recently."""
 
 GAP = 2**16
-"""Bytes between two rows that are read along where single rows are taken."""
+"""When single rows are taken, gaps of at most so many bytes between two rows are read, too."""
 
 
 class StoredRows:
-    """The rows of several files, one after the other: a `RowSource` that travels as the names of its files.
+    """The rows of several files, one after the other: a `RowSource` that is pickled as the names of its files.
 
-    shards : in their order, each with at least one row
+    shards : the shards in their order, each with at least one row
 
-    Every file must stay as it is: one whose size or time of change (or mark of the storage) is another one than when
-    it was opened is refused at the next read.
+    Files must not change: a file whose size, time of change or mark of the storage has changed since it was opened is
+    refused at the next read.
 
-    A read takes up to twice the bytes that it returns, three times in a Parquet file, and some 64 kB or 4 MB there.
+    A read needs memory for up to twice the bytes that it returns, plus about 64 kB; for Parquet up to three times the
+    bytes, plus about 4 MB.
     """
 
     def __init__(self, shards: Sequence[Shard]) -> None:
@@ -39,12 +40,12 @@ class StoredRows:
         self.forget()
 
     def forget(self) -> None:
-        """Keep nothing open."""
+        """Drop all readers."""
         self.readers: OrderedDict[int, Rows] = OrderedDict()
         self.lock = Lock()
 
     def __getstate__(self) -> tuple[Shard, ...]:
-        """What travels."""
+        """Return the shards, which are all that is pickled."""
         return self.shards
 
     def __setstate__(self, shards: tuple[Shard, ...]) -> None:
@@ -59,7 +60,7 @@ class StoredRows:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> Array:
-        """The rows start … stop-1, (stop-start, d); of several shards where they go on in the next one."""
+        """Return the rows start … stop-1, (stop-start, d), of one or several shards."""
         if not 0 <= start <= stop <= len(self):
             raise IndexError(f"rows {start} to {stop} of {len(self)}")
         first, last = np.searchsorted(self.bounds, (start, max(stop - 1, start)), side="right") - 1
@@ -72,7 +73,7 @@ class StoredRows:
         return found
 
     def take(self, rows: IntArray) -> Array:
-        """These rows, in this order; each is read once, and those that lie close together at once."""
+        """Return these rows, in this order; each row is read once, and adjacent rows are read together."""
         wanted, place = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         found = np.empty((len(wanted), self.shape[1]), self.dtype)
         if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < len(self):
@@ -83,7 +84,7 @@ class StoredRows:
         return found if len(wanted) == len(place) and (place[1:] > place[:-1]).all() else found[place]
 
     def runs(self, rows: IntArray) -> Iterator[tuple[int, slice]]:
-        """Ascending rows in pieces that are read at once, each of one shard and no longer than all that is taken."""
+        """Yield ascending rows in pieces that are read at once, each from one shard, and of limited length."""
         width = max(1, self.shape[1] * self.dtype.itemsize)
         shard = np.searchsorted(self.bounds, rows, side="right") - 1
         stretch = (rows - self.bounds[shard]) // max(1, len(rows), GAP // width)
@@ -94,12 +95,12 @@ class StoredRows:
                 yield int(shard[start]), slice(start, stop)
 
     def part(self, at: int, start: int, stop: int) -> Array:
-        """Rows of one shard, by their numbers in the whole."""
+        """Return rows of one shard, given by their numbers among all rows."""
         shard, first = self.shards[at], int(self.bounds[at])
         try:
             found = self.reader(at)(start - first, stop - first)
         except (InputError, OSError):
-            check_state(shard)  # which explains whatever went wrong
+            check_state(shard)  # a change of the file explains the error
             raise
         check_state(shard)
         found = found if found.dtype.isnative else found.astype(found.dtype.newbyteorder("="))
@@ -107,13 +108,13 @@ class StoredRows:
             row = int(np.argmin(np.isfinite(found).all(axis=1)))
             value = found[row][~np.isfinite(found[row])][0]
             raise InputError(
-                f"{shard.name} holds {value} in row {start - first + row} (row {start + row} of all shards), where "
-                "finite numbers are expected; find out why the model gave it, and leave the row out or repair it."
+                f"{shard.name} contains {value} in row {start - first + row} (row {start + row} of all shards), but "
+                "must contain finite numbers; find out why the model returned it, and leave the row out or repair it."
             )
         return np.ascontiguousarray(found)
 
     def reader(self, at: int) -> Rows:
-        """How rows of a shard are read; what was looked at last is kept."""
+        """Return the function that reads the rows of a shard; recently used ones are kept."""
         with self.lock:
             if at in self.readers:
                 self.readers.move_to_end(at)
