@@ -318,7 +318,7 @@ def of_evaluate(**options: Any) -> Callable[[], tp.Result]:
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "too few": (of_evaluate(categories=["a"]), r"1 categories for 30 queries. Pass exactly one for each"),
     "nan": (of_evaluate(categories=[*range(29), np.nan]), r"The categories must be .* row 29 contains nan"),
-    "none": (of_evaluate(categories=[*KINDS[:29].tolist(), None]), r"The categories .* hold NoneType, str"),
+    "none": (of_evaluate(categories=[*KINDS[:29].tolist(), None]), r"The categories .* contain NoneType, str"),
     "fractions": (of_evaluate(categories=np.arange(30) / 2), r"row 1 contains 0.5"),
     "columns": (of_evaluate(categories=np.zeros((30, 2), int)), r"categories must have the shape \(items,\)"),
     "unknown mean": (of_evaluate(average="median"), r"Unknown average='median'. Known: micro, macro"),
@@ -344,7 +344,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a run by position": (of_run(categories=["a", "b", "c"]), r"not list, because the queries of a run have names"),
     "a run's query without one": (
         of_run(categories={"q1": "a", "7": "b"}),
-        r"The categories lack 2 of 4 queries of the qrels, the first is 'q2'",
+        r"The categories lack 2 of 4 queries of the qrels; the first is 'q2'",
     ),
     "a run's query with nan": (
         of_run(categories={**BY_QUERY, "q2": float("nan")}),

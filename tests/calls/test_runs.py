@@ -342,13 +342,13 @@ FILES: dict[str, tuple[str, str, str]] = {
         GOOD_QRELS,
         f"{GOOD_RUN}\nq1 Q0 d2 1 nan tag\n",
         "RUN: the score of document 'd2' for query 'q1' is nan, on line 3. Every score must be a finite number; "
-        "leave the document out where there is none.",
+        "leave out documents without a score.",
     ),
     "infinite grade": (
         "q1 0 d1 inf\n",
         GOOD_RUN,
         "QRELS: the grade of document 'd1' for query 'q1' is inf, on line 1. Every grade must be a finite number; "
-        "leave the document out where there is none.",
+        "leave out documents without a grade.",
     ),
     "twice in the run": (
         GOOD_QRELS,
@@ -361,7 +361,7 @@ FILES: dict[str, tuple[str, str, str]] = {
         "QRELS: document 'd1' occurs twice for query 'q1', on lines 1 and 2. Keep one of them.",
     ),
     "blank": (GOOD_QRELS, "\n \n", "RUN has empty lines only. " + RUN_COLUMNS),
-    "empty": ("", GOOD_RUN, "QRELS is empty (0 bytes); it was perhaps never written in full: write it again."),
+    "empty": ("", GOOD_RUN, "QRELS is empty (0 bytes), perhaps because writing it failed; write it again."),
     "binary": (
         GOOD_QRELS,
         "q1\0\n",
@@ -421,7 +421,8 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         {"q1": ["d1"]},
         {},
-        "The run must be {query: {document: score}}, and query 'q1' holds list, not a dictionary.",
+        "The run must be {query: {document: score}}, but the value of query 'q1' is list. Pass a "
+        "dictionary for each query.",
     ),
     "empty run": (QRELS, {"q1": {}}, {}, "The run is empty. Pass at least one score."),
     "empty qrels": ({}, RUN_OF_ONE, {}, "The qrels are empty. Pass at least one grade."),
@@ -442,8 +443,8 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         {"q1": {"d1": float("nan")}},
         {},
-        "The run: the score of document 'd1' for query 'q1' is nan. Every score must be a finite number; leave the "
-        "document out where there is none.",
+        "The run: the score of document 'd1' for query 'q1' is nan. Every score must be a finite number; leave out "
+        "documents without a score.",
     ),
     "same integer": (
         {"q1": {7: 1, "7": 1}},
@@ -550,6 +551,6 @@ def test_one_long_name_of_a_query_among_many() -> None:
     names = ["q" * 300_000, *map(str, range(1000))]
     qrels, run = ({name: {"d": 1.0} for name in names} for _ in range(2))
     with pytest.raises(
-        tp.InputError, match=r"names of the queries hold one of 300,000 characters at \[0\] among 1,001"
+        tp.InputError, match=r"names of the queries contain a string of 300,000 characters at \[0\] among 1,001"
     ):
         tp.evaluate_run(qrels, run)

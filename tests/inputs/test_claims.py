@@ -174,14 +174,14 @@ def test_one_long_label(tmp_path: Path) -> None:
     said = refused(*map(reading, paths), imports="import h5py, pyarrow.parquet", mib=1000)
     for message, path in zip(said, paths, strict=True):
         assert f"The labels of {path}" in message
-        assert "hold one of 100,000 characters at [50000] among 50,001, and would take 18.6 GiB" in message
+        assert "contain a string of 100,000 characters at [50000] among 50,001 strings" in message
 
 
 def test_one_long_label_in_a_list() -> None:
     for letter in ("'x'", "b'x'"):
         call = f"tp.evaluate([[1.0]] * 50_001, [{letter}] * 50_000 + [{letter} * {LONG}])"
         (said,) = refused(call)
-        assert "The labels hold one of 100,000 characters at [50000]" in said
+        assert "The labels contain a string of 100,000 characters at [50000]" in said
 
 
 def test_long_labels_among_others_as_long_are_read(tmp_path: Path) -> None:

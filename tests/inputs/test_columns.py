@@ -63,11 +63,11 @@ def test_coordinates_are_dimensions(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"points{extension}"
     for names in (["x", "y"], ["x", "y", "z"]):
         FORMATS[extension](pd.DataFrame(dict(zip(names, VECTORS.T, strict=False)) | {"label": LABELS}), path)
-        with pytest.warns(tp.InputWarning, match="'x', 'y'.* are dimensions"):
+        with pytest.warns(tp.InputWarning, match="'x', 'y'.* are read as dimensions"):
             assert np.array_equal(read_embeddings(path), VECTORS[:, : len(names)])
         assert read_labels(path).tolist() == LABELS.tolist()
         FORMATS[extension](pd.DataFrame(dict(zip(names, VECTORS.T, strict=False))), path)
-        with pytest.warns(tp.InputWarning, match="'x', 'y'.* are dimensions"):
+        with pytest.warns(tp.InputWarning, match="'x', 'y'.* are read as dimensions"):
             assert np.array_equal(read_embeddings(path), VECTORS[:, : len(names)])
         with pytest.raises(tp.InputError, match="does not say which of its entries are the labels"):
             read_labels(path)

@@ -205,7 +205,7 @@ def test_truth_of_another_size(tmp_path: Path) -> None:
 
 def test_ranges_that_do_not_add_up(tmp_path: Path) -> None:
     refused(read_range, ranges(tmp_path / "a.bin", [2, 3], total=6), "add up to 5 items.* but its header has 6")
-    refused(read_range, ranges(tmp_path / "b.bin", [7, -2]), "the shortest of -2")
+    refused(read_range, ranges(tmp_path / "b.bin", [7, -2]), "the shortest is -2")
     path = ranges(tmp_path / "c.bin", [2, 3])
     path.write_bytes(path.read_bytes()[:-4])
     refused(read_range, path, "is cut short")

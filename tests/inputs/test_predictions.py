@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "nan": (
         GOOD + "\n" + line_of("q2", {"d": float("nan")}),
         "RUN: the score of document 'd' for query 'q2' is nan, on line 3. Every score must be a finite number; leave "
-        "the document out where there is none.",
+        "out documents without a score.",
     ),
     "twice on a line": (
         '{"query_id": "q", "results": [{"corpus_id": "7", "score": 1}, {"corpus_id": 7, "score": 2}]}',

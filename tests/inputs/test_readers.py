@@ -235,7 +235,7 @@ def test_columns_without_a_name(tmp_path: Path) -> None:
     assert read_labels(f"{path}:species").tolist() == [5, 6]
     assert read_embeddings(path, apart=[f"{path}:species"]).tolist() == [[2], [4]]
     path.write_text("a,,c\n1,2,3\n")  # any other is data
-    with pytest.warns(InputWarning, match="'a', '2', 'c' are dimensions"):
+    with pytest.warns(InputWarning, match="'a', '2', 'c' are read as dimensions"):
         assert read_embeddings(path).tolist() == [[1, 2, 3]]
     assert read_labels(f"{path}:2").tolist() == [2]
 
@@ -757,7 +757,7 @@ def test_no_arrays(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz")
     h5py.File(tmp_path / "x.h5", "w").close()
     for name in ("x.npz", "x.h5"):
-        assert "holds no arrays" in refusal(read_embeddings, tmp_path / name)
+        assert "contains no arrays" in refusal(read_embeddings, tmp_path / name)
 
 
 EXTRAS = {".h5": "h5", ".safetensors": "safetensors", ".parquet": "parquet", ".pt": "torch", ".pth": "torch"}

@@ -103,7 +103,7 @@ def test_what_is_no_vectors(tmp_path: Path) -> None:
         "cube.npy": "has the shape (1, 40, 3)",
         "text.npy": "holds strings; embeddings are numbers",
         "complex.npy": "holds values of type complex128",
-        "none.npy": "None of the files contains vectors, such as none.npy",
+        "none.npy": "contains no vectors",
     }.items():
         assert f"{name} {says}" in refusal(partial(tp.open, tmp_path / name), "paths")
 
@@ -247,7 +247,7 @@ def test_integers_here_and_strings_there(tmp_path: Path) -> None:
     write(tmp_path, ".npy", VECTORS, LABELS, cuts=[20])
     np.save(tmp_path / "part-1.label.npy", LABELS[20:].astype(str))
     message = refusal(lambda: tp.open(tmp_path), "labels")
-    assert "part-0.label.npy are int64 and those of" in message
+    assert "part-0.label.npy are int64, but those of" in message
     assert "part-1.label.npy strings, which are never equal" in message
 
 
@@ -280,7 +280,7 @@ def test_numbers_that_are_not_finite(tmp_path: Path, form: str, value: float) ->
     for read in (lambda: shards.read(0, 40), lambda: shards.take(np.array([3, 27]))):
         message = refusal(read)
         assert f"part-1{form}" in message
-        assert f"holds {np.float32(value)} in row 7 (row 27 of all shards)" in message
+        assert f"contains {np.float32(value)} in row 7 (row 27 of all shards)" in message
 
 
 def written_again(path: Path) -> None:

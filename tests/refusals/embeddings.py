@@ -132,7 +132,7 @@ CASES: dict[str, Case] = {
     "Hamming of bytes without bits": Case(evaluate(np.zeros((6, 2), np.uint8), distance="hamming"), r"with bits="),
     "too many bits": Case(
         evaluate(np.zeros((6, 2), np.uint8), distance="hamming", bits=17),
-        r"9 to 16 bits, and bits=17",
+        r"9 to 16 bits, but bits=17",
     ),
     "bits set beyond the code": Case(
         evaluate(np.full((6, 2), 255, np.uint8), distance="hamming", bits=15),
@@ -147,7 +147,7 @@ CASES: dict[str, Case] = {
         evaluate(
             np.full((6, 2), 2**63, np.uint64), gallery=np.full((6, 2), -1), gallery_labels=LABELS, distance="dot"
         ),
-        r"uint64 and the gallery is int64.*2\^53",
+        r"uint64, but the gallery is int64.*2\^53",
     ),
     "an epsilon below 0": Case(lambda: tp.collisions(GOOD, epsilon=-1), r"at least 0, not -1"),
     "an epsilon beyond float64": Case(lambda: tp.collisions(GOOD, epsilon=10**400), r"at least 0, not infinity"),

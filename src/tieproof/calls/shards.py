@@ -77,7 +77,7 @@ def check_alike(shards: list[Shard]) -> list[Shard]:
     """Return the shards that contain vectors; refuse if none does, or if widths or types differ."""
     filled = [shard for shard in shards if shard.rows]
     if not filled:
-        raise InputError(f"None of the files contains vectors, such as {shards[0].name}; give files with vectors.")
+        raise InputError(f"{shards[0].name} contains no vectors, and no other file does; give files with vectors.")
     first = filled[0]
     for shard in filled:
         if shard.width != first.width:

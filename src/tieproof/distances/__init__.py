@@ -1,4 +1,4 @@
-"""The distances: what is known of each, and a line for each that says where that stands."""
+"""The distances: the record of each, and the registry that tells which module contains it."""
 
 import re
 from collections.abc import Callable, Iterator, MutableMapping
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from tieproof.exact.rows import Rows
 
 DistanceFunction = Callable[[Any, Any], Any]
-"""A block of queries (q, d) and a block of gallery items (n, d) to their distances (q, n)."""
+"""Returns the distances (q, n) of a block of queries (q, d) and a block of gallery items (n, d)."""
 
 
 def numbers(values: Any, name: str, bits: int | None) -> Embeddings:
-    """Embeddings of any numbers, which have no number of bits."""
+    """Check embeddings of any numbers; `bits` does not apply to them."""
     return as_embeddings(values, name)
 
 
 @dataclass(frozen=True)
 class Distance:
-    """What is known of a distance.
+    """The record of a distance.
 
-    meaning : for people
+    meaning : the formula, for documentation
     space : ranks the items of one query
     gauge : compares pairs of all queries, rounds distances and takes their differences
-    other_names : other usual names of exactly this distance, in lower case with "_" between words
-    up_to_factor : rows that are positive multiples of each other are the same
-    bits : the embeddings are codes of bits, whose number may be given
-    takes : the embeddings as people pass them, their name and `bits`, checked, in the form that the space ranks
+    other_names : other common names of exactly this distance, in lower case with "_" between words
+    up_to_factor : whether rows that are positive multiples of each other are equal
+    bits : whether the embeddings are codes of bits, whose number may be given
+    takes : checks embeddings, given their name and `bits`, and converts them to the form that the space ranks
     """
 
     meaning: str
@@ -49,9 +49,9 @@ class Distance:
 
 
 class Registry(MutableMapping[str, Distance]):
-    """Distances by name; a record given as "module:NAME" is imported when it is first asked for.
+    """Distances by name; a record given as "module:NAME" is imported when it is first used.
 
-    The names are known without that: `import tieproof` loads none of the files of distances.
+    The names are available without importing the records, so that `import tieproof` loads no module of a distance.
     """
 
     def __init__(self, known: dict[str, str | Distance]) -> None:
@@ -94,11 +94,11 @@ DISTANCES = Registry(
 )
 
 SPELT_ALIKE = 0.75
-"""How similar a misspelt name is to the one that was meant, by `difflib`."""
+"""The least similarity, by `difflib`, of a misspelt name to the suggested one."""
 
 
 def our_name(name: str) -> str:
-    """The name by which we know a distance, whatever the letter case and the separators.
+    """Return tieproof's name of a distance; letter case and separators do not matter.
 
     >>> our_name("L2"), our_name("inner product"), our_name("hamming")
     ('euclidean', 'dot', 'hamming')
@@ -121,12 +121,12 @@ def our_name(name: str) -> str:
 
 
 def find_distance(name: str) -> Distance:
-    """The distance of that name."""
+    """Return the distance of that name."""
     return DISTANCES[our_name(name)]
 
 
 def reported(distance: str | DistanceFunction) -> str:
-    """What results call a distance: our name for it, or that of a function, said to be one.
+    """Return the name of a distance in results: tieproof's name, or "function" and the name of a function.
 
     >>> reported("manhattan"), reported(len)
     ('cityblock', 'function len')
@@ -144,9 +144,9 @@ def make_space(
     resources: "Resources",
     ends: tuple[int, ...] = (),
 ) -> "Space":
-    """The space of distinct rows in which the distance is ranked exactly.
+    """Return the space of distinct rows in which the distance is ranked exactly.
 
-    ends : of consecutive parts of the items whose rows count as distinct from those of the other parts
+    ends : the ends of consecutive parts of the items; rows of different parts count as distinct
     """
     from tieproof.exact.rows import distinct_rows
 
@@ -163,7 +163,7 @@ def make_space(
         query_rows.exact_in_float64 and item_rows.exact_in_float64
     ):
         raise InputError(
-            f"The queries are {queries.dtype.name} and the gallery is {item_rows.embeddings.dtype.name}, with "
-            "integers beyond 2^53, which no common type holds. Convert both to the same type."
+            f"The queries are {queries.dtype.name}, but the gallery is {item_rows.embeddings.dtype.name}, with "
+            "integers beyond 2^53 for which there is no common type. Convert both to the same type."
         )
     return distance.space(query_rows, item_rows, resources)

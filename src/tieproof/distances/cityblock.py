@@ -26,7 +26,7 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray
 
 LARGEST_RELATIVE = 0.25
-"""A relative error from here up decides too little; at millions of dimensions float64 takes over."""
+"""The largest useful relative error of float32; beyond it, at millions of dimensions, float64 is used."""
 
 
 @native
@@ -61,7 +61,7 @@ class CityBlock(Space):
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Minus the distances of ready rows."""
+        """Return minus the distances of prepared rows."""
         queries, items = self.prepared
         x, y = queries[rows], items[columns]
         out = np.empty((len(x), len(y)), dtype=self.tile_type)
@@ -72,7 +72,7 @@ class CityBlock(Space):
         """Relative and absolute error of a computed distance."""
         absolute = bounds.underflow(self.items.dimensions, dtype)
         if not (self.queries.exact_in_float64 and self.items.exact_in_float64):
-            # Integers beyond 53 bits were rounded before anything was subtracted; entries are below 2.
+            # Integers beyond 53 bits are rounded before the subtraction; entries are below 2.
             absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
         return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
 

@@ -27,7 +27,7 @@ from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 RATIO_EXACT = 2.0**50
-"""Where s^2 n stays below it, the rounded quotients s |s| / n keep distinct values apart (README, 4)."""
+"""If s^2 n is at most this, rounded quotients s |s| / n of distinct values are distinct (README, 4)."""
 
 
 class Cosine(InnerSpace):
@@ -51,7 +51,7 @@ class Cosine(InnerSpace):
         self.describe_tiles()
 
     def make_form(self) -> Form:
-        """The similarity as it is; of integers whose norms differ, s / |y|."""
+        """Return the form of the similarity itself, or of s / |y| for integers whose norms differ."""
         form = super().make_form()
         if not self.ratio:
             return form
@@ -60,7 +60,7 @@ class Cosine(InnerSpace):
         )
 
     def error(self, rows: slice, columns: slice) -> Error:
-        """One error for all pairs of vectors that are not zero; mostly none for integers."""
+        """Return one error for all pairs of vectors that are not zero; for integers it is usually 0."""
         if self.integers:
             return make_error(rows, columns, relative=self.ratio_error if self.ratio else 0.0)
         error = self.product_error + self.norm_error
@@ -77,7 +77,7 @@ class Cosine(InnerSpace):
 
     @property
     def norm_error(self) -> float:
-        """What the two computed norms add, relative to the similarity."""
+        """The error due to the two computed norms, relative to the similarity."""
         return 2 * bounds.norm(self.items.dimensions)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -106,7 +106,7 @@ class Cosine(InnerSpace):
         return keys, errors
 
     def key_length(self, exact: ExactRows) -> int:
-        """How many digits an exact key has, which is a ratio."""
+        """Return the number of digits of an exact key, which is a ratio."""
         return sines.ratio_length(exact)
 
     def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
@@ -159,14 +159,14 @@ class CosineGauge(SpaceGauge):
         return minus_squared_cosines(self.space.exact_rows, rows, columns)
 
     def near(self, key: Real) -> float:
-        """The similarity without its square, where the space has it so."""
+        """Return the value of a key: the key itself for integers, otherwise the similarity."""
         if self.space.integers:
             return rounded(key)
         sign = -1 if key < 0 else 1
         return sign * rounded_of_root(Fraction(key * sign), lambda root: root)
 
     def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Squared sines, past a right angle 2 less those, from exact differences."""
+        """Return squared sines from exact differences; beyond a right angle, 2 minus the squared sine."""
         found = self.space.sharp_keys(rows, columns)
         return None if found is None else (-found[0], found[1])
 
@@ -181,19 +181,19 @@ class CosineGauge(SpaceGauge):
         return -similarity * abs(similarity)
 
     def is_closer(self, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
-        """By the cosines, whose signed squares minus the keys are."""
+        """Compare the cosines; the keys are minus their signed squares."""
         return root_is_less(-near, -far, epsilon)
 
     def curve(self) -> Curve:
-        """1 + v; of integers the same from minus the square of a cosine with its sign kept."""
+        """Return the curve 1 + v; for integers, v is first computed from minus the signed square of the cosine."""
         return curve(SIGNED_SQUARE if self.space.integers else SIMILARITY)
 
     def sharp_curve(self) -> Curve:
-        """The squared sine, up to a right angle."""
+        """Return the curve of the squared sine, up to a right angle."""
         return curve(SINE)
 
     def errors(self) -> tuple[float, float]:
-        """Values with exactly the ties of distances need not be exact themselves: ratios of integers are rounded."""
+        """Return the errors of values; ratios of integers are rounded, even if their ties are exact."""
         return self.absolute, max(self.relative, NEAR)
 
 

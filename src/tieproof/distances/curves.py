@@ -1,32 +1,32 @@
-"""From values to distances: increasing functions of one number, computed in float64 to a known error."""
+"""Curves from values to distances: increasing functions of one number, computed in float64 with a known error."""
 
 import math
 from fractions import Fraction
 from typing import NamedTuple
 
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
-"""A distance d by the value v.
+"""The distance d as a function of the value v.
 
-LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, v being minus a cosine; SIGNED_SQUARE: v is minus the square
-of a cosine, with its sign kept; SINE: the same plus 1, which is the squared sine up to a right angle.
+LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, where v is minus a cosine; SIGNED_SQUARE: v is minus the
+signed square of a cosine; SINE: v is the same plus 1, which is the squared sine up to a right angle.
 """
 
 CURVE_ERROR = 2.0**-49
-"""Relative error of `distance_of` (curves.h): six operations of at most 2^-53 each, and some room."""
+"""The relative error of `distance_of` (curves.h): six operations of at most 2^-53 each, with a margin."""
 
 
 class Curve(NamedTuple):
-    """One of the shapes, times factor first second: two powers of two, as one might overflow."""
+    """One of the shapes, times factor * first * second; the latter are two powers of two, as one might overflow."""
 
     shape: int
     factor: float
     first: float
     second: float
-    error: float  # relative, of what `distance_of` computes
+    error: float  # relative error of `distance_of`
 
 
 def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
-    """A shape, times `scale`; exact where nothing but a power of two is multiplied."""
+    """Return a shape times `scale`; it is exact if a line is multiplied by a power of two."""
     exponent = scale.numerator.bit_length() - scale.denominator.bit_length()
     factor = scale / Fraction(2) ** exponent
     is_power = math.frexp(float(factor))[0] == 0.5 and Fraction(float(factor)) == factor

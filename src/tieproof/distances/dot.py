@@ -17,7 +17,7 @@ from tieproof.ties import FloatArray, IntArray
 
 
 class Dot(InnerSpace):
-    """Keys: x.y, each side divided by a number of its own, which changes no order."""
+    """Keys: x.y, with each side divided by a number, which changes no order."""
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         symmetric = queries is items
@@ -61,13 +61,13 @@ class Dot(InnerSpace):
         return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
 
     def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
-        """x.(y - c), c being the common row: x.c is common to all items."""
+        """Return x.(y - c), where c is the common row: x.c is the same for all items."""
         b_with_c = slices.dots_with(batch.y, exact.centre_slices)
         return exact.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))
 
 
 class DotGauge(SpaceGauge):
-    """Minus the inner product: values are in units of the rows' divisors."""
+    """Minus the inner product; values are in units of the divisors of the rows."""
 
     space: Dot
     sums = staticmethod(minus_products)

@@ -1,4 +1,4 @@
-"""Euclidean distance, squared or not: the order of |y|^2 - 2 x.y, smaller is nearer; |x|^2 is common."""
+"""Euclidean distance, squared or not: ranked by |y|^2 - 2 x.y, smaller is nearer; |x|^2 is the same for all items."""
 
 from fractions import Fraction
 from typing import Any
@@ -27,7 +27,7 @@ from tieproof.ties import FloatArray, IntArray
 
 
 class Euclidean(InnerSpace):
-    """Keys: 2 x.y - |y|^2, both sides divided by the same number."""
+    """Keys: 2 x.y - |y|^2, with both sides divided by the same number."""
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
@@ -46,16 +46,16 @@ class Euclidean(InnerSpace):
         return bool(largest * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
 
     def make_form(self) -> Form:
-        """How a tile of inner products becomes nearness: 2 x.y - |y|^2."""
+        """Return how a tile of inner products is converted to nearness: 2 x.y - |y|^2."""
         form = super().make_form()
         return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.tile_type))
 
     def error(self, rows: slice, columns: slice) -> Error:
-        """Twice the error of the product, and that of the squared norm."""
+        """Return twice the error of the product, plus the error of the squared norm."""
         if self.integers:
             return make_error(rows, columns)
         square = self.items.square[columns]
-        # Rounding |y|^2 to the tile's type, and the difference: at most 2 u (2 |x| |y| + |y|^2) in all.
+        # Rounding |y|^2 and the difference to the tile's type adds at most 2 u (2 |x| |y| + |y|^2).
         rounding = 4 * bounds.UNIT_ROUNDOFF[self.tile_type]
         error = 2 * self.product_error + rounding
         underflow = 2 * bounds.underflow(self.items.dimensions, self.tile_type)
@@ -85,7 +85,7 @@ class Euclidean(InnerSpace):
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
 
     def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
-        """2 x.y - |y|^2, both less the common row, which changes no distance."""
+        """Return 2 x.y - |y|^2 of rows minus the common row, which changes no distance."""
         sums = batch.sums(slices.dots(*batch), 2, slices.nothing(batch.x), -slices.squares(batch.y))
         return exact.digits(sums)
 
@@ -123,7 +123,7 @@ class SquaredEuclideanGauge(SpaceGauge):
         return values
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """The same sum for pairs."""
+        """Return |x|^2 + |y|^2 - 2 x.y of pairs of divided rows."""
         values = -2 * inner_products(self.space.queries, self.space.items, rows, columns)
         values += self.space.items.square[columns]
         values += self.space.queries.square[rows]
@@ -138,11 +138,11 @@ class EuclideanGauge(SquaredEuclideanGauge):
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
 
     def key_of(self, distance: Fraction) -> Fraction:
-        """The square; every pair is beyond a negative distance."""
+        """Return the square; a negative distance gets a key below all others."""
         return distance**2 if distance >= 0 else Fraction(-1)
 
     def is_closer(self, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
-        """By the roots of the keys."""
+        """Compare the roots of the keys."""
         return root_is_less(far, near, epsilon)
 
     def curve(self) -> Curve:

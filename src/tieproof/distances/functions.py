@@ -1,4 +1,4 @@
-"""A function's distances as a gauge: the floats that it returns are the numbers."""
+"""The gauge of a distance function: the floats that it returns are compared exactly."""
 
 from fractions import Fraction
 from typing import Any
@@ -13,13 +13,13 @@ from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.ties import FloatArray, IntArray
 
 FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
-"""Largest blocks that a distance function is asked for, and distances that are kept at a time."""
+"""The largest block of queries and of items for a distance function, and the most distances kept at a time."""
 
 
 class FunctionGauge(Gauge):
-    """Distances by a function, asked for in blocks whose size depends on that of the data only.
+    """Distances of a function, which is called with blocks whose shape depends only on the size of the data.
 
-    It may round differently in blocks of other shapes, so neither memory nor threads may choose them.
+    A function may round differently for blocks of other shapes, so memory and threads must not affect them.
     """
 
     def __init__(self, function: DistanceFunction, queries: Embeddings, items: Embeddings) -> None:
@@ -30,7 +30,7 @@ class FunctionGauge(Gauge):
         self.stripe_rows = max(1, min(FUNCTION_ROWS, FUNCTION_ENTRIES // len(items)))
 
     def values(self, rows: slice, columns: slice) -> FloatArray:
-        """The distances of all columns, whichever are asked for: a function may round otherwise for fewer."""
+        """Compute the distances of all columns, because a function may round fewer ones differently; return some."""
         distances = np.empty((rows.stop - rows.start, len(self.items)))
         for first in range(0, len(self.items), FUNCTION_COLUMNS):
             span = slice(first, min(first + FUNCTION_COLUMNS, len(self.items)))
@@ -48,7 +48,7 @@ class FunctionGauge(Gauge):
 
 
 def checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:
-    """What the distance function returned, if it is a matrix of finite numbers of the right shape."""
+    """Return the distances of a function after checking that they are a matrix of finite numbers of this shape."""
     distances = as_numbers(values, "distances")
     expected = (rows.stop - rows.start, columns.stop - columns.start)
     if distances.shape != expected:
@@ -66,8 +66,8 @@ def checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:
         )
     if distances.dtype.kind in "iu" and (np.abs(distances.astype(np.float64)) >= 2.0**53).any():
         raise InputError(
-            f"The distance function returned integers beyond 2^53 ({distances.dtype.name}), which float64 does not "
-            "hold exactly. Let it return floats, or smaller integers.",
+            f"The distance function returned integers beyond 2^53 ({distances.dtype.name}), which float64 cannot "
+            "represent exactly. It must return floats, or smaller integers.",
             "distance",
         )
     return distances.astype(np.float64)

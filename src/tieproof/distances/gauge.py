@@ -1,10 +1,10 @@
-"""`Gauge`: distances that pairs of different queries share one scale for, from a float64 block down to exact numbers.
+"""`Gauge`: distances on one scale for pairs of all queries, from blocks of float64 down to exact numbers.
 
-A space ranks the items of one query, and leaves out what all of them have in common. Where pairs of all queries are
-compared, where distances are rounded, or where their differences count, a gauge adds it.
+A space ranks the items of one query, and leaves out terms that all these items have in common. A gauge adds these
+terms when pairs of different queries are compared, when distances are rounded, or when differences are needed.
 
-Larger is farther. A value is off by at most absolute + relative |value|; where both are zero (`certain`) values have
-exactly the order and the ties of the distances.
+Larger is farther. The error of a value is at most absolute + relative |value|; if both are zero (`certain`), values
+have exactly the order and the ties of the distances.
 """
 
 from abc import ABC, abstractmethod
@@ -23,31 +23,31 @@ from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
 NEAR = 2.0**-50
-"""Relative error of `Gauge.near`, and of what is computed with it."""
+"""The relative error of `Gauge.near`, and of values computed with it."""
 
 
 LONGEST_SUM = 2**16
-"""Dimensions of a product that are summed up at once, so that its bound never runs out."""
+"""The most dimensions of a product that are summed at a time, so that its error bound stays valid."""
 
 CHUNK_PAIRS = 2**14
-"""Pairs whose exact keys, Python numbers of some hundred bytes each, are held at a time."""
+"""The number of pairs whose exact keys, Python numbers of some hundred bytes each, are in memory at a time."""
 
 LARGEST_STRIPE = 512
-"""Queries at a time; more would not make the product faster."""
+"""The most queries at a time; more do not make the product faster."""
 
 COLUMNS = 2048
-"""Item rows that are made ready at a time."""
+"""The number of item rows that are prepared at a time."""
 
 
 def resources_of_gauge(keep_bytes: int) -> Resources:
-    """What the space of a gauge is granted: values are float64 whatever they cost."""
+    """Return the resources of the space of a gauge, whose values are always float64."""
     return Resources(keep_bytes=keep_bytes, dtype=FLOAT64, chunk=LONGEST_SUM)
 
 
 class Gauge(ABC):
     """Distances of distinct query rows to distinct item rows.
 
-    unit : the keys of `exact` times it are the numbers that `near`, `distance` and `key_of` speak of
+    unit : the keys of `exact` times this are the keys of `near`, `distance` and `key_of`
     """
 
     identity: tuple[IntArray, IntArray]  # the distinct row of each query, and of each item
@@ -56,15 +56,15 @@ class Gauge(ABC):
     certain = True
     absolute = relative = 0.0
     unit = Fraction(1)
-    stripe_rows: int | None = None  # a size of blocks that must be kept to
+    stripe_rows: int | None = None  # the required number of rows of a block, if any
     zero_vectors = 0
 
     @abstractmethod
     def values(self, rows: slice, columns: slice) -> FloatArray:
-        """A block of values, which is the caller's to change."""
+        """Return a block of values, which the caller may change."""
 
     def parts(self, columns: slice) -> Iterator[slice]:
-        """The columns that are looked at at a time."""
+        """Yield the columns that are processed at a time."""
         step = columns.stop - columns.start if self.stripe_rows else COLUMNS
         for start in range(columns.start, columns.stop, step):
             yield slice(start, min(start + step, columns.stop))
@@ -83,60 +83,60 @@ class Gauge(ABC):
     def exact_by_part(
         self, values: FloatArray, rows: IntArray, columns: IntArray
     ) -> Iterator[tuple[slice, list[Any]]]:
-        """The exact keys of any number of pairs, some at a time."""
+        """Yield the exact keys of any number of pairs, some at a time."""
         for start in range(0, len(values), CHUNK_PAIRS):
             some = slice(start, start + CHUNK_PAIRS)
             yield some, self.exact(values[some], rows[some], columns[some])
 
     @abstractmethod
     def near(self, key: Real) -> float:
-        """The value that belongs to a key, up to a relative `NEAR`."""
+        """Return the value of a key, with a relative error of at most `NEAR`."""
 
     def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Exact keys of pairs rounded to float64, with errors relative to the keys; None: not to be had.
+        """Return exact keys of pairs rounded to float64, and their errors; None if they are not available.
 
-        They may be on a scale of their own (`sharp_curve`), where pairs that are close to each other are small.
+        They may be on another scale (`sharp_curve`), on which near pairs have small keys.
         """
         return None
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
-        """The distance that belongs to a key, rounded once: to float64 unless `rounding` rounds otherwise."""
+        """Return the distance of a key, rounded once by `rounding`, by default to float64."""
         return rounding(key)
 
     def key_of(self, distance: Fraction) -> Fraction:
-        """The key of a distance, so that keys at or beyond it are those of distances at or beyond."""
+        """Return the key of a distance; larger distances have larger keys."""
         return distance
 
     def digits(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Exact keys of pairs as a space has them: digits, in the order of the distances of one query row."""
+        """Return the exact keys of pairs as in a space: digits, in the order of the distances of one query row."""
         raise AssertionError("values without an error leave nothing to decide")
 
     def is_closer(self, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
-        """Whether the distances of two keys times `unit` differ by less than epsilon, the first being the smaller."""
+        """Whether the distances of two keys times `unit`, the smaller one first, differ by less than epsilon."""
         return far - near < epsilon
 
     def curve(self) -> Curve:
-        """How values become distances."""
+        """Return the curve from values to distances."""
         return curve(LINEAR)
 
     def sharp_curve(self) -> Curve:
-        """How sharp values become distances."""
+        """Return the curve from sharp keys to distances."""
         return curve(LINEAR, self.unit)
 
     def errors(self) -> tuple[float, float]:
-        """How far values may be from those that `curve` speaks of, absolutely and relatively."""
+        """Return the absolute and the relative error of the values to which `curve` is applied."""
         return self.absolute, self.relative
 
     def reach(self, value: float) -> float:
-        """How far from `value` the values of pairs at nearly the same distance may be, four times over."""
+        """Return four times the largest difference to `value` of values of pairs at nearly the same distance."""
         underflow = bounds.SMALLEST_NORMAL[FLOAT64]
         return 4 * (self.absolute + (self.relative + NEAR) * abs(value) + underflow)
 
 
 class SpaceGauge(Gauge):
-    """A gauge made of a space; its values times `scale` are the keys times `unit`.
+    """A gauge made from a space; its values times `scale` are the keys times `unit`.
 
-    sums : the exact keys of pairs, or what they are made of
+    sums : returns the exact keys of pairs, or the sums from which they are computed
     """
 
     space: Any
@@ -153,10 +153,10 @@ class SpaceGauge(Gauge):
 
     @abstractmethod
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
-        """A block of values, which is the caller's to change."""
+        """Return a block of values, which the caller may change."""
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """The values of the pairs (rows[i], columns[i]), off by no more than those of a block: minus the keys."""
+        """Return the values of the pairs (rows[i], columns[i]): minus the keys, with the errors of a block."""
         keys: FloatArray = self.space.keys(rows, columns)[0]
         return np.negative(keys, out=keys)
 
@@ -178,11 +178,11 @@ class SpaceGauge(Gauge):
         return keys
 
     def curve(self) -> Curve:
-        """Values are in units of the divisors."""
+        """Return the curve of values in units of the divisors."""
         return curve(LINEAR, self.scale)
 
     def divisors(self) -> tuple[Fraction, Fraction]:
-        """What all queries, and all items, are divided by."""
+        """Return the divisors of all queries and of all items."""
         first, second = (float(side.divisor[0]) for side in (self.space.queries, self.space.items))
         return Fraction(first), Fraction(second)
 
@@ -193,6 +193,6 @@ class SpaceGauge(Gauge):
 
 
 def minus(tile: Entries) -> FloatArray:
-    """Minus the entries of a tile that nobody else reads, in float64."""
+    """Return minus the entries of a tile in float64; a float64 tile is changed in place."""
     values: FloatArray = tile.astype(np.float64, copy=False)
     return np.negative(values, out=values)

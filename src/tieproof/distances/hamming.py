@@ -35,14 +35,14 @@ class Hamming(Space):
 
     integers = True
     scale = Scale(("bits",))
-    zero_vectors = 0  # a code of zeros is a code like any other
+    zero_vectors = 0  # a code of zeros is an ordinary code
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items
         self.resources = resources
         self.item_words = distinct_words(items)
         self.query_words = self.item_words if queries is items else distinct_words(queries)
-        # Float32 holds distances exactly up to 2^24 bits.
+        # Float32 represents distances of up to 2^24 bits exactly.
         self.tile_type = FLOAT32 if 64 * self.item_words.shape[1] <= EXACT_INTEGERS[FLOAT32] else FLOAT64
         self.describe_tiles()
 
@@ -63,7 +63,7 @@ class Hamming(Space):
         return -(differing.sum(axis=1).astype(np.float64)), np.zeros(len(rows))
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Minus the distance; the tile has already decided everything."""
+        """Return minus the distances; ties are already decided by the tile."""
         return self.keys(rows, columns)[0][:, None].astype(np.int64)
 
 
@@ -90,33 +90,33 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
     if array.dtype == np.bool_:
         codes = as_embeddings(array, name)
         if bits is not None and bits != codes.shape[1]:
-            raise InputError(f"The {name} have {codes.shape[1]} bits, and bits={bits}. Leave bits= out for bools.")
+            raise InputError(f"The {name} have {codes.shape[1]} bits, but bits={bits}. Leave bits= out for bools.")
         return packed_halves(np.packbits(codes, axis=1))
     if array.dtype != np.uint8 or bits is None:
         raise InputError(
-            f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, and the {name} are "
+            f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, but the {name} are "
             f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. Convert them first, "
             "for example with x > 0."
         )
     packed = as_embeddings(array, name)
     if not 0 < bits <= 8 * packed.shape[1] or bits <= 8 * (packed.shape[1] - 1):
         raise InputError(
-            f"The {name} have {packed.shape[1]} bytes a row, which is {8 * packed.shape[1] - 7} to "
-            f"{8 * packed.shape[1]} bits, and bits={bits}."
+            f"The {name} have {packed.shape[1]} bytes per row, which are {8 * packed.shape[1] - 7} to "
+            f"{8 * packed.shape[1]} bits, but bits={bits}. Pass the number of bits of a code."
         )
     spare = 8 * packed.shape[1] - bits
     if spare and (packed[:, -1] & np.uint8(2**spare - 1)).any():
         raise InputError(
-            f"The {name} have bits set beyond bits={bits}. numpy.packbits fills the last byte with zeros; "
-            "clear those bits."
+            f"The {name} have bits set beyond bits={bits}. Clear these bits; numpy.packbits fills the last byte with "
+            "zeros."
         )
     return packed_halves(packed)
 
 
 def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
-    """Packed bytes (n, b) as an even number of half words, padded with zeros, which differ from no other zeros.
+    """Return packed bytes (n, b) as an even number of half words, padded with zeros, which never differ.
 
-    Halves, because float64 holds them exactly where the rows are scanned.
+    Half words are used because float64 represents them exactly when rows are scanned.
     """
     padded = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 8)))
     return np.ascontiguousarray(padded).view(np.uint32)

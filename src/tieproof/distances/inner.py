@@ -1,4 +1,4 @@
-"""What cosine, dot and Euclidean distance share: their tiles are matrix products."""
+"""The common base of cosine, dot and Euclidean distance, whose tiles are matrix products."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import IntArray
 
 NO_UNDERFLOW = 2.0**-60
-"""Products of two magnitudes from here up stay normal, in float32 and in float64."""
+"""Products of two magnitudes of at least this size do not underflow, in float32 and in float64."""
 
 
 class InnerSpace(Space):
@@ -42,13 +42,13 @@ class InnerSpace(Space):
         self.product_error = bounds.inner_product(items.dimensions, self.chunk, self.tile_type)
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
         self.prepare_rows(normalise)
-        # Where nothing is negative and nothing underflows, the error is relative to the product itself (README, 2).
+        # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
             min(smallest_ready(queries, normalise), smallest_ready(items, normalise)) >= NO_UNDERFLOW
         )
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Inner products of ready rows, summed up in chunks of dimensions."""
+        """Return inner products of prepared rows, summed in chunks of dimensions."""
         queries, items = self.prepared
         x, y = queries[rows], items[columns]
         tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
@@ -57,7 +57,7 @@ class InnerSpace(Space):
         return tile
 
     def key_length(self, exact: ExactRows) -> int:
-        """How many digits an exact key has."""
+        """Return the number of digits of an exact key."""
         return digits.count(exact.product_bits)
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
@@ -69,11 +69,11 @@ class InnerSpace(Space):
 
     @abstractmethod
     def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
-        """The exact keys of pairs of cut rows."""
+        """Return the exact keys of the pairs of a batch."""
 
 
 def integer_type(queries: Rows, items: Rows, fit: Callable[[Rows, Rows, np.dtype[Any]], bool]) -> np.dtype[Any]:
-    """Float32, unless these integers need more bits."""
+    """Return float32, unless these integers need more bits."""
     return FLOAT32 if fit(queries, items, FLOAT32) else FLOAT64
 
 
@@ -83,7 +83,7 @@ def fits(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
 
 
 def smallest_ready(rows: Rows, normalise: bool) -> float:
-    """The smallest magnitude other than zero among rows made ready for the tile."""
+    """Return the smallest nonzero magnitude in the rows prepared for tiles."""
     ready = rows.smallest / rows.divisor
     return float((ready / np.where(rows.norm > 0, rows.norm, 1.0) if normalise else ready).min())
 

@@ -1,6 +1,6 @@
-"""Cosine order from exact inner products: squared sines in float64, which tell near-duplicates apart, and ratios.
+"""The order of cosines from exact inner products: squared sines in float64, for near-duplicates, and exact ratios.
 
-x and y are rows less a common row c: x = c + a, y = c + b.
+All rows contain a common row c: x = c + a, y = c + b.
 """
 
 from tieproof.distances.space import FLOAT64
@@ -20,12 +20,12 @@ def squared_norms(exact: ExactRows, rows: slices.Slices) -> digits.Sums:
 
 
 def squares_about(centre: slices.Slices, squared: digits.Sums, with_centre: digits.Sums) -> digits.Sums:
-    """|c + b|^2 of |b|^2 and b.c."""
+    """Return |c + b|^2 from |b|^2 and b.c."""
     return slices.added(squared, 2 * with_centre, slices.squares(centre))
 
 
 def ratio_length(exact: ExactRows) -> int:
-    """Digits of a ratio, so many that distinct ratios differ in them (README, 7)."""
+    """Return the number of digits of a ratio in which distinct ratios differ (README, 7)."""
     return digits.count(exact.product_bits) + digits.count(2 * exact.product_bits + 1)
 
 
@@ -40,10 +40,10 @@ def ratios(exact: ExactRows, batch: Batch) -> Digits:
 
 
 def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, FloatArray]:
-    """Minus the squared sine of the angle between x and y, or past a right angle that less 2; with error bounds.
+    """Return minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and errors.
 
-    It is (F^2 / X - E) / n with E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c - a.c - |a|^2,
-    X = |x|^2 and n = |y|^2, each exact before it is rounded (README, 8).
+    Minus the squared sine is (F^2 / X - E) / n with E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c
+    - a.c - |a|^2, X = |x|^2 and n = |y|^2, each exact before it is rounded (README, 8).
     """
     a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
     centre = exact.centre_slices
@@ -70,4 +70,4 @@ def combine(
     y_square: FloatArray,
     relative: float,
 ) -> None:
-    """Put the key in the place of e and its error in that of e_error; infinite where the sign of x.y is open."""
+    """Replace e by the key and e_error by its error, which is infinite if the sign of x.y is uncertain."""

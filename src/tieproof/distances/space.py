@@ -1,4 +1,4 @@
-"""`Space`: what the engine asks of a distance, from a float32 tile down to exact integers."""
+"""`Space`: the interface between the engine and a distance, from float32 tiles down to exact integers."""
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 
 
 class Error(NamedTuple):
-    """Bounds of |computed - exact| nearness in a tile.
+    """Bounds on |computed - exact| nearness in a tile.
 
     error of an entry = relative |nearness| + row[its row] column[its column] + constant[its column]
     """
@@ -44,9 +44,9 @@ def make_error(
     column: FloatArray | None = None,
     constant: FloatArray | float = 0.0,
 ) -> Error:
-    """The error of a tile of `rows` and `columns`; what is not given adds nothing.
+    """Return the error of a tile of `rows` and `columns`; terms that are not given are 0.
 
-    Nothing in it is NaN: a bound that cannot be computed is infinite, and then decides nothing.
+    No bound is NaN: a bound that cannot be computed is infinite, so that it decides nothing.
     """
     height, width = rows.stop - rows.start, columns.stop - columns.start
     if not 0.0 <= relative < 0.5:
@@ -61,14 +61,14 @@ def make_error(
 
 
 def infinite_if_unknown(bound: Array) -> FloatArray:
-    """A bound whose NaN are infinite."""
+    """Replace NaN in a bound by infinity."""
     return np.where(np.isnan(bound), np.inf, bound)
 
 
 class Form(NamedTuple):
-    """How the raw entries of a tile become nearness, one array entry per column.
+    """The conversion of raw entries of a tile to nearness, with one array entry per column.
 
-    nearness = entry factor[column] - shift[column]. With `ratio` this is the signed root of the nearness, which is
+    nearness = entry * factor[column] - shift[column]. With `ratio` this is the signed root of the nearness, which is
     s |s| / square[column] for the integer entry s, in float64.
     """
 
@@ -76,8 +76,8 @@ class Form(NamedTuple):
     shift: Array
     square: FloatArray
     ratio: bool
-    whole: bool  # nearness is whole numbers
-    weight: SmallIntArray  # how many items a column stands for
+    whole: bool  # nearness consists of whole numbers
+    weight: SmallIntArray  # the number of items that a column represents
 
     def part(self, columns: slice | IntArray) -> "Form":
         """The form of some columns."""
@@ -92,23 +92,23 @@ class Form(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """What the plan grants a space."""
+    """The resources that the plan grants a space."""
 
-    keep_bytes: int  # for rows of each side made ready once instead of tile by tile
+    keep_bytes: int  # for rows of each side that are prepared once instead of tile by tile
     dtype: np.dtype[Any]  # of tiles that are not exact
-    chunk: int  # dimensions that a product sums up at once; fewer have a smaller bound
+    chunk: int  # the number of dimensions that a product sums at a time; fewer have a smaller error bound
     threads: int = 1  # for passes over all rows
 
 
 class Scale(NamedTuple):
-    """What keys are measured by: those of spaces of one kind can be compared, once they are times 2^exponent."""
+    """The scale of keys: keys of spaces of the same kind can be compared after multiplying them by 2^exponent."""
 
     kind: tuple[Any, ...]
     exponent: int = 0
 
     @classmethod
     def of(cls, integers: bool, *divisors: float) -> "Scale":
-        """That of products of divided entries; the divisors of integers are any numbers, others are powers of two."""
+        """Return the scale of products of divided entries; the divisors of floats are powers of two."""
         if integers:
             return cls(("integers", *divisors))
         return cls(("floats",), sum(int(np.frexp(divisor)[1]) for divisor in divisors))
@@ -117,28 +117,28 @@ class Scale(NamedTuple):
 class Space(ABC):
     """A distance over distinct query rows and distinct gallery rows.
 
-    In leave-one-out `queries` and `items` are the same object, and a tile serves both directions.
+    In leave-one-out `queries` and `items` are the same object, and a tile is used for both directions.
 
-    Threads share a space and only read it: all that it has is there when its constructor ends, and the rows that
-    `keep_rows` makes ready when that does.
+    Threads share a space and only read it: it is complete when its constructor returns, and its prepared rows are
+    complete when `keep_rows` returns.
     """
 
     queries: Rows
     items: Rows
     integers: bool  # the raw entries of tiles are exact integers
-    tile_type: np.dtype[Any]  # of tiles, which holds nearness exactly where its error is zero
+    tile_type: np.dtype[Any]  # of tiles; it represents nearness exactly if its error is zero
     resources: Resources
-    scale: Scale | None = None  # of keys, where it is the same for other rows; else nobody else can use them
-    prepared: tuple["Prepared", ...] = ()  # the rows that tiles are made of, where they have to be made ready
-    form: Form  # how entries become nearness
+    scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
+    prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
+    form: Form  # the conversion of entries to nearness
     all_errors: Error  # the error of all queries and items
 
     @abstractmethod
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
-        """Choose the tiles for these rows. Every constructor ends with `describe_tiles`."""
+        """Choose the tiles for these rows. Every constructor must end with `describe_tiles`."""
 
     def prepare_rows(self, normalise: bool = False) -> None:
-        """Let tiles be made of `prepared` rows, those of norm 1 perhaps."""
+        """Set `prepared`, the rows from which tiles are computed, normalised to norm 1 if `normalise`."""
         items = Prepared(self.items, self.tile_type, normalise, self.resources)
         self.prepared = (
             items if self.symmetric else Prepared(self.queries, self.tile_type, normalise, self.resources),
@@ -146,21 +146,21 @@ class Space(ABC):
         )
 
     def describe_tiles(self) -> None:
-        """Write down `form` and `all_errors`."""
+        """Set `form` and `all_errors`."""
         self.form = self.make_form()
         self.all_errors = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
 
     def keep_rows(self) -> None:
-        """Make the rows ready once, where memory allows; before that they are made ready for each tile.
+        """Prepare the rows once, if memory allows; otherwise they are prepared for each tile.
 
-        It uses threads of its own, so it is called before tiles are asked for in threads.
+        This method uses threads of its own, so call it before threads compute tiles.
         """
         for rows in self.prepared:
             rows.keep()
 
     @property
     def exact_rows(self) -> ExactRows:
-        """Both sides as exact integers, for whoever needs them: most evaluations do not."""
+        """Both sides as exact integers, which most evaluations do not need."""
         return ExactRows(self.queries, self.items)
 
     @property
@@ -170,16 +170,16 @@ class Space(ABC):
 
     @property
     def zero_vectors(self) -> int:
-        """How many rows, of queries and gallery together, are all zero."""
+        """The number of rows, of queries and gallery together, that are all zero."""
         sides = [self.queries] if self.symmetric else [self.queries, self.items]
         return sum(int(side.weight[side.largest == 0].sum()) for side in sides)
 
     @abstractmethod
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Raw entries for some query rows and gallery rows; in leave-one-out the transpose serves the columns."""
+        """Return the raw entries of some query rows and gallery rows."""
 
     def make_form(self) -> Form:
-        """How entries become nearness: they are the nearness, unless a distance says otherwise."""
+        """Return the conversion of entries to nearness; by default entries are the nearness."""
         ones = np.ones(len(self.items))
         return Form(
             factor=ones.astype(self.tile_type),
@@ -192,13 +192,13 @@ class Space(ABC):
 
     @abstractmethod
     def error(self, rows: slice, columns: slice) -> Error:
-        """How far the nearness of that tile may be from the exact one."""
+        """Return bounds on the error of the nearness in that tile."""
 
     def margins(self, rows: IntArray, largest: FloatArray) -> FloatArray:
-        """How far entries of queries' rows may be from exact ones that are no larger than `largest`.
+        """Return how far entries of the rows may be from exact entries of at most `largest`.
 
-        With ratios, entries are their roots: three roundings to the tile's type, and two of the root itself. Else the
-        rounding of bounds to the tile's type adds to the error.
+        With ratios, entries are roots: there are three roundings to the tile's type, and two of the root itself.
+        Otherwise the rounding of bounds to the tile's type is added to the error.
         """
         rounding = 4 * UNIT_ROUNDOFF[self.tile_type]
         error = self.all_errors
@@ -212,17 +212,17 @@ class Space(ABC):
         return absolute + (relative + rounding) * largest
 
     def fine(self) -> "Space":
-        """This space with tiles that are exact or float64: itself, or a new one."""
+        """Return this space if its tiles are exact or float64, otherwise a space with float64 tiles."""
         if self.integers or self.tile_type == FLOAT64:
             return self
         return self.variant(FLOAT64, self.items.dimensions)
 
     def variant(self, dtype: np.dtype[Any], chunk: int, **resources: Any) -> "Space":
-        """This space with tiles of another type, unless they are exact, and with other resources."""
+        """Return this space with other resources, and with tiles of another type unless they are exact."""
         return type(self)(self.queries, self.items, self.resources._replace(dtype=dtype, chunk=chunk, **resources))
 
     def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:
-        """`keys` of all pairs of some rows and columns from a tile, and one error bound for each row."""
+        """Return `keys` of all pairs of some rows and columns, from a tile, and one error bound for each row."""
         form = self.form.part(columns)
         keys = self.tile(rows, columns).astype(np.float64)
         if form.ratio:
@@ -239,25 +239,25 @@ class Space(ABC):
 
     @abstractmethod
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Nearness in float64 of pairs (rows[i], columns[i]), and its error bounds."""
+        """Return the nearness of pairs (rows[i], columns[i]) in float64, and its error bounds."""
 
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Keys as those of `keys`, on a scale of their own, with errors that near-duplicates do not drown in.
+        """Return keys on another scale, with errors small enough to separate near-duplicates.
 
-        None: exact keys are as quick to compute.
+        None: exact keys are as fast to compute.
         """
         return None
 
     @abstractmethod
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Digits (m, k) as in digits.py: among pairs of one row their lexicographic order is that of exact nearness.
+        """Return digits (m, k) as in digits.py; among pairs of one row they are in the order of exact nearness.
 
-        The same for all calls; equal only at ties.
+        A pair has the same digits in all calls, and only tied pairs have equal digits.
         """
 
 
 class Prepared:
-    """Rows ready for a tile: divided, rounded to the tile's type, and kept if `keep` was called and memory allows."""
+    """Rows prepared for tiles: divided, rounded to the tile's type, and kept after `keep` if memory allows."""
 
     def __init__(self, rows: Rows, dtype: np.dtype[Any], normalise: bool, resources: Resources) -> None:
         self.rows, self.threads = rows, resources.threads
@@ -267,7 +267,7 @@ class Prepared:
         self.kept: Entries | None = None
 
     def keep(self) -> None:
-        """Make all rows ready, once."""
+        """Prepare all rows, once."""
         if self.kept is not None or not self.keeps:
             return
         kept = np.empty((len(self.rows), self.rows.dimensions), dtype=self.dtype)

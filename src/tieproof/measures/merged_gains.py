@@ -1,9 +1,10 @@
-"""Bounds of nDCG and ERR where unseen items with grades may stand anywhere in a list, whose own order is known.
+"""Bounds of nDCG and ERR if unseen items with grades may have any rank, while the order of the list is known.
 
-The unseen items come in falling order of their gains in the best ranking, and in rising order in the worst; so do the
-items of each tie of the list. What is left is to merge two sequences, step by step: after i listed and j unseen items
-the rank is i + j + 1, and what the other ranks can still add depends on i and j alone (of ERR, for a reader who has
-not stopped yet). The merged order is found so, rank by rank from the last one, and the measure itself evaluates it.
+In the best ranking the unseen items are in descending order of their gains, and in the worst in ascending order; the
+same holds for the items of each tie of the list. It remains to merge two sequences, step by step: after i listed and
+j unseen items the rank is i + j + 1, and the largest sum over the remaining ranks depends only on i and j (for ERR,
+for a reader who has not stopped yet). The merged order is computed in this way, rank by rank from the last one, and
+the measure itself evaluates it.
 """
 
 from typing import NamedTuple
@@ -18,12 +19,12 @@ from tieproof.ties import BoolArray, CutOffTies, FloatArray, IntArray, Ties
 
 
 def merged_bounds(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper values over all ways to merge the unseen items into each list."""
+    """Return the lower and upper values over all ways to merge the unseen items into each list."""
     return measure(merged_rankings(measure, ties, True)).lower, measure(merged_rankings(measure, ties, False)).upper
 
 
 def merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
-    """Whole rankings without a tie: of each list and what is unseen the worst, or the best."""
+    """Return whole rankings without ties: the worst or the best merged order of each list and its unseen items."""
     assert ties.grades is not None
     absent = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
     if measure.name == "ERR":
@@ -36,7 +37,7 @@ def merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
     cutoffs = ties.last_ranks(measure.last_rank(ties))
     places, grades = [], []
     for query in range(ties.n_queries):
-        # The worst order begins with all that is unseen and not relevant; in the best one this is behind all else.
+        # Unseen items that are not relevant come first in the worst order, and last in the best.
         before = int(ties.end.others[query]) if worst else 0
         listed = last_listed[query] - ties.listed[query] + own_order(ties, query, worst)
         unseen = np.arange(last_unseen[query] - ties.missing[query], last_unseen[query])
@@ -53,7 +54,7 @@ def merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
 
 
 def own_order(ties: CutOffTies, query: int, worst: bool) -> IntArray:
-    """The listed relevant items of a query, nearest first; within a tie by falling grades, or rising in the worst."""
+    """Return the listed relevant items of a query, nearest first; in a tie by descending (worst: ascending) grade."""
     m = ties.m[ties.starts[query] : ties.starts[query + 1]]
     index = np.arange(m.sum())
     if not worst:
@@ -63,7 +64,7 @@ def own_order(ties: CutOffTies, query: int, worst: bool) -> IntArray:
 
 
 def own_places(ties: CutOffTies, query: int, worst: bool) -> IntArray:
-    """The places of these in the list, from 0: the first ones of their ties, or the last ones in the worst order."""
+    """Return the positions of these items in the list, from 0: the first ones of their ties, or if worst the last."""
     own = slice(ties.starts[query], ties.starts[query + 1])
     k, l, m = ties.k[own], ties.l[own], ties.m[own]
     within = np.arange(m.sum()) - np.repeat(np.cumsum(m) - m, m)
@@ -71,7 +72,7 @@ def own_places(ties: CutOffTies, query: int, worst: bool) -> IntArray:
 
 
 class Rule(NamedTuple):
-    """What ranks weigh, whether a gain is the chance to stop at an item, and whether the worst order is sought."""
+    """The weights of ranks, whether gains are probabilities of stopping, and whether the worst order is wanted."""
 
     weights: Tabled
     stopping: bool
@@ -79,7 +80,7 @@ class Rule(NamedTuple):
 
 
 def merged(chain: FloatArray, free: FloatArray, start: int, last: int, rule: Rule) -> BoolArray:
-    """Whether each place of the merged order takes the next of `free`, not of `chain`: (items of both,).
+    """Return for each position of the merged order whether its item is of `free`, not of `chain`: (items of both,).
 
     The sum of weighted gains at ranks start + 1, start + 2, … down to rank `last` is largest, or smallest where it
     is the worst.
@@ -95,7 +96,7 @@ def merged(chain: FloatArray, free: FloatArray, start: int, last: int, rule: Rul
     of_chain, of_free = np.append(chain, 0.0), np.append(free, 0.0)
     i = np.arange(len(of_chain))
     takes_free = np.zeros((counted, len(i)), dtype=np.bool_)
-    still = np.zeros(len(i) + 1)  # what the places from here on add at most, i of the chain taken before them
+    still = np.zeros(len(i) + 1)  # the best sum over the positions from here on, after i items of the chain
     for place in range(counted - 1, -1, -1):
         j = place - i
         of_next = of_free[np.clip(j, 0, len(free))]
@@ -116,7 +117,7 @@ def merged(chain: FloatArray, free: FloatArray, start: int, last: int, rule: Rul
 
 
 def singles(ties: CutOffTies, places: list[IntArray], grades: FloatArray) -> Ties:
-    """Whole rankings without a tie, whose relevant items have these places, from 0."""
+    """Return whole rankings without ties whose relevant items have these positions, from 0."""
     query = np.repeat(np.arange(ties.n_queries), ties.n_relevant)
     one = np.ones_like(query)
     return Ties(

@@ -1,13 +1,14 @@
-"""Bounds of AP(norm=hits)@k where unseen items may stand anywhere in a list, whose own order is known.
+"""Bounds of AP(norm=hits)@k if unseen items may have any rank, while the order of the list is known.
 
 The mean precision of the hits above the cutoff is not monotone: one more hit can lower it. So all numbers of hits are
-tried. Above the cutoff are a unseen relevant items, b unseen others and the first items of the list, j of them hits;
-which numbers of first items can hold j hits follows from the earliest and the latest places of the hits.
+tried. Above the cutoff there are `a` unseen relevant items, `b` other unseen items and the first items of the list,
+`j` of them hits; which numbers of first items can contain j hits follows from the earliest and the latest positions
+of the hits.
 
-Best, the a come first and the b last; a is as large as it can be, since to put one of them in the place of the last
-listed item adds a precision of 1 and raises the others, or keeps the number of hits and raises them all. Worst, the b
-come first and the a last; with j and a given, b is as large as it can be, since every hit then has the most items
-before it.
+In the best case the `a` items come first and the `b` items last, and `a` is as large as possible: replacing the last
+listed item by an unseen relevant one adds a precision of 1 and raises the others, or keeps the number of hits and
+raises all of them. In the worst case the `b` items come first and the `a` items last, and for given j and a, `b` is
+as large as possible, because every hit then has the most items before it.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ from tieproof.ties import CutOffTies, FloatArray, IntArray
 
 
 def hits_bounds(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper values over all ways to merge the unseen items into each list."""
+    """Return the lower and upper values over all ways to merge the unseen items into each list."""
     last = measure.last_rank(ties)
     assert last is not None
     items = ties.n_items + ties.missing + ties.end.others.astype(np.int64)
@@ -34,7 +35,7 @@ def hits_bounds(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatAr
 
 
 class ListedHits:
-    """The relevant items of a list, and how many of its first items can hold j of them.
+    """The relevant items of a list, and how many of its first items can contain j of them.
 
     earliest, latest : (hits,) the smallest and the largest rank of each
     fewest, most : (hits + 1,) for j = 0, 1, …: how many first items of the list hold j hits
@@ -48,7 +49,7 @@ class ListedHits:
         self.most = np.append(self.latest - 1, length)
 
     def largest(self, cutoff: int, missing: int, others: int) -> float:
-        """The largest mean precision of the hits down to rank `cutoff`."""
+        """Return the largest mean precision of the hits down to rank `cutoff`."""
         front = min(missing, cutoff)
         most, fewest = cutoff - front, max(0, cutoff - front - others)
         precisions = (np.arange(1, len(self.earliest) + 1) + front) / (self.earliest + front)
@@ -57,7 +58,7 @@ class ListedHits:
         return float(means[(self.fewest <= most) & (self.most >= fewest)].max())
 
     def smallest(self, cutoff: int, missing: int, others: int) -> float:
-        """The smallest mean precision of the hits down to rank `cutoff`."""
+        """Return the smallest mean precision of the hits down to rank `cutoff`."""
         least = np.inf
         behind = np.arange(min(missing, cutoff) + 1)
         harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, cutoff + 1)))
@@ -70,7 +71,7 @@ class ListedHits:
             hit = np.arange(1, count + 1)
             rank = np.minimum(self.latest[:count], (i - count)[:, None] + hit)
             sums = (hit / (rank + (cutoff - a - i)[:, None])).sum(axis=1)
-            # Those behind add (count + t) / (cutoff - a + t), t = 1 … a.
+            # The items at the end add (count + t) / (cutoff - a + t) for t = 1 … a.
             sums += a + (count - (cutoff - a)) * (harmonic[cutoff] - harmonic[cutoff - a])
             least = min(least, float((sums / np.maximum(count + a, 1)).min()))
         return least

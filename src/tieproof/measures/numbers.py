@@ -1,4 +1,4 @@
-"""Arithmetic with twice the digits of float64, from + - * / alone: the same bits on every machine.
+"""Arithmetic with twice the digits of float64, using only + - * /: the same bits on every machine.
 
 A `Pair` holds a number as the unevaluated sum hi + lo of two float64 (about 32 significant digits). The
 operations are those of Dekker 1971 and Knuth (TAOCP 2, 4.2.2), as collected in Hida, Li and Bailey 2001,
@@ -20,7 +20,7 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 Number: TypeAlias = FloatArray | IntArray | float
-"""What a `Pair` can be combined with: exact where it is an integer below 2^53."""
+"""The types that can be combined with a `Pair`; integers below 2^53 are exact."""
 
 _BLOCK = 256
 _TERMS_AT_ONCE = 1 << 16
@@ -121,7 +121,7 @@ class Pair:
 
 
 def running_sums(term: Callable[[IntArray], Pair], n: int) -> FloatArray:
-    """Return term(1) + … + term(i) for i = 1 … n, hi and lo, shape (2, n); `term` is asked for many at a time.
+    """Return term(1) + … + term(i) for i = 1 … n, as hi and lo, shape (2, n); `term` computes many terms at a time.
 
     Blocks of fixed length are summed by themselves and put after each other: element i has the same bits however
     many terms follow it, and however many are asked for at a time.
@@ -187,7 +187,7 @@ def once(function: Callable[..., tuple[FloatArray, ...]], *columns: IntArray) ->
 
 
 def groups_of(size: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Yield each value in `size` with the rows that have it, at most so many rows that a block fits a cache."""
+    """Yield each value in `size` with the rows that have it, in blocks of rows that fit a cache."""
     order = np.argsort(size, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(size[order])) + 1, len(order))
     start = 0
@@ -206,7 +206,7 @@ def total(columns: FloatArray) -> FloatArray:
 
 
 def atanh(z: Pair, terms: int) -> Pair:
-    """Return atanh z = z + z^3/3 + z^5/5 + …, so many terms of it."""
+    """Return atanh z = z + z^3/3 + z^5/5 + …, computed with this number of terms."""
     square = z * z
     factors = 1.0 / Pair.of(np.arange(1, 2 * terms, 2))  # in one division: one for each term takes as long
     result = factors[-1]

@@ -1,8 +1,8 @@
 """Average precision divided by the hits above the cutoff, `AP(norm=hits)@k`: the one variant that is not monotone.
 
-The ties above the cutoff add sums as always. Of the one tie that straddles it, h relevant items fall above it
-with the hypergeometric probability C(s,h) C(l-s,m-h) / C(l,m); given h, they are a tie of s items of which h are
-relevant. The extremes are sought over the possible h.
+The ties above the cutoff contribute sums as for AP. Of the one tie that straddles the cutoff, h relevant items are
+above it with the hypergeometric probability C(s,h) C(l-s,m-h) / C(l,m); given h, the s items above it are a tie of
+which h are relevant. The bounds are the extremes over all possible h.
 """
 
 import numpy as np
@@ -67,7 +67,7 @@ def _over_hits(
     n: IntArray,
     s: IntArray,
 ) -> Estimates:
-    """Return the estimates of (sums + those of a tie of s items, h relevant) / (n + h); h runs along axis 0."""
+    """Return the estimates of (sums + sums of a tie of s items, h relevant) / (n + h); h varies along axis 0."""
     *ties, variances = _tie_sums(*(x.reshape(-1) for x in (k, n, s, h)))
     hits = np.maximum(n + h, 1)
     shaped = (Pair(x.hi.reshape(h.shape), x.lo.reshape(h.shape)) for x in ties)
@@ -87,7 +87,7 @@ def _over_hits(
 
 
 def _hypergeometric(h: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
-    """Return C(s,h) C(l-s,m-h) / C(l,m) for all feasible h, which run along axis 0, from the mode outwards."""
+    """Return C(s,h) C(l-s,m-h) / C(l,m) for all feasible h along axis 0, computed from the mode outwards."""
     t = h[:-1]
     ratio = ((s - t) / (t + 1)) * ((m - t) / (l - s - m + t + 1)).astype(np.float64)
     one = np.ones((1, h.shape[1]))

@@ -1,4 +1,4 @@
-"""Sums of precisions over the ranks of relevant items: what one tie adds to average precision.
+"""Sums of precisions over the ranks of relevant items: the contribution of one tie to average precision.
 
 k, n, l, m are those of `Ties`; s is how many of the tie's l places count (all, or those above a cutoff). The
 sums cancel (a tie far down adds m hits less nearly as much again), so they are pairs.
@@ -11,7 +11,7 @@ from tieproof.measures.rank_weights import HARMONIC, WeightTables
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
-_SMALL = 32  # finding equal ties costs more than computing small ones
+_SMALL = 32  # up to this size ties are computed one by one, because finding equal ties takes longer
 
 
 def best(k: IntArray, n: IntArray, m: IntArray, s: IntArray) -> Pair:
@@ -20,7 +20,7 @@ def best(k: IntArray, n: IntArray, m: IntArray, s: IntArray) -> Pair:
 
 
 def worst(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Pair:
-    """Return the sum with the relevant items last: what of them does not fit below the cutoff comes at it."""
+    """Return the sum with the relevant items last; those that do not fit beyond the cutoff are just above it."""
     hits = np.maximum(0, s - (l - m))
     return _row(k + s - hits, n, hits)
 
@@ -38,7 +38,7 @@ def mean(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Pai
 
 
 def terms_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
-    """Return what ties of which s places count add at worst, on average and at best, and the variance, (4, T).
+    """Return the worst, mean and best sums of ties of which s ranks count, and their variance, (4, T).
 
     Constant time per tie where it is large against its depth or holds one relevant item; linear in s elsewhere.
     """
@@ -49,7 +49,7 @@ def terms_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArra
 
 
 def trapezoids_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
-    """Return what ties add to a sum of trapezoids, (4, T) as above; equal ones are computed once where large."""
+    """Return the contributions of ties to a sum of trapezoids, (4, T); large equal ties are computed once."""
     tables, terms = HARMONIC.tables(int((k + l).max(initial=0)), 0), np.empty((4, len(k)))
 
     def compute(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> tuple[FloatArray, ...]:
@@ -75,7 +75,7 @@ def precision_terms(
     room: Output[FloatArray],
     terms: Output[FloatArray],
 ) -> None:
-    """Write lower, expected, upper and variance, the rows of `terms`, of ties of which s places count.
+    """Write the rows of `terms`: lower, expected and upper value and variance of ties of which s ranks count.
 
     harmonic : the weights 1/r
     room : (3, the largest s)
@@ -92,7 +92,7 @@ def trapezoid_terms(
     room: Output[FloatArray],
     terms: Output[FloatArray],
 ) -> None:
-    """Write lower, expected, upper and variance of what ties add to a sum of trapezoids, the rows of `terms`.
+    """Write the rows of `terms`: lower, expected and upper contribution of ties to a sum of trapezoids, and variance.
 
     harmonic : the weights 1/r
     room : (3, items in the largest tie)

@@ -1,12 +1,12 @@
-"""What each rank weighs: the harmonic numbers, the logarithmic discounts, the powers of a persistence.
+"""The weights of ranks: harmonic numbers, logarithmic discounts, and powers of a persistence.
 
-A measure of the kind sum over ranks of weight × gain asks two things of its weights: their sum over a run of
-ranks, and how far they spread around their mean there. Both come from tables of running sums (`numbers.Pair`)
-that grow on demand; an entry has the same bits however large the table is.
+A measure that is a sum over ranks of weight × gain needs two numbers for a run of ranks: the sum of the weights, and
+the sum of their squared distances to their mean. Both are computed from tables of running sums (`numbers.Pair`) that
+grow on demand; an entry has the same bits however large the table is.
 
-A process keeps at most `KEPT` entries of each table, 4 MiB, when no evaluation goes on: 84 MiB for the five tables
-of harmonic numbers and logarithms, and those of the last eight persistences. While one goes on they are as long as
-the longest ranking.
+Between evaluations a process keeps at most `KEPT` entries of each table, 4 MiB: in total 84 MiB for the five tables
+of harmonic numbers and logarithms, and the tables of the last eight persistences. During an evaluation the tables are
+as long as the longest ranking.
 """
 
 import threading
@@ -23,13 +23,13 @@ from tieproof.measures.numbers import Pair, atanh, blockwise, groups_of, running
 from tieproof.ties import FloatArray, IntArray
 
 KEPT = 1 << 18
-"""Entries of a table that stay when no evaluation goes on."""
+"""The number of entries of a table that are kept between evaluations."""
 
 LONG = 32
-"""Variances of sums of precisions over more places than these may go by closed form, which takes sums of 1/r²."""
+"""Variances of sums of precisions over more ranks than this may use the closed form, which needs sums of 1/r²."""
 
 SUMMED = 64
-"""Runs up to this length are summed term by term to tell how far their weights spread; longer ones by tables."""
+"""The spread of the weights of runs up to this length is summed term by term; for longer runs tables are used."""
 
 _lock = threading.RLock()
 _users = 0
@@ -38,7 +38,7 @@ _tables: "WeakSet[RunningSums]" = WeakSet()
 
 @contextmanager
 def growing_tables() -> Iterator[None]:
-    """Keep tables as long as they become until this ends; the last of several at a time shortens them."""
+    """Let tables grow within the block; when no block is active any more, they are shortened."""
     global _users
     with _lock:
         _users += 1
@@ -54,7 +54,7 @@ def growing_tables() -> Iterator[None]:
 
 @dataclass(eq=False)
 class RunningSums:
-    """The table of term(1) + … + term(i), i = 0, 1, …, as long as it has been asked for.
+    """The table of term(1) + … + term(i), i = 0, 1, …, which grows on demand.
 
     >>> harmonic = RunningSums(lambda i: 1.0 / Pair.of(i))
     >>> harmonic.between(np.array([0, 1]), np.array([2, 4])).hi.tolist()
@@ -65,16 +65,16 @@ class RunningSums:
     _table: FloatArray = field(default_factory=lambda: np.zeros((2, 1)))
 
     def __post_init__(self) -> None:
-        """Be among the tables that are shortened."""
+        """Register the table, so that it is shortened after an evaluation."""
         with _lock:
             _tables.add(self)
 
     def up_to(self, last: int) -> FloatArray:
-        """Return the table, hi and lo of entries 0 … at least `last`, shape (2, entries)."""
+        """Return the table of the entries 0 to at least `last`, as hi and lo, shape (2, entries)."""
         table = self._table
         if table.shape[1] > last:
             return table
-        with growing_tables(), _lock:  # one thread makes it, and others wait for it
+        with growing_tables(), _lock:  # one thread computes the table while others wait
             if self._table.shape[1] <= last:
                 size = 1 << max(8, int(last).bit_length())
                 table = np.zeros((2, size))
@@ -83,7 +83,7 @@ class RunningSums:
             return self._table
 
     def shorten(self) -> None:
-        """Drop what is beyond the entries that are kept."""
+        """Drop all entries beyond those that are kept."""
         if self._table.shape[1] > KEPT:
             self._table = self._table[:, :KEPT].copy()
 
@@ -99,7 +99,7 @@ class RunningSums:
 def _log2_step(i: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return log2((i + 1) / i) = atanh(1 / (2i + 1)) / atanh(1 / 3), the terms of log2(i + 1)."""
     z = 1.0 / Pair.of(2 * i + 1)
-    near = np.flatnonzero(i < 256)  # beyond, six terms leave less than 2^-108 of the value
+    near = np.flatnonzero(i < 256)  # for larger i, six terms leave an error of less than 2^-108 of the value
     result = atanh(z, terms=6)
     exact = atanh(z[near], terms=34)
     result.hi[near], result.lo[near] = exact.hi, exact.lo
@@ -115,7 +115,7 @@ _LOG2_OF_NEXT = RunningSums(lambda i: Pair(*blockwise(_log2_step, i)))
 
 
 class WeightTables(NamedTuple):
-    """What ranks weigh; `Weights` make it, and kernels read it.
+    """The tables of the weights of ranks; `Weights` make them, and kernels read them.
 
     sums, squares : (2, ranks + 1) running sums of the weights and of their squares, hi and lo; without sums every
         rank weighs 1, and squares are read for runs longer than LONG alone
@@ -128,10 +128,10 @@ class WeightTables(NamedTuple):
 
 
 class Weights(Protocol):
-    """Weights of the ranks 1, 2, …, none larger than the one before."""
+    """The weights of the ranks 1, 2, …, which do not increase."""
 
     def tables(self, ranks: int, longest: int) -> WeightTables:
-        """Return what kernels need for runs down to this rank, none longer than the longest."""
+        """Return the tables that kernels need for runs down to this rank, none longer than `longest`."""
 
     def first(self, count: IntArray) -> FloatArray:
         """Return the sums of the first `count` weights."""
@@ -139,10 +139,10 @@ class Weights(Protocol):
 
 @dataclass(frozen=True)
 class Uniform:
-    """Every rank weighs 1."""
+    """The weight 1 for every rank."""
 
     def tables(self, ranks: int, longest: int) -> WeightTables:
-        """Return no tables: a run weighs as much as it has ranks."""
+        """Return no tables: the weight of a run is its number of ranks."""
         return WeightTables(None, None, 0.0)
 
     def first(self, count: IntArray) -> FloatArray:
@@ -152,13 +152,13 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Tabled:
-    """Weights given by their running sums and those of their squares."""
+    """Weights that are given by the running sums of the weights and of their squares."""
 
     sums: RunningSums
     squares: RunningSums
 
     def tables(self, ranks: int, longest: int) -> WeightTables:
-        """Return the tables; that of squares for long runs alone."""
+        """Return the tables; the table of squares is only needed for long runs."""
         return WeightTables(self.sums.up_to(ranks), self.squares.up_to(ranks if longest > LONG else 0), 0.0)
 
     def first(self, count: IntArray) -> FloatArray:

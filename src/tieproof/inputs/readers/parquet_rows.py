@@ -1,4 +1,4 @@
-"""Vectors in a column of lists of a Parquet file, a few rows at a time, however large the row groups are."""
+"""Reads vectors in a column of lists of a Parquet file, a few rows at a time, even from large row groups."""
 
 from bisect import bisect_right
 from collections import deque
@@ -20,12 +20,12 @@ from tieproof.ties import Array
 KIND = "a Parquet file (.parquet)"
 
 BATCH = 2**21
-"""Bytes that are decoded at a time."""
+"""The number of bytes that are decoded at a time."""
 
 
 @contextmanager
 def opened(path: File) -> Iterator[Any]:
-    """The file, open for reading."""
+    """Open the file for reading."""
     parquet = library("pyarrow.parquet", path, "parquet")
     with reading(path, KIND):
         if isinstance(path, Path):
@@ -69,7 +69,7 @@ class ListRows:
                     self.most_asked = max(self.most_asked, found.nbytes)
                 found[done - start : done - start + len(part)] = part
                 done += len(part)
-            if stop == self.ends[-1]:  # whoever comes next begins anew
+            if stop == self.ends[-1]:  # the next read starts from the beginning
                 self.rewind()
             return found
 
@@ -90,7 +90,7 @@ class ListRows:
         self.ends = ends
 
     def batch_with(self, row: int) -> tuple[int, Array]:
-        """What was decoded with this row, and the first row of it."""
+        """Return the decoded batch that contains this row, and the number of its first row."""
         for first, rows in self.kept:
             if first <= row < first + len(rows):
                 return first, rows
@@ -109,7 +109,7 @@ class ListRows:
                 return first, rows
 
     def rewind(self) -> None:
-        """Keep nothing, and close the file."""
+        """Drop all batches, and close the file."""
         self.batches, self.position = iter(()), -1
         self.kept.clear()
 
@@ -123,7 +123,7 @@ class ListRows:
                 row += len(rows)
 
     def numbers(self, column: Any, row: int) -> Array:
-        """Lists as rows, refused by the first that is null, holds a null, or has another length."""
+        """Return lists as rows; a list that is null, contains a null, or has another length is refused."""
         if column.null_count:
             raise self.null(row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))))
         lengths = column.value_lengths().to_numpy(zero_copy_only=False)
@@ -141,5 +141,5 @@ class ListRows:
         return found.reshape(len(column), width)
 
     def null(self, row: int) -> InputError:
-        """What to say of a row with a null."""
+        """Return the error for a row with a null."""
         return InputError(f"{self.where} has a null in row {row}; fill it in, or leave the item out.")

@@ -28,7 +28,7 @@ class PredictedRows(NamedTuple):
 
 
 def is_called_so(location: str | os.PathLike[str]) -> bool:
-    """Whether a file is called as predictions are.
+    """Whether a file has the name of predictions.
 
     >>> is_called_so("Information-Retrieval_evaluation_predictions_cosine.jsonl"), is_called_so("run.txt")
     (True, False)
@@ -37,7 +37,7 @@ def is_called_so(location: str | os.PathLike[str]) -> bool:
 
 
 def read(location: str | os.PathLike[str]) -> PredictedRows:
-    r"""Read predictions; a line of another kind is refused by its number.
+    r"""Read predictions; a malformed line is refused with its number.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ def add(rows: PredictedRows, path: Path, number: int, line: bytes) -> None:
 
 
 def of_each(results: list[Any], name: str, path: Path, number: int) -> list[Any]:
-    """What a field of each result holds."""
+    """Return the value of a field of each result."""
     try:
         return [result[name] for result in results]
     except (TypeError, KeyError):
@@ -88,14 +88,14 @@ def of_each(results: list[Any], name: str, path: Path, number: int) -> list[Any]
 
 
 def of_field(found: Any, name: str, path: Path, number: int) -> Any:
-    """What a field holds, refused where there is none."""
+    """Return the value of a field; a missing field is refused."""
     if not isinstance(found, dict) or name not in found:
         raise InputError(f"{path} has no field '{name}' on line {number} where one is expected. {EXPECTED}")
     return found[name]
 
 
 def as_id(name: Any, field: str, path: Path, number: int) -> str:
-    """An id, which is a string or an integer; 7 and "7" are the same."""
+    """Return an id, which must be a string or an integer; 7 and "7" are the same."""
     if isinstance(name, str):
         return name
     if isinstance(name, int) and not isinstance(name, bool):
@@ -107,12 +107,12 @@ def as_id(name: Any, field: str, path: Path, number: int) -> str:
 
 
 def as_score(score: Any, path: Path, number: int) -> float:
-    """A score in float64; an integer must be one that this holds."""
+    """Return a score in float64; an integer must be exact in float64."""
     if isinstance(score, float):
         return score
     if isinstance(score, int) and not isinstance(score, bool) and abs(score) <= 2**53:
         return float(score)
     raise InputError(
-        f"{path} has the score {json.dumps(score)} on line {number}, where a number that float64 holds is expected. "
+        f"{path} has the score {json.dumps(score)} on line {number}, where a number in float64 is expected. "
         f"{EXPECTED}"
     )

@@ -1,4 +1,4 @@
-"""Files that lie elsewhere and are named by a URL, such as s3://bucket/part-0.npy; read by fsspec."""
+"""Files on other machines that are named by a URL, such as s3://bucket/part-0.npy, and read by fsspec."""
 
 import io
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple
 from tieproof.errors import InputError, MissingExtraError
 
 OWN = "file://"
-"""URLs of files of this machine, which are read without fsspec."""
+"""The URLs of local files, which are read without fsspec."""
 
 CHANGED = (
     "ETag",
@@ -23,18 +23,18 @@ CHANGED = (
     "updated",
     "created",
 )
-"""What storages call that which says that a file is another one, the surest first."""
+"""The names under which storages report a mark that differs if a file has changed, the most reliable first."""
 
 
 class Size(NamedTuple):
-    """What `RemoteFile.stat` tells."""
+    """The answer of `RemoteFile.stat`."""
 
     st_size: int
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file behind a URL, as far as readers use `pathlib.Path`."""
+    """A file at a URL, with the methods of `pathlib.Path` that readers use."""
 
     url: str
 
@@ -46,7 +46,7 @@ class RemoteFile:
 
     @property
     def name(self) -> str:
-        """What stands behind the last slash."""
+        """The part of the URL after the last slash."""
         return PurePosixPath(self.url).name
 
     @property
@@ -55,23 +55,23 @@ class RemoteFile:
         return PurePosixPath(self.url).suffix
 
     def open(self, mode: str = "rb", encoding: str | None = None, newline: str | None = None) -> IO[Any]:
-        """Open it for reading, as bytes or, with an encoding, as text."""
+        """Open the file for reading, as bytes or, with an encoding, as text."""
         storage, path = storage_of(self.url)
         stream: IO[Any] = storage.open(path, "rb")
         return stream if encoding is None else io.TextIOWrapper(stream, encoding, newline=newline)
 
     def read_text(self, encoding: str) -> str:
-        """All of it as text."""
+        """Read the whole file as text."""
         with self.open(encoding=encoding) as file:
             return str(file.read())
 
     def read_range(self, start: int, stop: int) -> bytes:
-        """The bytes start … stop-1, fewer where the file is shorter."""
+        """Read the bytes start … stop-1; fewer if the file is shorter."""
         storage, path = storage_of(self.url)
         return bytes(storage.cat_file(path, start=start, end=stop))
 
     def info(self) -> dict[str, Any]:
-        """What the storage knows of it now."""
+        """Return what the storage currently reports about the file."""
         storage, path = storage_of(self.url)
         return dict(storage.info(path))
 
@@ -86,20 +86,20 @@ class RemoteFile:
         except FileNotFoundError:
             raise InputError(f"{self} does not exist; check the URL and its spelling.") from None
         except PermissionError:
-            raise InputError(f"{self} may not be read: permission denied; ask for the right to read it.") from None
+            raise InputError(f"{self} cannot be read: permission denied; change its permissions.") from None
         except (OSError, ValueError) as error:
             raise InputError(f"{self} cannot be opened ({error}); check the URL and its spelling.") from error
         if found.get("type") == "directory":
             raise InputError(f"{self} is a folder; give the URL of a file in it.")
         if not found["size"]:
-            raise InputError(f"{self} is empty (0 bytes); it was perhaps never written in full: write it again.")
+            raise InputError(f"{self} is empty (0 bytes), perhaps because writing it failed; write it again.")
 
 
 File = Path | RemoteFile
 
 
 def is_url(location: str) -> bool:
-    """Whether a location is named by a URL of another place than this machine's files.
+    """Whether a location is a URL, other than one of a local file.
 
     >>> is_url("s3://bucket/part-0.npy"), is_url("file:///data/part-0.npy"), is_url("data/part-0.npy")
     (True, False, False)
@@ -108,27 +108,27 @@ def is_url(location: str) -> bool:
 
 
 def file_at(location: str) -> File:
-    """The file of a path or URL."""
+    """Return the file at a path or URL."""
     return RemoteFile(location) if is_url(location) else Path(location.removeprefix(OWN))
 
 
 def storage_of(url: str) -> tuple[Any, str]:
-    """The storage of a URL, which keeps no lists of what it has seen, and the path in it."""
+    """Return the storage of a URL, which does not cache listings, and the path in it."""
     try:
         fsspec = import_module("fsspec")
     except ImportError as error:
         raise MissingExtraError(f"Reading {url}", "remote") from error
     try:
         storage, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
-    except ImportError as error:  # fsspec says which library reads such URLs
+    except ImportError as error:  # the message of fsspec names the library for such URLs
         raise InputError(f"{url} cannot be read: {error}.") from error
     except ValueError as error:
-        raise InputError(f"{url} is of no storage that fsspec knows ({error}); check its beginning.") from error
+        raise InputError(f"{url} belongs to no storage that fsspec knows ({error}); check its protocol.") from error
     return storage, path
 
 
 def state_of(file: File) -> tuple[int, str]:
-    """The size of a file, and what is another one when it has changed; FileNotFoundError where there is none."""
+    """Return the size of a file, and a mark that differs if it has changed; FileNotFoundError if it is missing."""
     if isinstance(file, Path):
         found = file.stat()
         return found.st_size, str(found.st_mtime_ns)

@@ -20,7 +20,7 @@ from tieproof.ties import Array
 KIND = "a safetensors file (.safetensors)"
 
 LONGEST_HEADER = 100_000_000
-"""Bytes that the format allows."""
+"""The most bytes of a header that the format allows."""
 
 BITS_OF_BFLOAT16 = "<u2"
 DTYPES = {
@@ -41,7 +41,7 @@ DTYPES = {
 
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
-    """Return the tensors of the file; the library checks its header, and of a remote file we do."""
+    """Return the tensors of the file; a header is checked by the library, or of a remote file here."""
     safetensors = library("safetensors", path, "safetensors")
     with reading(path, KIND):
         start, header = read_header(path)
@@ -53,7 +53,7 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
 
 
 def read_header(path: File) -> tuple[int, dict[str, Any]]:
-    """Where the data begins, behind 8 bytes with the length of the header and the header; and what this says."""
+    """Return where the data begins, after 8 bytes with the length of the header and the header, and the header."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length > LONGEST_HEADER:
@@ -64,7 +64,7 @@ def read_header(path: File) -> tuple[int, dict[str, Any]]:
 
 
 def check_header(path: File, header: Mapping[str, Any], size: int) -> None:
-    """Refuse tensors that do not lie one behind the other in as many bytes as follow, or have other lengths."""
+    """Refuse tensors that do not exactly fill the bytes after the header, in order, or have wrong lengths."""
     end = 0
     for tensor in sorted(header.values(), key=lambda tensor: tuple(tensor["data_offsets"])):
         first, last = tensor["data_offsets"]
@@ -90,7 +90,7 @@ def _entry(path: File, name: str, tensor: Mapping[str, Any], start: int) -> Entr
         if dtype not in DTYPES:
             raise InputError(f"{Location(path, name)} holds values of type {dtype}; save them as float32.")
         with reading(path, KIND):
-            # NumPy has no bfloat16, and so the library refuses it; the bytes are where the header says.
+            # NumPy has no bfloat16, so the library refuses it; its bytes are read at the offsets in the header.
             values = read(0, *shape[:1] or [1]).reshape(shape)
             return _from_bfloat16(values) if bits else values
 

@@ -1,4 +1,4 @@
-"""Names that count, such as f0, f1, f2: what the columns of a table are called where they are dimensions."""
+"""Numbered names, such as f0, f1, f2, which the columns of a table have if they are dimensions."""
 
 import re
 from collections import defaultdict
@@ -8,9 +8,9 @@ NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
 
 def outside(names: Sequence[str], known: Collection[str] = ()) -> list[str]:
-    """The names that are not of one series: a common beginning and consecutive numbers, in any order.
+    """Return the names outside the series of a common beginning and consecutive numbers, in any order.
 
-    known : other names, that may fill gaps
+    known : other names, which may fill gaps
 
     >>> outside(["f0", "f1", "species"]), outside(["x2", "x1", "x4"], ["x3", "label"]), outside(["f0", "f2"])
     (['species'], [], ['f0', 'f2'])
@@ -29,6 +29,6 @@ def outside(names: Sequence[str], known: Collection[str] = ()) -> list[str]:
 
 
 def _numbered(name: str) -> tuple[str, int] | None:
-    """The beginning of a name and the number at its end, if there is one."""
+    """Return the beginning of a name and the number at its end, or None without a number."""
     match = NUMBERED.fullmatch(name.strip())
     return (match[1], int(match[2])) if match else None

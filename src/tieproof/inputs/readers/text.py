@@ -1,4 +1,4 @@
-"""Labels in text: one a line (.txt), or a list (.json)."""
+"""Labels in text: one per line (.txt), or a list (.json)."""
 
 import json
 import math
@@ -18,7 +18,7 @@ from tieproof.ties import Array
 LINES = "UTF-8 text with one label a line (.txt)"
 LIST = "a JSON list of labels (.json)"
 
-ENCODING = "utf-8-sig"  # UTF-8, with or without the mark that some editors put first
+ENCODING = "utf-8-sig"  # UTF-8, with or without the byte order mark that some editors write
 
 
 def lines(path: File, named: Collection[str] = ()) -> list[Entry]:

@@ -16,14 +16,14 @@ from tieproof.ties import Array
 KIND = "tensors saved by PyTorch (.pt)"
 
 MOST_BYTES = 2**30
-"""How large a tensor may become whatever the file holds of it."""
+"""The bytes that any tensor may take in memory."""
 
 MOST_UNPACKED = 1024
-"""How many times the file's size it may then become, where rows are repeated or zeros are left out."""
+"""A larger tensor, with repeated rows or omitted zeros, may take at most so many times the size of its file."""
 
 
 def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
-    """Return the tensor of the file as the only, unnamed entry, or those of a dict by their keys."""
+    """Return the tensor of the file as the only, unnamed entry, or the tensors of a dict by their keys."""
     torch = library("torch", path, "torch")
     with reading(path, KIND):
         try:

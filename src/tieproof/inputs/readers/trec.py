@@ -1,7 +1,7 @@
 """TREC files: the relevance judgments of queries (qrels) and the ranked documents of a system (a run).
 
-Qrels with the header of BEIR's have its three columns. Columns are separated by blanks or tabs, lines may be empty,
-and a file may be packed by gzip, whatever its name.
+Qrels with the header of BEIR have its three columns. Columns are separated by blanks or tabs, lines may be empty, and
+a file of any name may be compressed by gzip.
 """
 
 import gzip
@@ -35,14 +35,14 @@ from tieproof.inputs.readers.trec_lines import (
 from tieproof.ties import Array, FloatArray, IntArray
 
 MOST_SHOWN = 60
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that some editors put first
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
 
 Numbers = defaultdict[bytes, int]
-"""Ids and the number of each, in the order in which they came."""
+"""Ids and their numbers, in the order of first use."""
 
 
 class TrecLayout(NamedTuple):
-    """The columns of a file, what its values are, and what else is understood."""
+    """The columns of a file, the word for its values, and a sentence about another accepted layout."""
 
     kind: str
     columns: tuple[str, ...]
@@ -70,7 +70,7 @@ class TrecRows(NamedTuple):
 
 
 def numbering() -> Numbers:
-    """An empty dictionary that numbers what it is asked for.
+    """Return an empty dictionary that assigns the next number to each new id.
 
     >>> number = numbering()
     >>> number[b"q1"], number[b"q2"], number[b"q1"]
@@ -117,14 +117,14 @@ def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers)
 
 
 def joined(array: Array, parts: Sequence[slice]) -> Array:
-    """Parts of an array one after the other; empty lines leave room between them."""
+    """Join parts of an array; empty lines leave gaps between them."""
     if all(before.stop == after.start for before, after in pairwise(parts)):
         return array[: parts[-1].stop]
     return np.concatenate([array[part] for part in parts])
 
 
 def text_of(path: Path, layout: TrecLayout) -> Bytes:
-    """All of the file, unpacked where it is packed; refused where it holds a NUL, as no text does."""
+    """Return the content of the file, unpacked if compressed; a file with NUL bytes is refused."""
     text = unpacked(path)
     if text.min(initial=1) == 0:
         raise InputError(broken(path, layout.kind))
@@ -132,7 +132,7 @@ def text_of(path: Path, layout: TrecLayout) -> Bytes:
 
 
 def unpacked(path: Path) -> Bytes:
-    """All of the file, unpacked where it is packed."""
+    """Return the content of the file, unpacked if compressed."""
     try:
         return trec_lines.text_of(path)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -144,7 +144,7 @@ def unpacked(path: Path) -> Bytes:
 
 
 def behind_header(text: Bytes, layout: TrecLayout) -> tuple[TrecLayout, int]:
-    r"""The layout that the first line announces, and where the lines begin.
+    r"""Return the layout that the first line announces, and where the lines begin.
 
     >>> behind_header(np.frombuffer(b"query-id\tcorpus-id\tscore\nq1\td1\t1", np.uint8), QRELS)[1]
     24
@@ -159,7 +159,7 @@ def behind_header(text: Bytes, layout: TrecLayout) -> tuple[TrecLayout, int]:
 
 
 def read_numbers(path: Path, layout: TrecLayout, text: Bytes, room: LineRows, found: LinesRead) -> None:
-    """Read the numbers that are left to Python: long ones, and what is none."""
+    """Read the numbers that are left to Python: long ones, and cells that may not be numbers."""
     for row, at, length in zip(
         *(part[: found.open] for part in (room.open, room.open_at, room.open_length)), strict=True
     ):
@@ -173,7 +173,7 @@ def read_numbers(path: Path, layout: TrecLayout, text: Bytes, room: LineRows, fo
 
 
 def refuse_line(path: Path, layout: TrecLayout, text: Bytes, found: LinesRead) -> NoReturn:
-    """Raise for a line that is too long or has other columns."""
+    """Raise for a line that is too long or has the wrong number of columns."""
     line = text[found.at : found.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
     if found.status == TOO_LONG:
         raise InputError(
@@ -185,7 +185,7 @@ def refuse_line(path: Path, layout: TrecLayout, text: Bytes, found: LinesRead) -
 
 
 def runs_of_queries(text: Bytes, room: LineRows, found: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
-    """The number of the query of each run of rows, and how many rows it has."""
+    """Return the number of the query of each sequence of rows, and the length of the sequence."""
     starts, at, length = (part[: found.segments] for part in (room.segment, room.query_at, room.query_length))
     letters = text.data
     ids = (bytes(letters[first:end]) for first, end in zip(at.tolist(), (at + length).tolist(), strict=True))
@@ -193,18 +193,18 @@ def runs_of_queries(text: Bytes, room: LineRows, found: LinesRead, queries: Numb
 
 
 def line_at(text: Bytes, at: int) -> int:
-    """The number of the line, from 1, that a place is on."""
+    """Return the number of the line, from 1, that contains a position."""
     return 1 + int(np.count_nonzero(text[:at] == NEWLINE))
 
 
 def expected(layout: TrecLayout) -> str:
-    """What a line of the layout is."""
+    """Return the sentence that describes a line of the layout."""
     columns = ", ".join(layout.columns)
     return f"A line of {layout.kind} has the {len(layout.columns)} columns {columns}.{layout.beside}"
 
 
 def is_number(cell: bytes) -> bool:
-    """Whether it is a number as other programs write it."""
+    """Whether a cell is a number as other programs write it."""
     try:
         float(cell)
     except ValueError:
@@ -213,6 +213,6 @@ def is_number(cell: bytes) -> bool:
 
 
 def shown(line: bytes) -> str:
-    """The beginning of a line."""
+    """Return the beginning of a line, for messages."""
     text = line.strip().decode(errors="replace")
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

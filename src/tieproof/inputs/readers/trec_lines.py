@@ -21,7 +21,7 @@ from tieproof.native.threads import for_each, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PIECE_BYTES = 2**22
-"""Lines that one thread reads before an interruption is heard: some milliseconds."""
+"""The lines that a thread reads between checks for an interruption: some milliseconds."""
 
 LONGEST_LINE = 2**20
 GZIP = b"\x1f\x8b"
@@ -29,7 +29,7 @@ NEWLINE = ord("\n")
 
 
 class LineLayout(NamedTuple):
-    """How many columns a line has, and which are the query, the document and the value."""
+    """The number of columns of a line, and which are the query, the document and the value."""
 
     columns: int
     query: int
@@ -56,7 +56,7 @@ class LineRows(NamedTuple):
 
     @classmethod
     def of(cls, count: int) -> "LineRows":
-        """Room for so many rows."""
+        """Allocate room for so many rows."""
         types = {IntArray: np.int64, SmallIntArray: np.int32, FloatArray: np.float64}
         return cls(*(np.empty(count, types[kind]) for kind in cls.__annotations__.values()))
 
@@ -73,11 +73,11 @@ class LinesRead(NamedTuple):
 
 
 READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2
-"""What ends reading: the end, a line with other columns, a line that is too long."""
+"""The reasons why reading stops: the end, a line with wrong columns, a line that is too long."""
 
 
 def text_of(path: Path) -> Bytes:
-    """All of the file, unpacked where it is packed. Raises what opening, reading and unpacking raise."""
+    """Return the content of the file, unpacked if compressed; exceptions of opening, reading and unpacking pass."""
     with unchanged([os.fspath(path)]):
         with path.open("rb") as file:
             packed, size = file.read(len(GZIP)) == GZIP, os.fstat(file.fileno()).st_size
@@ -103,7 +103,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(text: Bytes, start: int) -> list[Piece]:
-    """A text from somewhere on in pieces of whole lines, at least one."""
+    """Split a text from a position on into pieces of whole lines, at least one."""
     letters = [*slices(line_starts(text, start))]
     lines = in_order(lambda piece: int(np.count_nonzero(text[piece] == NEWLINE)), letters, parse_threads(None))
     ends = [0, *accumulate(lines)]
@@ -125,7 +125,7 @@ def read_pieces(
 
 
 def line_starts(text: Bytes, start: int) -> list[int]:
-    """Where pieces of about the same length begin, each with a line, and where the last one ends."""
+    """Return where pieces of about the same length begin, each at a line, and where the last one ends."""
     starts = [start]
     for near in range(start + PIECE_BYTES, len(text), PIECE_BYTES):
         if near > starts[-1]:

@@ -40,7 +40,7 @@ def located(paths: Paths, beside: Iterable[str] = (), what: str = "shards") -> l
     if not given or not all(isinstance(each, str | os.PathLike) and os.fspath(each) for each in given):
         raise InputError(
             f"The files of {what} must be a folder, a pattern such as 'gallery/*.parquet', or a list of paths, not "
-            f"{' '.join(reprlib.repr(paths).split())}."
+            f"{' '.join(reprlib.repr(paths).split())}; pass one of these."
         )
     found = [where for each in given for where in expanded(os.fspath(each), {*BESIDE, *beside})]
     twice = [str(where.path) for where, count in Counter(found).items() if count > 1]
