@@ -79,7 +79,7 @@ def as_value(text: str) -> Any:
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@argument("evaluator", required=False, meaning="package.module:function.")
+@argument("evaluator", required=False, meaning="The function to audit, as package.module:function.")
 @option(
     "--command",
     "program",

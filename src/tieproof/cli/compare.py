@@ -98,7 +98,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @file_option("--categories", text="The file with a category for each query.")
 @choice_option(
     "--average",
-    text="micro: the mean over all queries; macro: the mean over the means of the categories. Default: micro.",
+    text="micro: the mean over all queries; macro: the mean of the means of the categories. Default: micro.",
     choices=AVERAGES,
 )
 @choice_option(

@@ -166,7 +166,7 @@ confidence = file_option(
 average = choice_option(
     "--average",
     default="micro",
-    text="micro: the mean over all queries; macro: the mean over the means of the categories.",
+    text="micro: the mean over all queries; macro: the mean of the means of the categories.",
     choices=AVERAGES,
 )
 ci = option(

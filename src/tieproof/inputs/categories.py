@@ -14,7 +14,7 @@ from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")
-"""micro: the mean over all queries; macro: the mean over the categories of the means over their queries."""
+"""micro: the mean over all queries; macro: the mean of the means of the categories."""
 
 MOST_NAMED = 10
 """The number of categories that a message lists."""
