@@ -149,10 +149,10 @@ def test_one_dimension_is_refused_with_what_to_do(scores: Any) -> None:
     with pytest.raises(tp.InputError) as error:
         tp.evaluate_scores(scores, [1, 0, 0])
     assert str(error.value) == (
-        "The scores must be a matrix (queries, items) or a list of one-dimensional arrays, one for each query, but "
-        "have the shape (3,). For a single query pass a matrix of one row, [scores]."
+        "The scores must be a matrix (queries, items) or a list of one-dimensional arrays, one for each query, not "
+        "of the shape (3,). For a single query pass a matrix of one row, [scores]."
     )
-    with pytest.raises(tp.InputError, match=r"relevance must be .* shape \(3,\).*pass \[relevance\]\."):
+    with pytest.raises(tp.InputError, match=r"relevance must be .* shape \(3,\).*one row, \[relevance\]\."):
         tp.evaluate_distances([scores], [1, 0, 0])
 
 

@@ -176,7 +176,7 @@ def test_parts_of_hdf5_that_were_never_written(tmp_path: Path) -> None:
 
 def test_storages_that_nobody_knows() -> None:
     pytest.importorskip("fsspec")
-    assert "is of no storage that fsspec knows" in refusal(lambda: tp.open("nowhere://a/b.npy"), "paths")
+    assert "belongs to no storage that fsspec knows" in refusal(lambda: tp.open("nowhere://a/b.npy"), "paths")
     assert "does not exist" in refusal(lambda: tp.open("memory://nowhere/b.npy"), "paths")
 
 
@@ -248,7 +248,7 @@ def test_integers_here_and_strings_there(tmp_path: Path) -> None:
     np.save(tmp_path / "part-1.label.npy", LABELS[20:].astype(str))
     message = refusal(lambda: tp.open(tmp_path), "labels")
     assert "part-0.label.npy are int64, but those of" in message
-    assert "part-1.label.npy strings, which are never equal" in message
+    assert "part-1.label.npy are strings, which are never equal" in message
 
 
 def test_labels_of_different_shapes_and_sizes(tmp_path: Path) -> None:

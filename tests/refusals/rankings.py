@@ -36,7 +36,7 @@ CASES: dict[str, Case] = {
     "scores in three dimensions": Case(lambda: tp.evaluate_scores(np.zeros((1, 2, 3)), []), r"shape \(1, 2, 3\)"),
     "scores of one dimension": Case(
         lambda: tp.evaluate_scores([0.9, 0.5], [1, 0]),
-        r"have the shape \(2,\)\. For a single query pass a matrix of one row, \[scores\]",
+        r"not of the shape \(2,\)\. For a single query pass a matrix of one row, \[scores\]",
     ),
     "scores without relevance or labels": Case(
         lambda: tp.evaluate_scores([[1.0, 2.0]]), r"either relevance or labels="

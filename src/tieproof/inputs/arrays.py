@@ -124,8 +124,8 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     array = as_numbers(values, name)
     if array.ndim != 2:
         raise InputError(
-            f"The {name} must have the shape (items, dimensions), but have {array.ndim} "
-            f"dimension{'s' if array.ndim != 1 else ''}, shape {array.shape}. "
+            f"The {name} must have the shape (items, dimensions), not the shape {array.shape} of {array.ndim} "
+            f"dimension{'s' if array.ndim != 1 else ''}. "
             "Reshape them to one row per item, for example with .reshape(len(x), -1)."
         )
     if 0 in array.shape:

@@ -179,7 +179,7 @@ def check_whole_labels(array: Array, limit: Any, name: str) -> None:
     if not wrong.any():
         return
     place = tuple(np.argwhere(wrong)[0].tolist())
-    value, row = array[place], f"row {place[0]}" if place else "it"
+    value, row = array[place], f"row {place[0]}" if place else "the array"
     if np.isfinite(value) and value == np.trunc(value):
         below = np.broadcast_to(limit, array.shape)[place]
         raise InputError(

@@ -32,7 +32,7 @@ def as_rows(values: Any, name: str) -> Array | list[Array]:
         alone = f" For a single query pass a matrix of one row, [{name}]." if len(shape) == 1 else ""
         raise InputError(
             f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
-            f"query, but have the shape {shape}.{alone}"
+            f"query, not of the shape {shape}.{alone}"
         )
     if not rows:
         raise InputError(f"The {name} are empty. Pass those of at least one query.")
