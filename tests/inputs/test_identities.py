@@ -69,7 +69,7 @@ def test_indices_of_pairs(name: str) -> None:
     exact: Any = np.array([[0, 2047], [1, 2047]], np.float16)
     rounded: Any = np.array([[0, 2047], [1, 2049]], np.float16)
     assert tp.evaluate(many, measures=["AP"], **labels, **{name: exact}).setting.queries == 2100
-    with pytest.raises(tp.InputError, match=r"in float16 below 2048 .* row 1 holds 2048"):
+    with pytest.raises(tp.InputError, match=r"in float16 below 2048, .* row 1 contains 2048"):
         tp.evaluate(many, **labels, **{name: rounded})
 
 
