@@ -571,7 +571,7 @@ BAD_INPUTS: dict[str, Case] = {
     "infinity": (
         {"bad.npy": INFINITE},
         "bad.npy labels.npy",
-        ["bad.npy: The embeddings", "finite", "row 7 holds -inf"],
+        ["bad.npy: The embeddings", "finite", "row 7 contains -inf"],
     ),
     "nan in the gallery": (
         {"bad.npy": NAN},

@@ -84,7 +84,7 @@ def test_table_of_queries(folder: Path) -> None:
         (["found.npy", "--gallery", "base.fbin"], "give either TRUTH, or both"),
         (["found.npy", "truth.ibin", "--queries", "queries.fbin"], "give either TRUTH, or both"),
         (["found.npy", "ids.ibin"], "ids.ibin contains ids without distances"),
-        (["found.npy", "truth.ibin", "-k", "9"], "found.npy: The found lists have 8 items, and 9 are looked at"),
+        (["found.npy", "truth.ibin", "-k", "9"], "found.npy: The found lists have 8 items, but 9 are needed"),
         (["found.npy", "truth.ibin", "-k", "0"], "'0' is not a number of at least 1"),
         (["found.npy", "--queries", "base.fbin", "--gallery", "base.fbin"], "found.npy: There are 7 found lists"),
         (["absent.npy", "truth.ibin"], "absent.npy does not exist"),
