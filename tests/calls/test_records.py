@@ -305,7 +305,8 @@ CHANGED_PARTS: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("kind", CHANGED_PARTS)
 def test_parts_that_do_not_fit_are_refused(kind: str, tmp_path: Path) -> None:
     refused(
-        with_part(tmp_path, *CHANGED_PARTS[kind]), "is inconsistent|cut short|holds|hold bytes|has dtype|bytes after"
+        with_part(tmp_path, *CHANGED_PARTS[kind]),
+        "is inconsistent|cut short|holds|contain bytes|has dtype|bytes after",
     )
 
 
