@@ -186,7 +186,7 @@ def test_an_alarm_that_is_caught_rings_again(name: str) -> None:
         ("exits_without_words", Outcome({}, "crashed", "it called sys.exit()")),
         (
             "returns_long_names",
-            Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} letters"),
+            Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} characters"),
         ),
     ],
 )

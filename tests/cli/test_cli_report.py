@@ -71,7 +71,7 @@ def test_pages(run: Run, name: str) -> None:
     ("arguments", "says"),
     [
         ("evaluate embeddings.npy labels.npy --items texts.txt", "add --report, or leave them out"),
-        ("evaluate embeddings.npy labels.npy --report page.txt", "Known: .html"),
+        ("evaluate embeddings.npy labels.npy --report page.txt", "Use one of: .html"),
         ("evaluate embeddings.npy labels.npy --report page.html --items labels.txt", "labels.txt does not exist"),
         (
             "evaluate embeddings.npy labels.npy --report page.html --items three.txt",
