@@ -1,4 +1,4 @@
-"""Attacks on evaluators: each broken one is caught by the attack meant for it, and no right one is accused."""
+"""Attacks on evaluators: each attack finds the defect that it is made for, and accuses no correct evaluator."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""`tieproof audit`: what it prints and writes, its exit status, and one line for what is wrong."""
+"""`tieproof audit`: its output, its files, its exit status, and its one-line errors."""
 
 import json
 import sys

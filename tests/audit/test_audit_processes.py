@@ -1,4 +1,4 @@
-"""Unruly evaluators: the audit goes on, within its limits, and leaves no process behind."""
+"""Evaluators that crash or hang: the audit continues within its limits, and leaves no process behind."""
 
 import os
 import re

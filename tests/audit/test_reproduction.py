@@ -1,4 +1,4 @@
-"""Lines that show a finding again: each does, in a new process, or there is none."""
+"""Lines of code that reproduce a finding: each works in a new process, or is left out."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What an audit says of evaluators that look guilty and are not, and of those that look right and are not."""
+"""Audits of evaluators that look wrong but are right, and of evaluators that look right but are wrong."""
 
 from collections.abc import Callable
 from typing import Any

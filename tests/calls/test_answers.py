@@ -1,4 +1,4 @@
-"""Embeddings without answers for some items: as if these were farther than all others, by brute force."""
+"""Embeddings that are missing for some items: these rank behind all others, compared with brute force."""
 
 from pathlib import Path
 from typing import Any

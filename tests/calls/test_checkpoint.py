@@ -1,4 +1,4 @@
-"""Checkpoints: what was counted is written down whole or not at all, and a killed evaluation goes on where it was."""
+"""Checkpoints: counts are written completely or not at all, and a killed evaluation continues where it stopped."""
 
 import json
 import os

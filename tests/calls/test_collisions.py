@@ -1,4 +1,4 @@
-"""Ties in whole rankings: against sorting in fractions, on data made to be hard; and their pictures and reports."""
+"""Ties in whole rankings, compared with sorting in fractions on hard data; and their pictures and reports."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Measures of lists that a search returned, against every whole ranking that begins so, enumerated."""
+"""Measures of lists from a search, compared with all complete rankings that begin with the list."""
 
 import random
 from fractions import Fraction

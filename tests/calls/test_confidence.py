@@ -1,4 +1,4 @@
-"""Confidences against their definitions: every order of tied confidences, in fractions, and what others compute."""
+"""Measures of confidence, compared with all orders of tied confidences in fractions and with other libraries."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Credible regions and what they hold: known quantiles, other routes to them, single pairs in fractions."""
+"""Credible regions and the items inside: known quantiles, independent computations, single pairs in fractions."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Distances under their usual names, and functions, which are said to be functions whatever they are called."""
+"""Distances under their usual names, and functions, which are reported as functions whatever their names."""
 
 from typing import Any
 

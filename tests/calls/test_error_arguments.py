@@ -1,4 +1,4 @@
-"""An `InputError` carries the argument that it is about, also to another process."""
+"""An `InputError` has the name of the wrong argument, also in another process."""
 
 import pickle
 from typing import Any

@@ -1,4 +1,4 @@
-"""The accumulating form gives the result of all data at once, to the last bit, however it is cut up."""
+"""`Evaluator` gives the same bits as a single evaluation, however the data is divided into batches."""
 
 import pickle
 from typing import Any

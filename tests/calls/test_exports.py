@@ -1,4 +1,4 @@
-"""What is logged and put into frames: names that every logger takes, and the numbers of the result."""
+"""Exports to loggers and data frames: names that every logger accepts, and the numbers of the result."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Fingerprints: the same for the same data in any order, another one where anything else is changed."""
+"""Fingerprints: the same for the same data in any order, and different after any other change."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rows that are read when they are needed, counted part by part: the same bits as all at once in memory."""
+"""Rows that are read on demand and counted part by part give the same bits as arrays in memory."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""bpref of runs, in which only judged documents count: against every order of tied documents, and trec_eval."""
+"""bpref of runs, which uses only judged documents, compared with all orders of tied documents and with trec_eval."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""Lists with grades that were cut off, against every way in which their last tie may go on."""
+"""Truncated lists with grades, compared with every possible continuation of their last tie."""
 
 import random
 from fractions import Fraction

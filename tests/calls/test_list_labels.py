@@ -1,4 +1,4 @@
-"""Rankings given as numbers with labels instead of relevance, and matrices that are the wrong way round."""
+"""Rankings given as numbers with labels instead of relevance, and transposed matrices."""
 
 import warnings
 from collections.abc import Callable

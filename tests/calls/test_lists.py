@@ -1,4 +1,4 @@
-"""Rankings given as scores: whole lists against the definition, cut-off lists against all their continuations."""
+"""Rankings given as scores: complete lists compared with the definition, truncated lists with all continuations."""
 
 import itertools
 import random

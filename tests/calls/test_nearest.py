@@ -1,4 +1,4 @@
-"""The nearest items of queries, found again: against sorting exact distances one by one."""
+"""The nearest items of queries, compared with sorting exact distances one by one."""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The recall of an index: every choice of the true neighbours in fractions, and what others count of its lists."""
+"""The recall of an index, compared with every choice of the true neighbours in fractions; and other definitions."""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What the result of lists of neighbours says of itself: its text, its JSON, its record."""
+"""The result of lists of neighbours as text, JSON and record."""
 
 from test_neighbors import DISTANCES, IDS, LABELS, data, nearest
 

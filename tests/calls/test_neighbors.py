@@ -1,4 +1,4 @@
-"""What an index of nearest neighbours returned: its forms, what is left out, and what the lists leave open."""
+"""Lists from an index of nearest neighbours: their forms, missing items, and intervals due to unlisted items."""
 
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""PCF: the example of its source, spectra that are known, an independent decomposition, refusals."""
+"""PCF: the example of its source, known spectra, an independent decomposition, and refusals."""
 
 from typing import Any
 

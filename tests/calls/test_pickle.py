@@ -1,6 +1,6 @@
-"""Everything public goes through a pipe between processes: errors with their messages, values with their bits.
+"""Everything public can be pickled: errors keep their messages, and values keep their bits.
 
-An error that cannot be made again leaves a pool of processes waiting for ever.
+An error that cannot be unpickled leaves a pool of processes waiting forever.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""Distances rounded to a number format: against the definition in fractions, on data made to be hard."""
+"""Distances rounded to a number format, compared with the definition in fractions on hard data."""
 
 import tracemalloc
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What stands before the engine: problems are complete when they are made, and stay as they are."""
+"""The problems that are passed to the engine are complete when they are created, and never change."""
 
 from dataclasses import FrozenInstanceError, fields
 from typing import Any

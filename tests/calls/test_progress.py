@@ -1,4 +1,4 @@
-"""The progress bar: silent at first, then there whether anything is done or not, and gone at the end."""
+"""The progress bar: hidden at first, then shown even without progress, and removed at the end."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""Protocols of data sets, on examples computed by hand, and examples in the documents of other libraries."""
+"""Protocols of data sets, on examples computed by hand and on examples from other libraries' documentation."""
 
 import itertools
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The recall of range search: by sets, query by query, and as big-ann-benchmarks counts it."""
+"""The recall of range search, compared with sets, query by query, and with big-ann-benchmarks."""
 
 import json
 from typing import Any

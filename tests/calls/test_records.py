@@ -1,4 +1,4 @@
-"""Records: every bit comes back, the same bytes for the same result, and nothing else is taken for one."""
+"""Records: every bit is restored, the same result gives the same bytes, and other files are refused."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Who counts: labels, columns of labels, triples, groups, exclusions and queries with nothing relevant."""
+"""Which items are relevant or excluded: labels, columns of labels, triples, groups, exclusions, and empty queries."""
 
 from fractions import Fraction
 from typing import Any

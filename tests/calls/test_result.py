@@ -1,4 +1,4 @@
-"""What a result holds, and how it is shown."""
+"""The contents of a result, and how it is shown."""
 
 import copy
 import json

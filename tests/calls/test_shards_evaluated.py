@@ -1,4 +1,4 @@
-"""`evaluate` of shards: the bits of one array, wherever the files are cut and however little memory there is."""
+"""`evaluate` of shards gives the bits of one array, however the files are divided and however small the memory is."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Verification: all agrees for the same data, in any order; whatever differs is said."""
+"""Verification: the same data agrees in any order, and every difference is reported."""
 
 from collections.abc import Callable
 from pathlib import Path

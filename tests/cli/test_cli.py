@@ -1,4 +1,4 @@
-"""The command line: what it prints and writes, and one line for everything that is wrong."""
+"""The command line: its output, its files, and its one-line errors."""
 
 import csv
 import gzip

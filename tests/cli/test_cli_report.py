@@ -1,4 +1,4 @@
-"""`--report` on the command line: the page of what each command finds."""
+"""`--report` on the command line: the report that each command writes."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`tieproof competition`: what it makes and says, its exit statuses, and one line for what is wrong."""
+"""`tieproof competition`: its files, its output, its exit statuses, and its one-line errors."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The demo: its data are what they are said to be, and its sentences are true."""
+"""The demo: its data is as described, and its sentences are true."""
 
 import numpy as np
 import pytest

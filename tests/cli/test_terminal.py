@@ -1,4 +1,4 @@
-"""The command line among terminals, pipes and signals: harmless names, clean endings, a file for every output."""
+"""The command line with terminals, pipes and signals: escaped names, clean exits, and a file for every output."""
 
 import json
 import os

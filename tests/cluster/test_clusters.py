@@ -1,4 +1,4 @@
-"""Clusters of every size, that lose a node or run out of room; and how they are found, started and stopped."""
+"""Clusters of every size that lose a node or run out of space; and how clusters are found, started and stopped."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Parts counted on Ray: the bits of one process, whatever happens to workers, shards and drivers."""
+"""Parts counted on Ray give the bits of one process, whatever happens to workers, shards and drivers."""
 
 import subprocess
 import sys

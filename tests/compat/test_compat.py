@@ -1,4 +1,4 @@
-"""What the interfaces of other libraries share: which value they return, missing libraries, and their page."""
+"""Common properties of the interfaces of other libraries: the returned value, missing libraries, and their page."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""tieproof.compat.oml beside open-metric-learning: the same numbers where nothing is tied, an interval else."""
+"""tieproof.compat.oml and open-metric-learning: the same numbers without ties, an interval with ties."""
 
 import types
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""tieproof.compat.pml beside pytorch-metric-learning, and by itself."""
+"""tieproof.compat.pml, compared with pytorch-metric-learning and alone."""
 
 from collections.abc import Callable
 from typing import Any

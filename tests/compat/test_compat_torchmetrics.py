@@ -1,4 +1,4 @@
-"""tieproof.compat.torchmetrics beside torchmetrics, by itself, and in two processes."""
+"""tieproof.compat.torchmetrics, compared with torchmetrics, alone, and in two processes."""
 
 import json
 import subprocess

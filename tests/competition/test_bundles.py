@@ -1,4 +1,4 @@
-"""Bundles are what platforms ask for, hold no label where participants look, and are the same bytes every time."""
+"""Bundles have the platforms' format, hide labels from participants, and have the same bytes every time."""
 
 import ast
 import csv

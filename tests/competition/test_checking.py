@@ -1,4 +1,4 @@
-"""`check`: a bundle of ours holds, one by hand is found out, whatever its fault is."""
+"""`check` accepts tieproof's own bundles, and finds every fault of bundles written by hand."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Bundles before the code of the platforms themselves, where TIEPROOF_PLATFORMS says where that is."""
+"""Bundles run by the code of the platforms, if TIEPROOF_PLATFORMS names the folder of that code."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Submissions are read as they are meant, in every form, or refused in words; nothing in them is ever executed."""
+"""Submissions of every form are read as intended or refused with a reason; nothing in them is ever executed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Promise 3 again: each way that the engine may take to count gives the same bits, whichever it chooses."""
+"""Promise 3 for the engine: each of its methods of counting gives the same bits."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

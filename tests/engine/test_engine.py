@@ -1,4 +1,4 @@
-"""What the bounds stand on: the machine's product, the arithmetic of the kernels, the exact integers."""
+"""The assumptions of the bounds: the machine's matrix product, the kernels' arithmetic, the exact integers."""
 
 import itertools
 from fractions import Fraction

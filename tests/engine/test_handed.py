@@ -1,4 +1,4 @@
-"""Relevant items that were ranked for one portion are taken over by others, on whatever scale these have them."""
+"""Relevant items that were ranked for one portion are reused by others with any scale."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What float64 cannot decide: near-duplicates and true ties, against Python's integers; steps forced on and off."""
+"""Pairs that float64 cannot decide: near-duplicates and true ties, compared with Python's integers in each step."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What one pass over the rows finds, against fractions: the bounds are proven from these numbers."""
+"""The statistics of one pass over the rows, from which the bounds are proven, compared with fractions."""
 
 import math
 from fractions import Fraction

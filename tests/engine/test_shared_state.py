@@ -1,4 +1,4 @@
-"""What threads share is all made before they start: no attribute of it appears, or is replaced, while they work."""
+"""Shared state is complete before threads start: no attribute is added or replaced while they work."""
 
 import concurrent.futures
 import gc

@@ -1,4 +1,4 @@
-"""Files that claim to hold more than they do: refused by name, in little memory and time."""
+"""Files whose headers claim more data than they contain are refused by name, in little memory and time."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""Which columns of a table are dimensions: labels, and whatever an option names, never leak into the embeddings."""
+"""Which columns of a table are dimensions: labels and columns named by an option never leak into the embeddings."""
 
 import warnings
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which array of a file is meant, by its name and shape; and hints that lead on."""
+"""Which array of a file is chosen by its name and shape; and hints in the errors."""
 
 import re
 import zipfile

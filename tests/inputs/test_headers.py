@@ -1,4 +1,4 @@
-"""The first row of a table in text: a header, or data that nobody wants to lose."""
+"""The first row of a text table: a header, or data that must not be lost."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every kind of array that people have gives the result of the same numbers as float64."""
+"""Every kind of array gives the same result as the same numbers in float64."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A memory-mapped file that changes during the evaluation is refused, and so is one that was cut short before."""
+"""A memory-mapped file that changes during the evaluation is refused, and so is a truncated one."""
 
 import os
 from collections.abc import Callable

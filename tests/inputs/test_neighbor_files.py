@@ -1,4 +1,4 @@
-"""Files of benchmarks of nearest neighbours: what goes in comes out, and what does not fit is refused by name."""
+"""Files of nearest-neighbour benchmarks are read correctly, and inconsistent files are refused by name."""
 
 import struct
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files: what goes in comes out, and what cannot be read is refused by name."""
+"""Files are read as they were written, and unreadable files are refused by name."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is handed in as a run: numbers, names, columns and objects that could be mistaken, and what it leaves out."""
+"""Sources of runs: numbers, names, columns and objects that could be misread, and queries that are left out."""
 
 import warnings
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Shards: what lies in many files is what one array holds, wherever it is cut and wherever it lies."""
+"""Shards: many files are equal to one array, however they are divided and wherever they are stored."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""Shards larger than memory: what is read takes memory, and not the files that it is read from."""
+"""Shards larger than memory: only the rows that are read take memory, not their files."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Tensors that hold no numbers that NumPy can read are refused by name, and those in lists are read."""
+"""Tensors without numbers that NumPy can read are refused by name, and tensors in lists are read."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a library is absent, its integration says what to install."""
+"""If a library is missing, the error of its integration names what to install."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""Scores with intervals, as MTEB itself evaluates tasks in memory: beside its numbers, and all orders enumerated."""
+"""Scores with intervals in MTEB's own evaluation of tasks, compared with its numbers and with all orders."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

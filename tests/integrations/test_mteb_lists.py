@@ -1,4 +1,4 @@
-"""Saved predictions of MTEB, without the library: what is read, what is refused, and what ties leave open in it."""
+"""Saved predictions of MTEB, without the library: reading, refusals, and the intervals due to ties."""
 
 import json
 import tracemalloc

@@ -1,4 +1,4 @@
-"""What `mteb.evaluate` saves, read again: the intervals are those of the scores that tasks give by themselves."""
+"""Predictions saved by `mteb.evaluate` give the same intervals as the scores of the tasks."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What real indexes of nearest neighbours return, scored as they return it."""
+"""Scores of the lists that real nearest-neighbour indexes return."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""TieproofEvaluator beside InformationRetrievalEvaluator: its numbers without ties, and all orderings with them."""
+"""TieproofEvaluator, compared with InformationRetrievalEvaluator without ties, and with all orderings of ties."""
 
 import csv
 import math

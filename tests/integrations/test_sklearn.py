@@ -1,4 +1,4 @@
-"""tieproof.integrations.sklearn within scikit-learn: beside its own scores, and with every ordering of ties."""
+"""tieproof.integrations.sklearn, compared with scikit-learn's scores and with every ordering of ties."""
 
 import itertools
 import pickle

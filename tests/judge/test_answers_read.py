@@ -1,4 +1,4 @@
-"""Whatever a system answers becomes numbers or refusals: no answer stops the judge, or fills its memory."""
+"""Every answer of a system becomes numbers or a refusal; no answer stops the judge or fills its memory."""
 
 import random
 from collections.abc import Callable

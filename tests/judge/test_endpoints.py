@@ -1,4 +1,4 @@
-"""Systems that answer at an address, here at one of this machine."""
+"""Systems that answer at a network address, here on this machine."""
 
 import base64
 import json

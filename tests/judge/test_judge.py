@@ -1,4 +1,4 @@
-"""A judge's score is that of the same embeddings evaluated directly; what is refused is last, and logged."""
+"""A judge's score equals that of the same embeddings evaluated directly; refused items rank last and are logged."""
 
 import json
 import os

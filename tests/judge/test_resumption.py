@@ -1,4 +1,4 @@
-"""A judge that was killed goes on where it was, and gives the same bytes."""
+"""A judge that was killed continues where it stopped, and writes the same bytes."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Other libraries: the same numbers where nothing is tied, a number within the interval where something is."""
+"""Other libraries give the same numbers without ties, and a number within the interval with ties."""
 
 import runpy
 import shutil

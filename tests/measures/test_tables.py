@@ -1,4 +1,4 @@
-"""Tables of running sums: the same bits however they grow, and little of them stays when an evaluation is over."""
+"""Tables of running sums have the same bits however they grow, and keep little memory after an evaluation."""
 
 import threading
 from collections.abc import Callable

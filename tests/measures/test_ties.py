@@ -1,4 +1,4 @@
-"""What `Ties` says of its columns, against its definition; and the pool of threads that evaluates measures."""
+"""The properties of `Ties`, compared with their definitions; and the pool of threads that evaluates measures."""
 
 # ruff: noqa: E741  (k, n, l, m: the paper's letters)
 

@@ -1,4 +1,4 @@
-"""collisions.h, against gap by gap and tie by tie."""
+"""collisions.h, compared with Python gap by gap and tie by tie."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The kernels that rank and that decide what a tile leaves open, against what they are to find, item by item."""
+"""The kernels that rank and that decide undecided items, compared with the expected results item by item."""
 
 from types import SimpleNamespace
 from typing import Any

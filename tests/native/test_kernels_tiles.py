@@ -1,4 +1,4 @@
-"""The kernels that count tiles, against counting item by item: made tiles, thresholds, masks, weights and errors."""
+"""The kernels that count tiles, compared with counting item by item on made-up tiles, thresholds and masks."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator

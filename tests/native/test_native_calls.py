@@ -1,4 +1,4 @@
-"""How arguments and results cross between Python and C, by kernels that say what they were given."""
+"""How arguments and results are passed between Python and C, by kernels that return what they receive."""
 
 import ctypes
 import subprocess

@@ -1,4 +1,4 @@
-"""What a call returns, compared with the oracles."""
+"""Compare the results of calls with the oracles."""
 
 from collections.abc import Callable
 from fractions import Fraction

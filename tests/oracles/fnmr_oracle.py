@@ -1,6 +1,6 @@
 """FNMR at FMR in fractions, over all pairs and from the definition; imports nothing of tieproof.
 
-Distances are compared by exact keys; float64 distances come from roots with many more digits.
+Distances are compared by exact keys; float64 distances are computed from roots with many more digits.
 """
 
 import math

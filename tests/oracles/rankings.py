@@ -1,4 +1,4 @@
-"""What every item finds among the others, from the definition: the ties of its ranking, in fractions."""
+"""The ties in the ranking of every item, from the definition and in fractions."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the documents show is what the programs print."""
+"""The output shown in the documentation is the output of the programs."""
 
 import platform
 import re

@@ -1,4 +1,4 @@
-"""Whoever follows a guide literally, from an empty folder, gets what it says."""
+"""Following each guide literally, from an empty folder, gives the results that it shows."""
 
 import re
 from collections.abc import Mapping

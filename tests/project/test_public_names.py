@@ -1,4 +1,4 @@
-"""What the documents name can be had as they say, from the doors of the public packages."""
+"""The names in the documentation can be imported from the public packages as it says."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""The reference names all that is public; that its docstrings can be shown is for `make docs` to say."""
+"""The reference lists every public name; `make docs` checks that the docstrings can be rendered."""
 
 import ast
 import re

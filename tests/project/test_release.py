@@ -1,4 +1,4 @@
-"""What is published beside the package says what pyproject.toml says."""
+"""The files that are published with the package agree with pyproject.toml."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""The version, which stands in pyproject.toml and nowhere else."""
+"""The version, which is defined only in pyproject.toml."""
 
 import importlib.metadata
 import runpy

@@ -1,4 +1,4 @@
-"""Interruptions, processes that are split off, and threads of the caller."""
+"""Interruptions, forked processes, and threads of the caller."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""What an evaluation leaves behind, however it ends: threads of BLAS and of Python, and settings of the process."""
+"""An evaluation leaves nothing behind, however it ends: no threads of BLAS or Python, no settings of the process."""
 
 import decimal
 import signal

@@ -1,4 +1,4 @@
-"""What looks right and is not is warned about in every call and type, and honest data never is."""
+"""Data that looks right but is wrong is warned about in every call and dtype; correct data never is."""
 
 import warnings
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Promise 6, the memory part: what an evaluation takes beside its inputs stays within the budget."""
+"""Promise 6, memory: an evaluation's memory, in addition to its inputs, stays within the budget."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""Promise 5: whatever cannot be evaluated is refused by name, and never scored; what looks wrong is said."""
+"""Promise 5: data that cannot be evaluated is refused by name and never scored; suspicious data causes a warning."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""What a comparison of systems holds, against its definition."""
+"""The contents of a comparison of systems, compared with their definitions."""
 
 import json
 import math

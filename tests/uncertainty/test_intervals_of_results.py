@@ -1,4 +1,4 @@
-"""`Result.interval`: which values it is of, and what it refuses to be of."""
+"""`Result.interval`: the values that it is computed from, and its refusals."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What pages say: of one thing, of many, and of names that are written from right to left."""
+"""The wording of reports: singular and plural, and names that are written from right to left."""
 
 from pathlib import Path
 from typing import Any

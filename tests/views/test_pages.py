@@ -1,4 +1,4 @@
-"""Pages of results, read as files: their numbers are those of the result, and all else is text."""
+"""Reports, read as files: their numbers are those of the result, and everything else is escaped text."""
 
 import json
 import re

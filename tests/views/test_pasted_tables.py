@@ -1,4 +1,4 @@
-"""Tables in Markdown, LaTeX and HTML: what is read back is what was to be shown, whatever a name holds."""
+"""Tables in Markdown, LaTeX and HTML can be read back as they were meant, whatever characters a name has."""
 
 import re
 from collections.abc import Callable

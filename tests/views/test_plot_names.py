@@ -1,4 +1,4 @@
-"""Names in pictures: short, and still told apart."""
+"""Names in pictures are short and still different."""
 
 import random
 

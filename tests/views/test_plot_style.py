@@ -1,4 +1,4 @@
-"""What the pictures share: looks that differ without colour, files that come out the same, errors that help."""
+"""Common properties of the pictures: readable without colour, reproducible files, helpful errors."""
 
 import sys
 from pathlib import Path

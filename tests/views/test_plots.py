@@ -1,4 +1,4 @@
-"""The pictures of results: what is drawn are the numbers of the result, read back from the axes."""
+"""The pictures of results show the numbers of the result, which are read back from the axes."""
 
 import itertools
 import sys

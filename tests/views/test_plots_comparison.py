@@ -1,4 +1,4 @@
-"""The pictures of comparisons: what is drawn are the numbers of the comparison, read back from the axes."""
+"""The pictures of comparisons show the numbers of the comparison, which are read back from the axes."""
 
 from typing import Any
 

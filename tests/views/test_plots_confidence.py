@@ -1,4 +1,4 @@
-"""The pictures of confidences: what is drawn are the numbers, read back from the axes."""
+"""The pictures of confidences show the right numbers, which are read back from the axes."""
 
 import sys
 from collections.abc import Callable
