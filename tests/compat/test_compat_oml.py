@@ -362,7 +362,7 @@ def test_refused_while_collecting() -> None:
         metrics.compute_metrics()
     with pytest.raises(tp.InputError, match=r"'OVERALL/cmc/7'\. Known: OVERALL/cmc/5, "):
         metrics.get_worst_queries_ids("OVERALL/cmc/7", 1)
-    for queries, arrived in (([7], "holds 7"), ([], "is empty")):
+    for queries, arrived in (([7], "contains 7"), ([], "is empty")):
         with pytest.raises(tp.InputError, match=arrived):
             metrics.get_plot_for_queries(queries, 2, verbose=False)
 

@@ -687,7 +687,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "a name for a score function": (
         (QUERIES, CORPUS, RELEVANT),
         {"score_functions": {"cosine": "cosine"}},
-        r"must hold functions of two tensors by their names, and holds 'cosine': 'cosine'",
+        r"must map names to functions of two tensors, but contains 'cosine': 'cosine'",
     ),
     "both": ((QUERIES, CORPUS, RELEVANT), {"sentences": ["w0"], "labels": [0]}, r"Pass either queries, corpus and"),
     "no cutoff": (

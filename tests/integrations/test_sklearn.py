@@ -438,11 +438,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "one class that is ranked": (
         lambda: TieIntervalDisplay.from_predictions([0, 0, 0], np.zeros((3, 1))),
-        r"classes \[0\], and at least two different ones are needed",
+        r"classes \[0\], but at least two different classes are needed",
     ),
     "a class twice": (
         lambda: TieIntervalDisplay.from_predictions([0, 1, 1], np.eye(3), labels=[0, 1, 1]),
-        r"classes \[0, 1, 1\], and at least two different",
+        r"classes \[0, 1, 1\], but at least two different",
     ),
 }
 
