@@ -432,7 +432,7 @@ def test_the_command_line_says_which_columns_files_have(
     with pytest.raises(SystemExit) as caught:
         command_line.main()
     assert caught.value.code == 2
-    assert "It reads lines 'query 0 document grade' of judgments" in capsys.readouterr().err
+    assert "It reads judgments as lines 'query 0 document grade'" in capsys.readouterr().err
 
 
 # PyTerrier
