@@ -224,7 +224,7 @@ def test_any_order_of_the_corpus_gives_the_same_bits() -> None:
 
 
 def test_other_tasks_are_refused() -> None:
-    with pytest.raises(InputError, match=r"retrieval or reranking of MTEB is needed, and a int arrived\. Pass what"):
+    with pytest.raises(InputError, match=r"retrieval or reranking of MTEB, not a int\. Pass a task"):
         with_intervals(3)
 
 
