@@ -137,7 +137,7 @@ def neighbor_recall(
     if max(cutoffs) > known.listed:
         raise InputError(
             f"k is {max(cutoffs)}, but {'the gallery' if truth is None else 'each true list'} has only "
-            f"{known.listed} items. Pass more true neighbours, or a smaller k.",
+            f"{known.listed} items. Pass longer true lists, or a smaller k.",
             "k",
         )
     with called_queries():
