@@ -51,13 +51,13 @@ LATER = [
 
 
 def no_toml(folder: Path) -> object:
-    """Make a bundle from what is no TOML."""
+    """Make a bundle from a file that is not valid TOML."""
     (folder / "competition.toml").write_text("title: Letters\n")
     return new(folder / "competition.toml", folder / "bundle")
 
 
 def twice(folder: Path) -> object:
-    """Make a bundle where one is already."""
+    """Make a bundle where one exists already."""
     settings()(folder)
     return settings()(folder)
 
@@ -92,23 +92,25 @@ YAML = (
 PROGRAM = {"competition.yaml": YAML, "program/metadata.yaml": "command: python3 /app/program/score.py\n"}
 
 CASES: dict[str, Case] = {
-    "a bundle of what is no TOML": Case(no_toml, r"competition\.toml is not valid TOML: .* Correct it there", True),
-    "an unknown key of a competition": Case(
+    "a bundle made from a file that is not valid TOML": Case(
+        no_toml, r"competition\.toml is not valid TOML: .* Correct it there", True
+    ),
+    "an unknown key in a competition file": Case(
         settings(measure='["AP"]'), r"has the unknown key measure\. Did you mean measures\?", True
     ),
     "a competition without a title": Case(settings(title=None), r"lacks the key title\. Give a text", True),
     "a competition with an empty title": Case(settings(title='""'), r"has title = ''\. Give a text", True),
-    "a title that no platform has room for": Case(
+    "a title of more than 100 characters": Case(
         settings(title=f'"{"a" * 101}"'), r"a title of 101 characters\. Give at most 100", True
     ),
-    "a title that is a number": Case(settings(title="7"), r"has title = 7\. Give a text", True),
-    "an unknown task": Case(
+    "a number as title": Case(settings(title="7"), r"has title = 7\. Give a text", True),
+    "a competition with an unknown task": Case(
         settings(task='"images"'), r"has task = 'images'\. Give one of embeddings, distances, run", True
     ),
-    "no measures of a competition": Case(
+    "a competition with an empty list of measures": Case(
         settings(measures="[]"), r"has measures = \[\]\. Give a list such as \['AP', 'P@1'\]", True
     ),
-    "codes of bits in a competition": Case(
+    "a competition with the Hamming distance": Case(
         settings(distance='"hamming"'), r"has the distance hamming, which needs packed bits\. Let participants", True
     ),
     "a competition that allows no submissions": Case(
@@ -116,12 +118,12 @@ CASES: dict[str, Case] = {
         r"has platform\.submissions = 0\. Give a whole number of at least 1",
         True,
     ),
-    "a logo that is no picture": Case(
+    "a CSV file as logo": Case(
         settings(**{"platform.logo": '"labels.csv"'}),
         r"has platform\.logo = 'labels\.csv'\. Give a picture: \.png, \.jpg, \.jpeg",
         True,
     ),
-    "a phase that is no table": Case(settings(phases="[7]"), r"has phases\[1\] = 7\. Give a table with name", True),
+    "a number as phase": Case(settings(phases="[7]"), r"has phases\[1\] = 7\. Give a table with name", True),
     "a phase without an end": Case(
         settings(phases='[{name = "x", start = 2027-01-10, labels = "labels.csv"}]'),
         r"lacks the key phases\[1\]\.end\. Give a date or a time",
@@ -135,80 +137,84 @@ CASES: dict[str, Case] = {
         r"phase Last, which starts before Final is over\. Let it start after",
         True,
     ),
-    "two phases of one name": Case(
+    "two phases with the same name": Case(
         settings(phases=phase()[:-1] + ", " + phase(start="2027-03-01", end="2027-04-01")[1:]),
         r"two phases whose names have the same letters and digits\. Rename",
         True,
     ),
-    "a phase without letters": Case(
+    "a phase name without ASCII letters or digits": Case(
         settings(phases=phase(name='"最終"')), r"has no ASCII letter or digit\. Add one", True
     ),
-    "a truth that is not there": Case(
+    "a truth file that does not exist": Case(
         settings(phases=phase(labels='"truth.csv"')), r"names .*truth\.csv, which does not exist", True
     ),
-    "a truth that would be handed out": Case(
+    "a truth file in the folder given to participants": Case(
         settings(phases=phase(items='"public"', labels='"public/x"')),
         r"gives participants .*public, but .*public/x in it is secret\. Move the secret file",
         True,
     ),
-    "a truth without labels": Case(settings(labels="id,class\na,1\n"), r"has the columns id, class; a table", True),
-    "a truth with a ragged row": Case(settings(labels="id,label\na\n"), r"has rows of different lengths", True),
-    "a truth in which nothing is to be found": Case(
+    "a truth file without the column label": Case(
+        settings(labels="id,class\na,1\n"), r"has the columns id, class; a table", True
+    ),
+    "a truth file with rows of different lengths": Case(
+        settings(labels="id,label\na\n"), r"has rows of different lengths", True
+    ),
+    "a truth file in which no two labels are equal": Case(
         settings(labels="id,label\na,1\nb,2\n"), r"No query has anything relevant", True
     ),
-    "a baseline that would be refused": Case(
+    "a baseline that is not a valid submission": Case(
         settings(phases=phase(baseline='"competition.toml"')),
         r"baseline of the phase Final would be refused: The submission has none of them at its top",
         True,
     ),
-    "a competition of distances on a platform": Case(
+    "a platform bundle for the task distances": Case(
         settings(task='"distances"'), r"for which systems must be run\. Use tieproof judge", True
     ),
-    "a run with labels": Case(
+    "the task run with labels in place of qrels": Case(
         settings(task='"run"'), r"has phases\[1\] without qrels\. The task run needs this file of the truth", True
     ),
-    "labels beside judgments": Case(
+    "the task run with both labels and qrels": Case(
         settings(task='"run"', phases=phase(qrels='"labels.csv"')),
         r"has phases\[1\]\.labels, which the task run does not have\. Leave it out",
         True,
     ),
-    "a gallery that is handed out under the name of the items": Case(
+    "items and a gallery with the same file name": Case(
         settings(phases=phase(items='"public/x"', gallery='"x"', gallery_labels='"more.csv"')),
         r"items and a gallery that are both called x\. Rename one",
         True,
     ),
-    "a gallery with an id of a query": Case(
+    "a gallery that contains the id of a query": Case(
         settings(phases=phase(gallery_labels='"labels.csv"')), r"The phase Final has the id 'a' more than once", True
     ),
-    "groups of the queries alone": Case(
+    "groups for the gallery but not for the queries": Case(
         settings(phases=phase(gallery_labels='"grouped.csv"')),
         r"has groups of the queries or of the gallery only\. Give both a column group",
         True,
     ),
-    "a gallery in one phase of two": Case(
+    "a gallery in only one of two phases": Case(
         settings(phases=f"{phase()[:-1]}, {LATER[2][1:]}"),
         r"has a gallery only in some phases\. Give all phases one",
         True,
     ),
-    "a link to the labels among what is handed out": Case(
+    "a link to the labels in the folder given to participants": Case(
         settings(phases=phase(items='"linked"')),
         r"gives participants .*linked, but .* in it is secret",
         True,
     ),
-    "a truth with an empty label": Case(settings(labels="id,label\na,\n"), r"a row with an empty label", True),
-    "a truth with an item twice": Case(
+    "a truth file with an empty label": Case(settings(labels="id,label\na,\n"), r"a row with an empty label", True),
+    "a truth file with an id twice": Case(
         settings(labels="id,label\na,1\na,2\n"), r"has the id 'a' more than once", True
     ),
-    "a truth without items": Case(settings(labels="id,label\n"), r"has no items\. Give a row", True),
-    "a competition on Codabench without an image": Case(
+    "a truth file without rows": Case(settings(labels="id,label\n"), r"has no items\. Give a row", True),
+    "a Codabench competition without a container image": Case(
         settings(**{"platform.image": None}),
         r"in a container image: build one from image/Dockerfile, push it, and give its name as the key image",
         True,
     ),
-    "a measure with too long a name": Case(
+    "a measure whose name is too long for Codabench": Case(
         settings(measures='["nDCG(gain=exp,ideal=list)@1000000"]'), r"is longer than the 36 characters", True
     ),
-    "too many phases for Kaggle": Case(
+    "three phases for Kaggle": Case(
         settings(
             platform="kaggle",
             phases=f"{phase()[:-1]}, {LATER[0][1:-1]}, {LATER[1][1:]}",
@@ -216,7 +222,7 @@ CASES: dict[str, Case] = {
         r"Kaggle has a public and a private part, but there are 3 phases\. Give one or two",
         True,
     ),
-    "one id in two phases on Kaggle": Case(
+    "the same id in two phases for Kaggle": Case(
         settings(
             platform="kaggle",
             phases=phase()[:-1] + ", " + phase(name='"B"', start="2027-03-01", end="2027-04-01")[1:],
@@ -225,44 +231,52 @@ CASES: dict[str, Case] = {
         True,
     ),
     "an unknown platform": Case(settings(platform="codalab"), r"Unknown platform='codalab'\. Known: codabench", True),
-    "a bundle that is there already": Case(twice, r"bundle exists already\. Give another folder or \.zip", True),
-    "a bundle in no folder": Case(
+    "the path of a bundle that exists already": Case(
+        twice, r"bundle exists already\. Give another folder or \.zip", True
+    ),
+    "the path of a bundle in a folder that does not exist": Case(
         lambda folder: new(folder / "x.toml", folder / "no" / "bundle"), r"cannot be made: the folder", True
     ),
-    "a folder that is no bundle": Case(bundle({}), r"is not a bundle of a known platform", True),
-    "an archive that is no bundle": Case(damaged_archive, r"cannot be read as a bundle \(\.zip\)", True),
-    "a bundle that is no YAML": Case(
+    "an empty folder as a bundle": Case(bundle({}), r"is not a bundle of a known platform", True),
+    "a bundle archive that was cut short": Case(damaged_archive, r"cannot be read as a bundle \(\.zip\)", True),
+    "a bundle whose competition.yaml is not valid YAML": Case(
         bundle({"competition.yaml": "a: [b"}), r"competition\.yaml cannot be read as YAML", True
     ),
-    "a bundle that is a list": Case(bundle({"competition.yaml": "[]"}), r"is not a YAML mapping", True),
-    "a bundle without tasks": Case(
+    "a bundle whose competition.yaml is a list": Case(
+        bundle({"competition.yaml": "[]"}), r"is not a YAML mapping", True
+    ),
+    "a bundle whose competition.yaml has only a title": Case(
         bundle({"competition.yaml": "title: x"}), r"is not as Codabench expects it: KeyError\('leaderboards'\)", True
     ),
-    "a bundle whose program is not there": Case(
+    "a bundle without its scoring program": Case(
         bundle({"competition.yaml": YAML}), r"program is named in competition\.yaml, but does not exist", True
     ),
-    "a program without a command": Case(
+    "a scoring program without a command in metadata.yaml": Case(
         bundle({**PROGRAM, "program/metadata.yaml": "description: x\n"}),
         r"has no metadata\.yaml with a command",
         True,
     ),
-    "a bundle without a sample": Case(bundle(PROGRAM), r"has no sample of a submission for 'Only'\. Pass one", True),
-    "a sample that is not there": Case(bundle(PROGRAM, submission="none.npy"), r"none\.npy does not exist", True),
-    "a challenge without its script": Case(
+    "a bundle without a sample submission": Case(
+        bundle(PROGRAM), r"has no sample of a submission for 'Only'\. Pass one", True
+    ),
+    "a sample submission that does not exist": Case(
+        bundle(PROGRAM, submission="none.npy"), r"none\.npy does not exist", True
+    ),
+    "an EvalAI bundle without evaluation_script": Case(
         bundle({"challenge_config.yaml": "title: x"}),
         r"is not as EvalAI expects it: KeyError\('evaluation_script'\)",
         True,
     ),
-    "a container without a truth": Case(
+    "a container bundle without the folder ground_truth": Case(
         bundle({"Dockerfile": "", "evaluate.py": ""}), r"has no folder ground_truth next to its Dockerfile", True
     ),
-    "a container without an entry": Case(
+    "a Dockerfile without an ENTRYPOINT": Case(
         bundle({"Dockerfile": "FROM x", "evaluate.py": "", "ground_truth/x": ""}), r"has no ENTRYPOINT such as", True
     ),
-    "an attack that there is not": Case(
+    "a bundle check with an unknown attack": Case(
         bundle({}, attacks=["zero"]), r"Unknown attack 'zero'\. Known: zeros, constant", True
     ),
-    "a check without time": Case(
+    "a bundle check with a time limit of 0": Case(
         bundle({}, time_limit=0.0), r"time_limit must be a number of seconds above 0, not 0\.0", True
     ),
 }

@@ -1,4 +1,4 @@
-"""Results that are not compared, and intervals that there are not."""
+"""Results that cannot be compared, and intervals that cannot be computed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,57 +28,65 @@ def categories(*names: str) -> tp.Result:
 
 
 CASES: dict[str, Case] = {
-    "a comparison of one result": Case(lambda: tp.compare({"base": ONE}), r"needs at least two results, not 1"),
-    "a comparison of a list": Case(
+    "a comparison of a single result": Case(lambda: tp.compare({"base": ONE}), r"needs at least two results, not 1"),
+    "a comparison of results in a list": Case(
         lambda: tp.compare([ONE, OTHER]),  # type: ignore[arg-type]
         r"must be \{name: result\}, not list",
     ),
-    "a comparison of numbers": Case(
+    "a comparison with a number in place of a result": Case(
         lambda: tp.compare({"base": ONE, "ours": 0.5}),  # type: ignore[dict-item]
         r"'ours' is float. Pass the results that evaluate returned",
     ),
-    "a baseline that is no system": Case(compared(baseline="other"), r"Unknown baseline='other'. Known: base, ours"),
-    "an unknown test": Case(compared(test="z"), r"Unknown test='z'. Known: sign-flip, t, wilcoxon, tukey"),
-    "an unknown correction": Case(compared(correction="none"), r"Unknown correction='none'. Known: holm, bonferr"),
-    "a correction of the test that corrects by itself": Case(
+    "a baseline that is not one of the systems": Case(
+        compared(baseline="other"), r"Unknown baseline='other'. Known: base, ours"
+    ),
+    "a comparison with an unknown test=": Case(
+        compared(test="z"), r"Unknown test='z'. Known: sign-flip, t, wilcoxon, tukey"
+    ),
+    "a comparison with an unknown correction=": Case(
+        compared(correction="none"), r"Unknown correction='none'. Known: holm, bonferr"
+    ),
+    "a comparison by Tukey's test with correction=": Case(
         compared(test="tukey", correction="fdr"), r"correction='fdr' does not apply to test='tukey'"
     ),
-    "a confidence of 95": Case(compared(confidence=95), r"confidence must be a number between 0 and 1.*not 95"),
-    "a comparison of different queries": Case(
+    "a comparison with a confidence of 95": Case(
+        compared(confidence=95), r"confidence must be a number between 0 and 1.*not 95"
+    ),
+    "a comparison of results with different queries": Case(
         compared(scores(RELEVANCE[:4])), r"2 of 6 queries of 'base' are missing from 'ours': 4, 5\. Systems are"
     ),
-    "a comparison of queries that are called otherwise": Case(
+    "a comparison of numbered queries with named ones": Case(
         compared(scores().named(np.array(list("abcdef")))),
         r"different queries: one has the name 0 and one has the name 'a'",
     ),
-    "a comparison of queries of which two have one name": Case(
+    "a comparison in which two queries have the same name": Case(
         compared(scores().named(np.array([0, 1, 2, 3, 4, 4]))), r"'ours' has 2 queries with the name 4\. Give each"
     ),
-    "too few names of queries": Case(
+    "fewer names than queries": Case(
         lambda: scores().named(["a", "b"]),
         r"names has 2 entries, but the queries are numbered from 0 to 5\. Pass one name",
     ),
-    "names of queries in two dimensions": Case(
+    "query names in two dimensions": Case(
         lambda: scores().named(np.zeros((6, 2), dtype=int)), r"must have shape \(queries,\), not \(6, 2\)"
     ),
-    "names of queries that are fractions": Case(
+    "fractions as query names": Case(
         lambda: scores().named(np.arange(6) / 2), r"The names must be integers or strings, but row 1 contains 0\.5"
     ),
-    "names of queries that have names": Case(
+    "names for queries that already have names": Case(
         lambda: tp.evaluate_run(QRELS, RUN).named(["a", "b", "c"]), r"already have names, such as 'q1'; only numbered"
     ),
-    "a comparison of different labels": Case(
+    "a comparison of results with different labels": Case(
         compared(scores(np.roll(RELEVANCE, 1, axis=1) + RELEVANCE)),
         r"labels: 6 of 6 queries differ in their labels, .*the first is query 0\. Evaluate both",
     ),
-    "a comparison of the same labels as numbers and as strings": Case(
+    "a comparison of integer labels with string labels": Case(
         lambda: tp.compare({"base": tp.evaluate(GOOD, LABELS), "ours": tp.evaluate(GOOD, [*map(str, LABELS)])}),
         r"6 of 6 queries differ in their labels",
     ),
-    "a comparison of evaluations with other policies": Case(
+    "a comparison of results with different empty=": Case(
         compared(scores(RELEVANCE * (np.arange(6) > 0), empty="zero")), r"different empty=: 'skip' and 'zero'"
     ),
-    "a comparison of runs with different policies": Case(
+    "a comparison of runs with different truncated=": Case(
         lambda: tp.compare(
             {
                 "base": tp.evaluate_run(QRELS, RUN),
@@ -87,38 +95,38 @@ CASES: dict[str, Case] = {
         ),
         r"different truncated=: False and True\. Evaluate both with the same value",
     ),
-    "a comparison of different measures": Case(
+    "a comparison of results with different measures": Case(
         compared(tp.evaluate_scores(RELEVANCE, RELEVANCE, measures=["AP"])),
         r"different measures: AP, RR and AP\..*or pass the measures to compare as measures=",
     ),
-    "a comparison in a measure that a result lacks": Case(
+    "a comparison by a measure that the results lack": Case(
         compared(measures=["P@1"]), r"no measure 'P@1'; it has AP, RR"
     ),
-    "a comparison of means over different categories": Case(
+    "a comparison of results with different categories": Case(
         lambda: tp.compare({"base": categories(*"aabbcc"), "ours": categories(*"aabbbc")}),
         r"different categories: query 4 is in 'c' and in 'b'",
     ),
-    "Wilcoxon's test of means over categories": Case(
+    "a comparison of means over categories by Wilcoxon's test": Case(
         lambda: tp.compare(dict.fromkeys(("base", "ours"), categories(*"aabbcc")), test="wilcoxon"),
         r"ranks all queries together, but these results are means over categories",
     ),
-    "the difference of a system that was not compared": Case(
+    "a difference for a system that was not compared": Case(
         lambda: compared()()["base", "theirs", "AP"],  # type: ignore[index]
         r"no system 'theirs'; it has base, ours",
     ),
-    "the difference of systems in a list": Case(
+    "a difference indexed by a list in place of a name": Case(
         lambda: compared()()[["base"], "ours", "AP"],  # type: ignore[index]
         r"no system \['base'\]; it has base, ours",
     ),
-    "the difference of a system and itself": Case(
+    "a difference between a system and itself": Case(
         lambda: compared()()["base", "base", "AP"],  # type: ignore[index]
         r"'base' is named twice, but a system is not compared with itself",
     ),
-    "the difference of systems without a measure": Case(
+    "a difference without a measure": Case(
         lambda: compared()()["base", "ours"],  # type: ignore[index]
         r"indexed by \(system, system, measure\), not by \('base', 'ours'\)",
     ),
-    "no queries that decide": Case(
+    "a count of 0 deciding queries": Case(
         lambda: tp.compare({"base": ONE, "ours": OTHER}).deciding("base", "ours", "AP", 0),
         r"count must be a whole number of at least 1, not 0",
     ),
@@ -126,18 +134,18 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_scores([[1.0, 0.0]], [[1, 0]]).interval("AP"),
         r"There is a single query, which does not show how much queries differ",
     ),
-    "an interval over categories of which one has a single query": Case(
+    "an interval over categories, one of them with a single query": Case(
         lambda: categories(*"aabbbc").interval("AP"), r"The category 'c' has a single query.*pass average=micro"
     ),
-    "an interval of an unknown method": Case(
+    "an interval with an unknown method=": Case(
         lambda: ONE.interval("AP", method="percentile"),  # type: ignore[arg-type]
         r"Unknown method='percentile'. Known: bca, t",
     ),
-    "an interval of an unknown bound": Case(
+    "an interval with an unknown bound=": Case(
         lambda: ONE.interval("AP", bound="std"),  # type: ignore[arg-type]
         r"Unknown bound='std'. Known: lower, expected, upper",
     ),
-    "an interval with a confidence that is 1 but for rounding": Case(
+    "an interval with a confidence of 1 - 2^-53": Case(
         lambda: ONE.interval("AP", 1 - 2**-53),
         r"confidence must be a number between 0 and 1.*not 0\.9999999999999999",
     ),

@@ -57,29 +57,29 @@ def two_boards(folder: Path) -> object:
 
 
 CASES: dict[str, Case] = {
-    "a competition that is no TOML": Case(
+    "a competition file that is not valid TOML": Case(
         read(lambda text: "title = 'Words\n"),
         r"competition.toml is not valid TOML: .*\. Correct it there",
         in_folder=True,
     ),
-    "a competition without labels": Case(
+    "a phase without labels": Case(
         read(phases_labels=None), r"has phases\[1\] without labels\. The task embeddings needs", in_folder=True
     ),
-    "an entry that is spelt otherwise": Case(
+    "a misspelt key of the judge": Case(
         read(judge_second=5),
         r"has the unknown key judge\.second\. Did you mean judge\.seconds\?",
         in_folder=True,
     ),
-    "an entry of another type": Case(
+    "a string as judge.batch": Case(
         read(judge_batch="ten"), r"has judge\.batch = 'ten'\. Give a whole number of at least 1", in_folder=True
     ),
-    "true as a number": Case(
+    "true as judge.batch": Case(
         read(judge_batch=True), r"has judge\.batch = True\. Give a whole number of at least 1", in_folder=True
     ),
-    "a batch of nothing": Case(
+    "judge.batch = 0": Case(
         read(judge_batch=0), r"has judge\.batch = 0\. Give a whole number of at least 1", in_folder=True
     ),
-    "no time at all": Case(
+    "judge.seconds = 0": Case(
         read(judge_seconds=0), r"has judge\.seconds = 0\. Give a number of seconds above 0", in_folder=True
     ),
     "an unknown measure of a competition": Case(
@@ -88,20 +88,20 @@ CASES: dict[str, Case] = {
     "an unknown distance of a competition": Case(
         read(distance="manhatan"), r"competition\.toml has distance = 'manhatan': ", in_folder=True
     ),
-    "distances with a distance": Case(
+    "the task distances with the key distance": Case(
         read(task="distances"),
         r"has the task distances and a distance, which only embeddings have",
         in_folder=True,
     ),
-    "embeddings that are symmetric": Case(
+    "judge.symmetric with the task embeddings": Case(
         read(judge_symmetric=True), r"has judge\.symmetric, which only the task distances", in_folder=True
     ),
-    "a competition whose gallery has no labels": Case(
+    "a phase whose gallery has no labels": Case(
         read(phases_gallery="gallery.txt"),
         r"has phases\[1\]\.gallery without gallery_labels\. Give both, or neither",
         in_folder=True,
     ),
-    "a competition of runs before a judge": Case(
+    "the task run, passed to the judge": Case(
         judged(task="run", distance=None, phases_labels=None, phases_qrels="qrels.txt"),
         r"a judge asks systems for embeddings or distances\. Let participants hand in runs on a platform",
         in_folder=True,
@@ -109,67 +109,69 @@ CASES: dict[str, Case] = {
     "a competition without a seed": Case(
         judged(judge_seed=None), r"lacks the key judge\.seed\. Give a file with a secret", in_folder=True
     ),
-    "a test set without items": Case(
+    "a phase without items, passed to the judge": Case(
         judged(phases_items=None),
         r"lacks the key phases\[1\]\.items\. Give its file; the judge needs it",
         in_folder=True,
     ),
-    "a phase that there is not": Case(
+    "the name of a phase that does not exist": Case(
         lambda folder: judge(organise(folder), "cat {lines}", name="ours", phase="First"),
         r"has no phase 'First'\. Give the name of the phase to judge: Final",
         in_folder=True,
     ),
-    "a seed that anybody guesses": Case(
+    "a seed of two characters": Case(
         judged(spoil=lambda folder: (folder / "seed.txt").write_text("42\n")),
         r"The seed in .* has 2 characters, which can be guessed",
         in_folder=True,
     ),
-    "a seed that is not there": Case(
+    "a seed file that does not exist": Case(
         judged(spoil=lambda folder: (folder / "seed.txt").unlink()),
         r"The seed .*seed.txt cannot be read .* Make one and keep it",
         in_folder=True,
     ),
-    "items without a label": Case(
+    "fewer labels than items in a test set": Case(
         judged(spoil=without_a_label), r"has labels of shape \(11,\), but .* has 12 items", in_folder=True
     ),
-    "a file without a label": Case(
+    "an image file without a label": Case(
         unlabelled_folder, r"'b' of .*images has no label in .*images\.csv", in_folder=True
     ),
-    "a test set of which nothing can be scored": Case(
+    "a test set in which no two labels are equal": Case(
         judged(spoil=lambda folder: (folder / "labels.txt").write_text("".join(f"{at}\n" for at in range(12)))),
         r"No query has anything relevant",
         in_folder=True,
     ),
-    "items that are no items": Case(
+    "a JSON file as items": Case(
         judged(phases_items="labels.json"), r"must be a folder, or a file of lines \(\.txt\), of rows", in_folder=True
     ),
-    "a system without its items": Case(judged("cat"), r"The system must have \{items\} or \{lines\}", in_folder=True),
-    "a system that wants the labels": Case(
+    "a system command without {items} or {lines}": Case(
+        judged("cat"), r"The system must have \{items\} or \{lines\}", in_folder=True
+    ),
+    "a system command with the field {labels}": Case(
         judged("cat {items} {labels}"), r"and no fields other than \{items\}, \{lines\}", in_folder=True
     ),
-    "a system that is not there": Case(
+    "a system whose program does not exist": Case(
         judged("./absent {items}"), r"The program './absent' of the system does not exist", in_folder=True
     ),
-    "a system of distances without pairs": Case(
+    "a system command without {pairs} for the task distances": Case(
         judged(task="distances", distance=None),
         r"asks for distances, but the system lacks \{pairs\}",
         in_folder=True,
     ),
-    "a system without a name of its own": Case(
+    "a lambda function as system": Case(
         judged(lambda texts: texts), r"has no name that another process could import it by", in_folder=True
     ),
-    "a system that is a number": Case(judged(7), r"The system must be a command, .* not 7", in_folder=True),
-    "records of different queries on a board": Case(
+    "a number as system": Case(judged(7), r"The system must be a command, .* not 7", in_folder=True),
+    "a leaderboard of records with different queries": Case(
         two_boards, r"2 of 6 queries of 'b' are missing from 'a'", in_folder=True
     ),
-    "answers under a distance that is a function": Case(
+    "answers with a distance function": Case(
         answers([[1.0], [2.0], [3.0]], distance=lambda x, y: x @ y.T),
         r"The distance of answers must be the name of a distance, not a function",
     ),
-    "answers with columns of labels": Case(
+    "answers with labels in columns": Case(
         answers([[1.0], [2.0], [3.0]], [[1, 0], [0, 1], [1, 1]]), r"must have the shape \(n,\), but have 2 dimensions"
     ),
-    "answers of other bits than 0 and 1": Case(
+    "Hamming distance for answers with numbers other than 0 and 1": Case(
         answers([[1.0], [2.0], [3.0]], distance="hamming"),
         r"compared bit by bit, but contain numbers other than 0 and 1",
     ),

@@ -13,7 +13,7 @@ from refusals.case import GOOD, LABELS, Case, evaluate, with_value
 
 
 class Sparse:
-    """What the sparse matrices of scipy have, and arrays have not."""
+    """An array with the method that sparse matrices of scipy have, and NumPy arrays lack."""
 
     def toarray(self) -> Any:
         return GOOD
@@ -64,132 +64,152 @@ def file_for_a_checkpoint(folder: Path) -> object:
 
 
 CASES: dict[str, Case] = {
-    "checkpoint of another evaluation": Case(
+    "a checkpoint of another evaluation": Case(
         of_another, r"belongs to another evaluation: it differs in the distance", True
     ),
-    "checkpoint among other files": Case(no_checkpoint, r"contains other files but no checkpoint", True),
-    "file for a checkpoint": Case(file_for_a_checkpoint, r"checkpoint must be a folder", True),
-    "function and a checkpoint": Case(
+    "a checkpoint folder that contains only other files": Case(
+        no_checkpoint, r"contains other files but no checkpoint", True
+    ),
+    "a file as checkpoint=": Case(file_for_a_checkpoint, r"checkpoint must be a folder", True),
+    "a distance function with checkpoint=": Case(
         evaluate(distance=lambda x, y: x @ y.T, checkpoint="done"), r"cannot be counted part by part"
     ),
-    "NaN": Case(evaluate(with_value(np.nan)), r"embeddings must be finite numbers, but row 3 contains nan"),
-    "infinity": Case(evaluate(with_value(np.inf)), r"row 3 contains inf"),
-    "minus infinity, float16": Case(evaluate(with_value(-np.inf).astype(np.float16)), r"row 3 contains -inf"),
+    "NaN in the embeddings": Case(
+        evaluate(with_value(np.nan)), r"embeddings must be finite numbers, but row 3 contains nan"
+    ),
+    "infinity in the embeddings": Case(evaluate(with_value(np.inf)), r"row 3 contains inf"),
+    "minus infinity in float16 embeddings": Case(
+        evaluate(with_value(-np.inf).astype(np.float16)), r"row 3 contains -inf"
+    ),
     "NaN in the gallery": Case(
         evaluate(gallery=with_value(np.nan), gallery_labels=LABELS),
         r"gallery must be finite numbers, but row 3 contains nan",
     ),
-    "NaN under a function": Case(
+    "NaN in the embeddings, with a distance function": Case(
         evaluate(with_value(np.nan), distance=lambda x, y: ((x[:, None] - y) ** 2).sum(2)),
         r"embeddings must be finite numbers, but row 3 contains nan",
     ),
-    "a function that returns NaN": Case(
+    "a distance function that returns NaN": Case(
         evaluate(distance=lambda x, y: np.full((len(x), len(y)), np.nan)),
         r"distance function returned nan for query 0 and gallery item 0",
     ),
-    "a function of integers beyond float64": Case(
+    "a distance function that returns integers beyond 2^53": Case(
         evaluate(distance=lambda x, y: np.full((len(x), len(y)), 2**60)),
         r"integers beyond 2\^53 \(int64\)",
     ),
     "masked embeddings": Case(evaluate(np.ma.masked_equal(GOOD, 3.0)), r"embeddings have masked entries"),
-    "lists of integers that become floats": Case(
+    "lists of integers that NumPy turns into floats": Case(
         evaluate([[2**63 + 1, -1]] * 6), r"integers that float64 cannot represent"
     ),
-    "measures of None": Case(evaluate(measures=None), r"must be a list of names"),
-    "a policy in a list": Case(evaluate(empty=[]), r"Unknown empty=\[\]"),
-    "one dimension": Case(evaluate(np.arange(6.0)), r"not the shape \(6,\) of 1 dimension\."),
-    "three dimensions": Case(evaluate(np.zeros((6, 2, 2))), r"not the shape \(6, 2, 2\) of 3 dimensions"),
-    "a number": Case(evaluate(3.0), r"of 0 dimensions"),
-    "no rows": Case(evaluate(np.zeros((0, 2)), []), r"empty: shape \(0, 2\)"),
-    "no columns": Case(evaluate(np.zeros((6, 0))), r"empty: shape \(6, 0\)"),
-    "complex numbers": Case(evaluate(GOOD + 1j), r"real numbers, not complex128.*side by side"),
-    "objects": Case(evaluate(np.array([[1, None]] * 6)), r"real numbers, not object"),
-    "strings": Case(evaluate(np.full((6, 2), "1")), r"real numbers, not str"),
-    "dates": Case(evaluate(np.zeros((6, 2), dtype="M8[s]")), r"real numbers, not datetime64"),
-    "long doubles": Case(evaluate(GOOD.astype(np.longdouble)), r"at most 64 bits"),
-    "ragged rows": Case(evaluate([[1.0], [1.0, 2.0]], [0, 0]), r"rows of equal length"),
-    "a gallery of another width": Case(
+    "measures=None": Case(evaluate(measures=None), r"must be a list of names"),
+    "a list as empty=": Case(evaluate(empty=[]), r"Unknown empty=\[\]"),
+    "embeddings of one dimension": Case(evaluate(np.arange(6.0)), r"not the shape \(6,\) of 1 dimension\."),
+    "embeddings of three dimensions": Case(
+        evaluate(np.zeros((6, 2, 2))), r"not the shape \(6, 2, 2\) of 3 dimensions"
+    ),
+    "a single number as embeddings": Case(evaluate(3.0), r"of 0 dimensions"),
+    "embeddings without rows": Case(evaluate(np.zeros((0, 2)), []), r"empty: shape \(0, 2\)"),
+    "embeddings without columns": Case(evaluate(np.zeros((6, 0))), r"empty: shape \(6, 0\)"),
+    "complex numbers as embeddings": Case(evaluate(GOOD + 1j), r"real numbers, not complex128.*side by side"),
+    "an array of objects with None as embeddings": Case(
+        evaluate(np.array([[1, None]] * 6)), r"real numbers, not object"
+    ),
+    "an array of strings as embeddings": Case(evaluate(np.full((6, 2), "1")), r"real numbers, not str"),
+    "dates as embeddings": Case(evaluate(np.zeros((6, 2), dtype="M8[s]")), r"real numbers, not datetime64"),
+    "long doubles as embeddings": Case(evaluate(GOOD.astype(np.longdouble)), r"at most 64 bits"),
+    "embeddings with rows of different lengths": Case(evaluate([[1.0], [1.0, 2.0]], [0, 0]), r"rows of equal length"),
+    "a gallery with another number of dimensions": Case(
         evaluate(gallery=np.zeros((4, 3)), gallery_labels=[0, 1, 2, 3]),
         r"queries have 2 dimensions, but the gallery has 3",
     ),
     "a gallery without labels": Case(evaluate(gallery=GOOD), r"without gallery_labels"),
-    "an unknown policy": Case(evaluate(empty="ignore"), r"Unknown empty='ignore'. Known: skip, zero"),
+    "an unknown value of empty=": Case(evaluate(empty="ignore"), r"Unknown empty='ignore'. Known: skip, zero"),
     "an unknown distance": Case(evaluate(distance="jaccard"), r"Unknown distance 'jaccard'. Known.*cityblock"),
-    "a distance that is no name": Case(evaluate(distance=3), r"name or a function, not int"),
+    "a number as distance=": Case(evaluate(distance=3), r"name or a function, not int"),
     "an unknown measure": Case(evaluate(measures=["Precison@3"]), r"unknown measure 'Precison@3'"),
-    "a name that means different measures": Case(
+    "a measure name with several meanings": Case(
         evaluate(measures=["hits@3"]), r"'hits@3' has several meanings: 'Success@3' in knowledge graphs; in ranx"
     ),
-    "a measure that only another library has": Case(
+    "a measure of other libraries that is not offered": Case(
         evaluate(measures=["infAP"]), r"'infAP' is not offered: in trec_eval, ir_measures it is an estimate"
     ),
     "a cutoff of zero": Case(evaluate(measures=["P@0"]), r"cutoff of 'P@0' must be a whole number of at least 1"),
-    "no measure": Case(evaluate(measures=[]), r"No measure was given"),
-    "memory in parsecs": Case(evaluate(memory="12 parsecs"), r"not '12 parsecs'"),
-    "no memory": Case(evaluate(memory=0), r"not 0"),
-    "no threads": Case(evaluate(threads=0), r"at least 1, not 0"),
-    "Hamming of floats": Case(evaluate(distance="hamming"), r"takes bool arrays.*float64.*x > 0"),
-    "Hamming of bytes without bits": Case(evaluate(np.zeros((6, 2), np.uint8), distance="hamming"), r"with bits="),
-    "too many bits": Case(
+    "an empty list of measures": Case(evaluate(measures=[]), r"No measure was given"),
+    "a memory size in an unknown unit": Case(evaluate(memory="12 parsecs"), r"not '12 parsecs'"),
+    "a memory size of 0": Case(evaluate(memory=0), r"not 0"),
+    "threads=0": Case(evaluate(threads=0), r"at least 1, not 0"),
+    "Hamming distance for float embeddings": Case(evaluate(distance="hamming"), r"takes bool arrays.*float64.*x > 0"),
+    "Hamming distance for uint8 embeddings without bits=": Case(
+        evaluate(np.zeros((6, 2), np.uint8), distance="hamming"), r"with bits="
+    ),
+    "bits= larger than the number of bits in a row": Case(
         evaluate(np.zeros((6, 2), np.uint8), distance="hamming", bits=17),
         r"9 to 16 bits, but bits=17",
     ),
-    "bits set beyond the code": Case(
+    "packed codes with bits set beyond bits=": Case(
         evaluate(np.full((6, 2), 255, np.uint8), distance="hamming", bits=15),
         r"bits set beyond bits=15",
     ),
-    "bits without Hamming": Case(evaluate(bits=8), r"applies only to packed codes"),
-    "a distance function of the wrong shape": Case(
+    "bits= with a distance other than Hamming": Case(evaluate(bits=8), r"applies only to packed codes"),
+    "a distance function that returns the wrong shape": Case(
         evaluate(distance=lambda x, y: np.zeros(3)),
         r"returned the shape \(3,\) for 6 queries and 6 gallery items",
     ),
-    "integers that no common type holds": Case(
+    "uint64 queries and an int64 gallery with integers beyond 2^53": Case(
         evaluate(
             np.full((6, 2), 2**63, np.uint64), gallery=np.full((6, 2), -1), gallery_labels=LABELS, distance="dot"
         ),
         r"uint64, but the gallery is int64.*2\^53",
     ),
-    "an epsilon below 0": Case(lambda: tp.collisions(GOOD, epsilon=-1), r"at least 0, not -1"),
-    "an epsilon beyond float64": Case(lambda: tp.collisions(GOOD, epsilon=10**400), r"at least 0, not infinity"),
-    "an epsilon that float64 rounds": Case(
+    "a negative epsilon": Case(lambda: tp.collisions(GOOD, epsilon=-1), r"at least 0, not -1"),
+    "an epsilon too large for float64": Case(
+        lambda: tp.collisions(GOOD, epsilon=10**400), r"at least 0, not infinity"
+    ),
+    "an epsilon that float64 cannot represent exactly": Case(
         lambda: tp.collisions(GOOD, epsilon=Fraction(1, 10)),  # type: ignore[arg-type]
         r"rounds Fraction\(1, 10\) to 0\.1\. Pass epsilon=0\.1",
     ),
-    "a distance that is misspelt": Case(
+    "a misspelt distance": Case(
         evaluate(distance="euclidian"), r"Unknown distance 'euclidian'\. Nearest: euclidean\. Known distances"
     ),
-    "integers of NumPy that become floats": Case(
+    "large NumPy integers and floats in one list": Case(
         evaluate([[np.int64(2**60 + 1), 0.5]] * 6), r"integers that float64 cannot represent exactly, among floats"
     ),
-    "a data frame whose integers become floats": Case(
+    "a data frame of large integers and floats": Case(
         lambda: tp.evaluate(pd.DataFrame({"a": [2**60 + 1] * 6, "b": [0.5] * 6}), LABELS),
         r"integers that float64 cannot represent exactly, among floats",
     ),
-    "a sparse matrix": Case(evaluate(Sparse()), r"a sparse matrix \(Sparse\)\. Convert it with \.toarray\(\)"),
-    "a mapped file that was cut short": Case(
+    "a sparse matrix as embeddings": Case(
+        evaluate(Sparse()), r"a sparse matrix \(Sparse\)\. Convert it with \.toarray\(\)"
+    ),
+    "a memory-mapped file that was cut short": Case(
         cut_short, r"cut short after it was mapped: .* 224 bytes", in_folder=True
     ),
-    "a mapped file that changes": Case(changing, r"changed while it was evaluated", in_folder=True),
-    "a side of an Evaluator that is not known": Case(
+    "a memory-mapped file that changes during the evaluation": Case(
+        changing, r"changed while it was evaluated", in_folder=True
+    ),
+    "an unknown side= of an Evaluator": Case(
         lambda: tp.Evaluator().update(GOOD, LABELS, side="query"),  # type: ignore[arg-type]
         r"Unknown side='query'\. Known: queries, gallery",
     ),
-    "an Evaluator without a gallery": Case(only_queries, r"nothing to evaluate as gallery: call update"),
-    "batches with and without a side": Case(
+    "an Evaluator with queries but without a gallery": Case(
+        only_queries, r"nothing to evaluate as gallery: call update"
+    ),
+    "batches with and without side=": Case(
         lambda: only_queries(GOOD), r"Some batches have a side and others have none"
     ),
-    "indices beyond 63 bits": Case(
+    "an index of 2^63": Case(
         lambda: tp.Evaluator().update(GOOD[:2], LABELS[:2], indices=np.array([0, 2**63], np.uint64)),
         r"indices contain 9223372036854775808, but must be below 2\^63",
     ),
-    "strings of a data frame": Case(
+    "an array of objects that are strings": Case(
         evaluate(np.full((6, 2), "1", dtype=object)), r"real numbers, not strings\. Convert them to floats"
     ),
-    "numbers that may be missing": Case(
+    "a nullable column of pandas with missing numbers": Case(
         evaluate(pd.DataFrame({"a": pd.array([1, None] * 3, dtype="Int64"), "b": [0.5] * 6})),
         r"not objects \(NAType, float, int\)\. Convert them to floats",
     ),
-    "rows of objects": Case(
+    "an array of objects that are lists of different lengths": Case(
         evaluate(np.array([[1.0], [1.0, 2.0]], dtype=object), [0, 0]), r"array of numbers whose rows have equal"
     ),
 }

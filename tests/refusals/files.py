@@ -61,7 +61,7 @@ def hdf5(write: Callable[[Any], object]) -> Callable[[Path], object]:
 
 
 def virtual(file: Any) -> None:
-    """A data set that is put together of others, in another file, which is not there."""
+    """A virtual data set whose source file is missing."""
     layout = h5py.VirtualLayout((4, 3), "f4")
     layout[:] = h5py.VirtualSource("train.h5", "x", (4, 3))
     file.create_virtual_dataset("embeddings", layout)
@@ -95,82 +95,84 @@ def npz_of_nothing(folder: Path) -> object:
 
 
 CASES: dict[str, Case] = {
-    "a column that is the labels": Case(
+    "a CSV file with the labels among its dimensions": Case(
         text("data.csv", "f0,f1,species\n1,2,0\n3,4,0\n5,6,1\n7,8,1\n", evaluated),
         r"contains the labels as one of the dimensions, in column 'species'.*from '.*data.csv:species'",
         in_folder=True,
     ),
-    "coordinates without labels": Case(
+    "a CSV file of coordinates as labels": Case(
         text("data.csv", "x,y\n1,2\n3,4\n", readers.read_labels),
         r"does not say which of its entries are the labels: it holds 'x' \(column 1\), 'y' \(column 2\)",
         in_folder=True,
     ),
-    "a first row of 0, 1, 2 above integers": Case(
+    "a CSV file of integers whose first row is 0, 1, 2": Case(
         text("data.csv", "0,1,2\n3,4,5\n", readers.read_embeddings),
         r"has 0, 1, 2 on line 1 above integers, which may be data or a header of pandas",
         in_folder=True,
     ),
-    "several arrays that may be meant": Case(
+    "an archive with several arrays that could be embeddings": Case(
         archive(readers.read_embeddings, count=6, train=VECTORS, test=VECTORS, kinds=np.arange(6)),
         r"does not say which of its entries are the embeddings: it holds 'count'.* such as '.*data.npz:train'",
         in_folder=True,
     ),
-    "no array that may be meant": Case(
+    "an archive without an array that could be labels": Case(
         archive(readers.read_labels, train=VECTORS, test=VECTORS),
         r"None of them has the shape \(n,\) of labels",
         in_folder=True,
     ),
-    "strings as embeddings": Case(
+    "a file of strings as embeddings": Case(
         array("data.npy", np.full((6, 2), "a string of characters"), readers.read_embeddings),
         r"data.npy holds strings; embeddings are numbers",
         in_folder=True,
     ),
-    "a virtual data set without its source": Case(
+    "a virtual HDF5 data set whose source is missing": Case(
         hdf5(virtual), r"not stored completely.*its source 'x' of 'train.h5' is absent", in_folder=True
     ),
-    "a data set in another file": Case(
+    "an HDF5 data set stored in a separate file": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", external=[("raw.bin", 0, 48)])),
         r"not stored completely.*its data is in the separate file 'raw.bin'",
         in_folder=True,
     ),
-    "chunks that were never written": Case(
+    "an HDF5 data set with chunks that were never written": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", chunks=(1, 3)).__setitem__(0, 1)),
         r"not stored completely.*1 of its 4 chunks were written",
         in_folder=True,
     ),
-    "a data set that was never written": Case(
+    "an HDF5 data set that was never written": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4")),
         r"not stored completely.*created and never filled",
         in_folder=True,
     ),
-    "labels in bytes that are no text": Case(
+    "labels of bytes that are not UTF-8": Case(
         array("labels.npy", [b"cat", b"caf\xe9"]),
         r"has b'caf\\xe9' at \[1\], which is not UTF-8 text",
         in_folder=True,
     ),
-    "text that is not UTF-8": Case(
+    "a text file of labels that is not UTF-8": Case(
         text("labels.txt", b"cat\ncaf\xe9\n", readers.read_labels), r"the byte 0xe9 is not UTF-8", in_folder=True
     ),
-    "labels of numbers that are no letters": Case(
+    "string labels that are not valid Unicode": Case(
         array("labels.npy", np.array([65, 0x110000], np.uint32).view("<U1")),
         r"contain bytes at \[1\] that are not Unicode characters",
         in_folder=True,
     ),
-    "one long label among many": Case(
+    "one very long label among many": Case(
         text("labels.json", json.dumps(["a"] * 3000 + ["b" * 100_000]), readers.read_labels),
         r"contain a string of 100,000 characters at \[3000\] among 3,001 strings, and would take 1.1 GiB",
         in_folder=True,
     ),
-    "a trillion labels in 128 bytes": Case(npy_of_nothing, r"1,000,000,000,000 strings of length 0", in_folder=True),
-    "four gigabytes in an archive of some bytes": Case(
+    "a file of 128 bytes that claims to contain a trillion labels": Case(
+        npy_of_nothing, r"1,000,000,000,000 strings of length 0", in_folder=True
+    ),
+    "a small archive that claims to contain four gigabytes": Case(
         npz_of_nothing, r"data.npz:labels is cut short", in_folder=True
     ),
-    "a run of one long line": Case(
+    "a run file with a very long line": Case(
         text("run.txt", b"x" * (2**20 + 1), lambda path: tp.evaluate_run({"q": {"d": 1}}, path)),
         r"has more than 1,048,576 bytes on line 1: 'xxx",
         in_folder=True,
     ),
-    "predictions of sentence-transformers that were cut short": Case(
+    "predictions of sentence-transformers that are cut short": Case(
         text(
             "predictions.jsonl",
             '{"query_id": "q", "results": [{"corp',
@@ -179,7 +181,7 @@ CASES: dict[str, Case] = {
         r"has no JSON on line 1: '\{\"query_id\": \"q\", \"results\": \[\{\"corp'",
         in_folder=True,
     ),
-    "predictions without scores": Case(
+    "predictions of sentence-transformers without scores": Case(
         text(
             "predictions.jsonl",
             '{"query_id": "q", "query": "", "results": [{"corpus_id": "d"}]}',

@@ -52,94 +52,106 @@ def archive(location: str, **arrays: Any) -> Callable[[Path], object]:
 
 
 CASES: dict[str, Case] = {
-    "no true neighbours": Case(recall(truth=None), r"either truth=\(ids, distances\), or queries= and gallery="),
-    "true neighbours and a gallery": Case(recall(gallery=[[1.0]]), r"either truth=.*or queries= and gallery="),
-    "queries beside a truth": Case(recall(queries=[[1.0]]), r"queries and truth were both passed"),
-    "a gallery without queries": Case(recall(truth=None, gallery=[[1.0]]), r"A gallery.*which needs queries="),
-    "a number of items beside a gallery": Case(
+    "neither truth= nor queries= and gallery=": Case(
+        recall(truth=None), r"either truth=\(ids, distances\), or queries= and gallery="
+    ),
+    "both truth= and gallery=": Case(recall(gallery=[[1.0]]), r"either truth=.*or queries= and gallery="),
+    "both truth= and queries=": Case(recall(queries=[[1.0]]), r"queries and truth were both passed"),
+    "gallery= without queries=": Case(recall(truth=None, gallery=[[1.0]]), r"A gallery.*which needs queries="),
+    "both n_items and gallery=": Case(
         recall(truth=None, queries=[[1.0]], gallery=[[1.0]], n_items=1), r"and no n_items"
     ),
-    "queries of other dimensions than the gallery": Case(
+    "queries= and gallery= with different numbers of dimensions": Case(
         recall([[0]], None, 1, queries=[[1.0]], gallery=[[1.0, 2.0]]),
         r"The queries have 1 dimensions, but the gallery",
     ),
     "true ids without distances": Case(recall(truth=np.array([[4, 2, 7]])), r"must be a pair \(ids, distances\)"),
     "found ids that are floats": Case(recall([[4.0, 2.0]]), r"The found ids must be integers.*float64"),
     "found ids of one dimension": Case(recall([4, 2]), r"but are int64 of the shape \(2,\)"),
-    "a negative id": Case(recall([[4, -2]]), r"query 0 contain -2 at 1.*and -1 where nothing was found"),
-    "an id beyond the gallery": Case(
+    "a found id below -1": Case(recall([[4, -2]]), r"query 0 contain -2 at 1.*and -1 where nothing was found"),
+    "a found id outside the gallery": Case(
         recall([[4, 9]], n_items=9),
         r"query 0 contain 9 at 1, but there are 9 items",
     ),
-    "an id that int64 does not hold": Case(
+    "a found id of 2^63": Case(
         recall(np.array([[4, 2**63]], dtype=np.uint64)), r"contain 9223372036854775808, but must be below 2\^63"
     ),
-    "found distances for other ids": Case(recall(distances=[[1.0]]), r"but the found ids have \(1, 2\)"),
-    "found lists for other queries": Case(recall([[4, 2]] * 2), r"2 found lists for 1 true lists"),
+    "found distances of another shape than the found ids": Case(
+        recall(distances=[[1.0]]), r"but the found ids have \(1, 2\)"
+    ),
+    "more found lists than true lists": Case(recall([[4, 2]] * 2), r"2 found lists for 1 true lists"),
     "found lists shorter than k": Case(recall([[4]]), r"The found lists have 1 items, but 2 are needed"),
     "a k of 0": Case(recall(k=0), r"k must be a whole number of at least 1, not 0"),
-    "no k": Case(recall(k=()), r"k is missing"),
-    "a k beyond the true lists": Case(recall([[4, 2, 7, 1]], k=4), r"k is 4, but each true list has only 3 items"),
-    "fewer found items looked at than are to be found": Case(recall(among=1), r"among=1 is less than k=2"),
-    "a true item twice": Case(recall(truth=([[4, 2, 4]], [[1, 2, 3]])), r"true ids of query 0 contain 4 twice"),
-    "a truth with gaps": Case(recall(truth=([[4, 2, -1]], [[1, 2, 3]])), r"true ids of query 0 contain -1"),
-    "true distances of NaN": Case(
+    "an empty tuple as k": Case(recall(k=()), r"k is missing"),
+    "a k larger than the length of the true lists": Case(
+        recall([[4, 2, 7, 1]], k=4), r"k is 4, but each true list has only 3 items"
+    ),
+    "among= smaller than k": Case(recall(among=1), r"among=1 is less than k=2"),
+    "a true list with an id twice": Case(
+        recall(truth=([[4, 2, 4]], [[1, 2, 3]])), r"true ids of query 0 contain 4 twice"
+    ),
+    "a true list with padding of -1": Case(
+        recall(truth=([[4, 2, -1]], [[1, 2, 3]])), r"true ids of query 0 contain -1"
+    ),
+    "NaN in the true distances": Case(
         recall(truth=([[4, 2, 7]], [[1.0, np.nan, 3.0]])), r"true distances must be finite numbers, but contain nan"
     ),
-    "true distances out of order": Case(
+    "true distances that are not sorted": Case(
         recall(truth=([[4, 2, 7]], [[1.0, 3.0, 2.0]])),
         r"increase in the list of query 0 and decrease in that of query 0",
     ),
-    "a k that was not asked for": Case(lambda: tp.neighbor_recall([[4]], TRUTH, k=1)[2], r"no k = 2; it has 1"),
-    "items within a radius without lims": Case(
+    "the recall for a k that was not evaluated": Case(
+        lambda: tp.neighbor_recall([[4]], TRUTH, k=1)[2], r"no k = 2; it has 1"
+    ),
+    "range search ids without lims": Case(
         lambda: tp.range_recall([4, 2, 7], RANGES), r"must be a pair \(lims, ids\), not list"
     ),
-    "items within a radius that are floats": Case(
+    "range search ids that are floats": Case(
         lambda: tp.range_recall(([0, 1], [0.5]), RANGES), r"found ids must be integers in one dimension.*float64"
     ),
-    "items within a radius with padding": Case(
+    "range search ids with padding of -1": Case(
         lambda: tp.range_recall(([0, 1], [-1]), RANGES), r"found ids contain -1.*Leave out padding"
     ),
-    "lims that do not fit": Case(
+    "range search lims larger than the number of ids": Case(
         lambda: tp.range_recall(RANGES, ([0, 2], [4])),
         r"truth lims must increase from 0 to the number of ids, which is 1",
     ),
-    "a true item within a radius twice": Case(
+    "a true range search list with an id twice": Case(
         lambda: tp.range_recall(RANGES, ([0, 2], [4, 4])), r"true list of query 0 contains an item twice"
     ),
-    "items within a radius for other queries": Case(
+    "more found range search lists than true lists": Case(
         lambda: tp.range_recall(([0, 1, 1], [4]), RANGES), r"2 found lists for 1 true lists"
     ),
-    "vectors of big-ann-benchmarks that are cut short": Case(
+    "a vector file of big-ann-benchmarks that is cut short": Case(
         in_file("base.fbin", struct.pack("<II", 3, 2) + b"\0" * 20, read_embeddings),
         r"base\.fbin cannot be read as.* cut short.*28 bytes, but its header promises 32, for 3 vectors of 2 fl",
         in_folder=True,
     ),
-    "vectors of big-ann-benchmarks with more behind them": Case(
+    "a vector file of big-ann-benchmarks with extra bytes": Case(
         in_file("base.u8bin", struct.pack("<II", 3, 2) + b"\0" * 7, read_embeddings),
         r"base\.u8bin cannot be read as .* too long",
         in_folder=True,
     ),
-    "a header of big-ann-benchmarks that is cut short": Case(
+    "a file of big-ann-benchmarks whose header is cut short": Case(
         in_file("base.i8bin", b"\1\0\0\0", read_embeddings), r"has 4 bytes, but its header.* needs 8", in_folder=True
     ),
-    "a file of big-ann-benchmarks that holds nothing": Case(
+    "a file of big-ann-benchmarks with 0 rows": Case(
         in_file("base.ibin", struct.pack("<II", 0, 2), read_embeddings), r"header has 0 and 2", in_folder=True
     ),
-    "a truth of big-ann-benchmarks that is cut short": Case(
+    "a ground truth of big-ann-benchmarks that is cut short": Case(
         in_file("truth.bin", struct.pack("<II", 2, 3) + b"\0" * 40, read_neighbors),
         r"promises 56, for 3 ids as int32 and as many distances as float32 of each of 2 queries",
         in_folder=True,
     ),
-    "a truth of ranges whose lengths do not add up": Case(
+    "a range search ground truth whose lengths do not add up": Case(
         in_file("truth.rangeres", struct.pack("<iiii", 2, 3, 1, 1) + b"\0" * 24, read_range),
         r"add up to 2 items, .* header has 3 items",
         in_folder=True,
     ),
-    "an archive without neighbours": Case(
+    "an archive without an array of neighbours": Case(
         archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors or ids': it holds 'keys'", in_folder=True
     ),
-    "found neighbours that are no integers": Case(
+    "a file of floats as found neighbours": Case(
         array("found.npy", np.eye(2)), r"found\.npy holds float64.*lists of neighbours are ids", in_folder=True
     ),
 }

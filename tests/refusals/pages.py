@@ -24,12 +24,12 @@ def page(
 
 
 def of_function() -> tp.Result:
-    """A result by a distance of the caller's."""
+    """A result under a distance function."""
     return tp.evaluate(GOOD, LABELS, distance=manhattan)
 
 
 def manhattan(queries: Any, items: Any) -> Any:
-    """A distance of the caller's."""
+    """A distance function."""
     return np.abs(queries[:, None] - items[None]).sum(axis=-1)
 
 
@@ -56,54 +56,58 @@ def of_category() -> tp.Result:
 
 
 CASES: dict[str, Case] = {
-    "a page that is no page": Case(page("page.pdf"), r"has the extension '\.pdf'", in_folder=True),
-    "a page without a path": Case(
+    "a report with the extension .pdf": Case(page("page.pdf"), r"has the extension '\.pdf'", in_folder=True),
+    "None as the path of a report": Case(
         lambda: tp.evaluate(GOOD, LABELS).report(None),  # type: ignore[arg-type]
         "must be the path of a file, as text or Path, not NoneType",
     ),
-    "items of other data": Case(page(items=["a", "b"]), "items has 2 entries, but 6 were evaluated", in_folder=True),
-    "one text for all items": Case(
+    "fewer items than were evaluated": Case(
+        page(items=["a", "b"]), "items has 2 entries, but 6 were evaluated", in_folder=True
+    ),
+    "a single text as items=": Case(
         page(items="texts.txt"), "must be a list of texts or paths, .* not str", in_folder=True
     ),
-    "gallery items in leave-one-out": Case(
+    "gallery_items= in leave-one-out": Case(
         page(gallery_items=["a"] * 6), "the queries are the gallery. Pass only items", in_folder=True
     ),
-    "items of a run in a list": Case(page(result=of_run, items=["a"]), "Pass items as a dictionary", in_folder=True),
-    "items of one category in a list": Case(
+    "a list of items for the result of a run": Case(
+        page(result=of_run, items=["a"]), "Pass items as a dictionary", in_folder=True
+    ),
+    "a list of items for the result of one category": Case(
         page(result=of_category, items=["a", "b"]), "Pass items as a dictionary", in_folder=True
     ),
-    "items of queries with other indices in a list": Case(
+    "a list of items for queries that have their own indices": Case(
         page(result=of_evaluator, items=["a"] * 6), "Pass items as a dictionary", in_folder=True
     ),
-    "nothing that was evaluated": Case(page(labels=LABELS), "but labels was passed", in_folder=True),
+    "labels without embeddings": Case(page(labels=LABELS), "but labels was passed", in_folder=True),
     "an argument that the evaluation does not have": Case(
         page(embeddings=GOOD, labels=LABELS, ranks=3), "evaluate has no argument ranks", in_folder=True
     ),
-    "other embeddings than those evaluated": Case(
+    "embeddings that differ from those evaluated": Case(
         page(embeddings=2 * GOOD + 1, labels=LABELS), "its fingerprint is .*, but that of the result", in_folder=True
     ),
-    "other labels than those evaluated": Case(
+    "labels that differ from those evaluated": Case(
         page(embeddings=GOOD, labels=[0, 1, 0, 1, 2, 2]), "its fingerprint is", in_folder=True
     ),
-    "what was evaluated, in another order": Case(
+    "the evaluated embeddings and labels in another order": Case(
         page(embeddings=GOOD[::-1], labels=LABELS[::-1]), "in another order", in_folder=True
     ),
-    "fewer queries than those evaluated": Case(
+    "fewer queries than were evaluated": Case(
         page(embeddings=GOOD[:4], labels=LABELS[:4]),
         "its number of queries is 4, but that of the result is 6",
         in_folder=True,
     ),
-    "another distance than that of the result": Case(
+    "a distance that differs from that of the result": Case(
         page(embeddings=GOOD, labels=LABELS, distance="dot"),
         "its distance is dot, but that of the result is cosine",
         in_folder=True,
     ),
-    "another precision than that of the result": Case(
+    "a precision that differs from that of the result": Case(
         page(embeddings=GOOD, labels=LABELS, precision="float16"),
         "its precision is float16, but that .* None",
         in_folder=True,
     ),
-    "a function of distance that is not passed again": Case(
+    "embeddings without the distance function of the result": Case(
         page(result=of_function, embeddings=GOOD, labels=LABELS),
         "function manhattan, which a result does not store",
         in_folder=True,
@@ -113,16 +117,16 @@ CASES: dict[str, Case] = {
         "its distance is scores, but that of the result is cosine",
         in_folder=True,
     ),
-    "other scores than those evaluated": Case(
+    "scores that differ from those evaluated": Case(
         page(result=of_scores, scores=[[3, 1, 2]], relevance=[[1, 0, 1]]), "its fingerprint is", in_folder=True
     ),
-    "another run than that evaluated": Case(
+    "a run that differs from the one evaluated": Case(
         page(result=of_run, qrels=QRELS, run={"q1": {"d1": 0.5, "d2": 0.25}}), "its fingerprint is", in_folder=True
     ),
     "embeddings for the result of one category": Case(
         page(result=of_category, embeddings=GOOD, labels=LABELS), "the result of one category", in_folder=True
     ),
-    "embeddings whose queries had names": Case(
+    "embeddings for a result whose queries have their own indices": Case(
         page(result=of_evaluator, embeddings=GOOD, labels=LABELS), "have names, such as 101", in_folder=True
     ),
 }

@@ -25,14 +25,20 @@ def points(*scores: float) -> list[Any]:
 
 
 CASES: dict[str, Case] = {
-    "scores of NaN": Case(
+    "NaN in the scores": Case(
         lambda: tp.evaluate_scores([[1.0, np.nan]], [[0, 1]]),
         r"query 0 has nan at item 1",
     ),
-    "a relevance of NaN": Case(lambda: tp.evaluate_scores([[1.0, 2.0]], [[0, np.nan]]), r"query 0 has nan at item 1"),
-    "scores without relevance": Case(lambda: tp.evaluate_scores([[1.0, 2.0]], [[0]]), r"2 scores, but 1 relevance"),
-    "scores for fewer queries": Case(lambda: tp.evaluate_scores([[1.0]], [[0], [1]]), r"for 1 queries, but.*for 2"),
-    "no scores": Case(lambda: tp.evaluate_scores([], []), r"Pass those of at least one query"),
+    "NaN in the relevance of scores": Case(
+        lambda: tp.evaluate_scores([[1.0, 2.0]], [[0, np.nan]]), r"query 0 has nan at item 1"
+    ),
+    "fewer relevance values than scores": Case(
+        lambda: tp.evaluate_scores([[1.0, 2.0]], [[0]]), r"2 scores, but 1 relevance"
+    ),
+    "scores for fewer queries than relevance": Case(
+        lambda: tp.evaluate_scores([[1.0]], [[0], [1]]), r"for 1 queries, but.*for 2"
+    ),
+    "an empty list of scores": Case(lambda: tp.evaluate_scores([], []), r"Pass those of at least one query"),
     "scores in three dimensions": Case(lambda: tp.evaluate_scores(np.zeros((1, 2, 3)), []), r"shape \(1, 2, 3\)"),
     "scores of one dimension": Case(
         lambda: tp.evaluate_scores([0.9, 0.5], [1, 0]),
@@ -41,39 +47,39 @@ CASES: dict[str, Case] = {
     "scores without relevance or labels": Case(
         lambda: tp.evaluate_scores([[1.0, 2.0]]), r"either relevance or labels="
     ),
-    "labels of a matrix that is not square": Case(
+    "labels alone for a score matrix that is not square": Case(
         lambda: tp.evaluate_scores([[1.0, 2.0]], labels=[0]),
         r"shape \(1, 2\), which is not square.*Pass gallery_labels=",
     ),
-    "labels of lists": Case(
+    "labels for score lists of different lengths": Case(
         lambda: tp.evaluate_scores([[1.0, 2.0], [1.0]], labels=[0, 0]),
         r"rows of 1 to 2 items, but labels need a matrix",
     ),
-    "labels of lists that were cut off": Case(
+    "labels together with n_relevant": Case(
         lambda: tp.evaluate_distances(SQUARE, labels=[0, 0], n_relevant=3), r"labels are for whole rankings"
     ),
-    "a grade beyond any scale of ERR": Case(
+    "a grade larger than any grade scale of ERR": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 999_999]], measures=["ERR"]),
         r"a grade is 999999\. The largest grade of a scale must be less than 400",
     ),
-    "ERR of thousands of tied items of several small grades": Case(
+    "ERR for thousands of tied items with several grades": Case(
         lambda: tp.evaluate_scores([np.zeros(6000)], [np.tile([1, 2], 3000)], measures=["ERR(max_grade=12)"]),
         r"'ERR\(max_grade=12\)' would take minutes for a tie of 6,000 items, 6,000 of them relevant .*"
         r"Write a cutoff, or a smaller one, such as 'ERR\(max_grade=12\)@100'",
     ),
-    "a grade beyond the scale of ERR": Case(
+    "a grade larger than max_grade of ERR": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 5]], measures=["ERR@20"]),
         r"'ERR@20' is for grades up to 4, but a grade is 5\..*such as 'ERR\(max_grade=5\)@20'",
     ),
-    "ERR where grades of missing items are unknown": Case(
+    "ERR with n_relevant, for lists that were cut off": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 3]], measures=["ERR"], n_relevant=[2]),
         r"'ERR' needs the grades of the relevant items that are not in the list.*without n_relevant",
     ),
-    "bpref of lists that were cut off": Case(
+    "bpref with n_relevant, for lists that were cut off": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 1]], measures=["bpref"], n_relevant=[1]),
         r"'bpref' divides by .* which is unknown for lists that were cut off.*or pass qrels and a run",
     ),
-    "bpref without a document that was judged not relevant": Case(
+    "bpref for qrels without a document of grade 0": Case(
         lambda: tp.evaluate_run({"q": {"a": 1, "b": -1}}, {"q": {"a": 2.0, "b": 1.0}}, measures=["AP", "bpref"]),
         r"'bpref' counts the documents that were judged not relevant.*the qrels have no document of grade 0",
     ),
@@ -81,17 +87,17 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_distances(SQUARE, [[0, 1], [1, 0]], gallery_labels=[0, 0]),
         r"gallery_labels were passed without labels",
     ),
-    "integers that floats would round in a run": Case(
+    "a run with both large integers and floats as scores": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": np.int64(2**60 + 1), "b": 0.5}}),
         r"contain .*integers? .*float64 cannot represent",
     ),
-    "a query that ends in NUL": Case(
+    "a query id that ends in a NUL character": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q\0": {"a": 1}}), r"'q\\x00' ends in a NUL character"
     ),
-    "a run with two columns of scores": Case(
+    "a run with two columns called score": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, two_scores()), r"The run: 2 columns have the name 'score'"
     ),
-    "neighbours beyond the gallery": Case(
+    "a neighbour id outside the gallery": Case(
         lambda: tp.evaluate_neighbors([[0, 7]], labels=[0], gallery_labels=[0, 1, 0]),
         r"ids contain 7 for query 0, but there are 3 items. Pass ids from 0 to 2, and -1 where nothing was found",
     ),
@@ -99,127 +105,129 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[0, 1], [2, 2]], labels=[0, 0], gallery_labels=[0, 1, 0]),
         r"ids contain item 2 twice for query 1.*usearch",
     ),
-    "lists of neighbours that are no integers": Case(
+    "neighbour ids that are floats": Case(
         lambda: tp.evaluate_neighbors([[0.0, 1.0]], labels=[0], gallery_labels=[0, 1]),
         r"ids must be integers, the positions of items in the gallery from 0 on, but are float64",
     ),
-    "neighbours whose distances come first": Case(
+    "neighbour distances passed before the ids": Case(
         lambda: tp.evaluate_neighbors([[0.5, 0.75]], [[0, 1]], labels=[0], gallery_labels=[0, 1]),
         r"are float64\..*faiss returns distances and ids: pass its second array first",
     ),
-    "neighbours in a gallery of more items than can be told apart": Case(
+    "neighbours with n_items=2^63": Case(
         lambda: tp.evaluate_neighbors([[0]], relevance=[(0, 0)], n_items=2**63, measures=["P@1"]),
         r"n_items is 9223372036854775808, which times 1 queries is more than 2\^63",
     ),
-    "neighbours in a gallery without labels": Case(
+    "neighbours with empty gallery_labels": Case(
         lambda: tp.evaluate_neighbors([[0]], labels=[0], gallery_labels=[]), r"gallery labels are empty\. Pass one"
     ),
-    "the points of a single query": Case(
+    "the Qdrant points of a single query": Case(
         lambda: tp.evaluate_neighbors(points(1, 2), labels=[0], gallery_labels=[0, 1]),
         r"answer to a single query\. Pass a list of the answers",
     ),
-    "neighbours with names": Case(
+    "neighbour ids that are strings": Case(
         lambda: tp.evaluate_neighbors([["a", "b"]], labels=[0], gallery_labels=[0, 1]), r"ids are names"
     ),
-    "neighbours of a single query": Case(
+    "neighbour ids of a single query, in one dimension": Case(
         lambda: tp.evaluate_neighbors([0, 1], labels=[0], gallery_labels=[0, 1]),
         r"shape \(2,\).*pass a matrix of one row, \[ids\]",
     ),
-    "the answer to a single query": Case(
+    "the Qdrant response to a single query": Case(
         lambda: tp.evaluate_neighbors(SimpleNamespace(points=[]), labels=[0], gallery_labels=[0, 1]),
         r"answer to a single query\. Pass a list of the answers",
     ),
-    "matches of usearch and distances": Case(
+    "usearch matches together with distances": Case(
         lambda: tp.evaluate_neighbors(MATCHES, [[0.5]], labels=[0], gallery_labels=[0, 1]),
         r"ids are matches, which contain their distances or scores\. Pass them alone",
     ),
-    "points of qdrant whose scores rise and fall": Case(
+    "Qdrant points whose scores increase in one list, decrease in another": Case(
         lambda: tp.evaluate_neighbors([points(1, 2), points(2, 1)], labels=[0, 0], gallery_labels=[0, 1]),
         r"scores of the points decrease in some lists and increase in others",
     ),
-    "distances of NaN beside neighbours": Case(
+    "NaN in the distances of neighbours": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], [[0.5, np.nan]], labels=[0], gallery_labels=[0, 1]),
         r"query 0 has nan for item 0.*with usearch pass counts=",
     ),
-    "distances of fewer neighbours": Case(
+    "fewer distances than neighbour ids in a list": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], [[0.5]], labels=[0], gallery_labels=[0, 1]),
         r"Query 0 has 1 distances, but 2 ids\. Pass one for each",
     ),
-    "distances of fewer lists": Case(
+    "distances for fewer queries than the neighbour ids": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], [[0.5]], labels=[0, 1], gallery_labels=[0, 1]),
         r"distances for 1 queries, but ids for 2",
     ),
-    "distances and scores of neighbours": Case(
+    "both distances and scores= of neighbours": Case(
         lambda: tp.evaluate_neighbors([[1]], [[0.5]], scores=[[0.5]], labels=[0], gallery_labels=[0, 1]),
         r"either distances, where smaller is nearer, or scores=",
     ),
-    "distances that float64 would round": Case(
+    "integer distances beyond 2^53 in one list, floats in another": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], [[2**60], [0.5]], labels=[0, 1], gallery_labels=[0, 1]),
         r"distances of query 0 contain an integer beyond 2\^53",
     ),
-    "more neighbours that count than there are": Case(
+    "counts= larger than the length of a list": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], counts=[3], labels=[0], gallery_labels=[0, 1]),
         r"counts contain 3 for query 0, whose list has 2 entries",
     ),
-    "counts of neighbours that are no integers": Case(
+    "counts= with floats": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], counts=[0.5], labels=[0], gallery_labels=[0, 1]),
         r"counts must be integers, one for each of 1 queries",
     ),
-    "labels for fewer lists of neighbours": Case(
+    "fewer labels than lists of neighbours": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], labels=[0]), r"1 labels for 2 queries\. Pass exactly one for each"
     ),
-    "neighbours without labels": Case(lambda: tp.evaluate_neighbors([[1]]), r"either labels or relevance="),
-    "relevance of neighbours in a gallery of nobody knows how many": Case(
+    "neighbours without labels or relevance=": Case(
+        lambda: tp.evaluate_neighbors([[1]]), r"either labels or relevance="
+    ),
+    "relevance= for neighbours without n_items": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)]), r"relevance does not tell how many items.*n_items"
     ),
-    "another number of neighbours than labels": Case(
+    "n_items that differs from the number of gallery labels": Case(
         lambda: tp.evaluate_neighbors([[1]], labels=[0], gallery_labels=[0, 1], n_items=3),
         r"n_items is 3, but there are 2 gallery labels",
     ),
-    "a gallery of neighbours without labels": Case(
+    "n_items that differs from the number of queries in leave-one-out": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], labels=[0, 1], n_items=3),
         r"n_items is 3, but there are lists of 2 queries and no gallery_labels",
     ),
-    "gallery labels of neighbours without labels": Case(
+    "gallery_labels for neighbours without labels": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], gallery_labels=[0, 1]),
         r"gallery_labels were passed without labels",
     ),
-    "gallery groups of neighbours without a gallery": Case(
+    "gallery_groups for neighbours without gallery_labels": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], labels=[0, 1], gallery_groups=[0, 1]),
         r"gallery_groups were passed without gallery_labels",
     ),
-    "an unknown kind of search": Case(
+    "an unknown value of search=": Case(
         lambda: tp.evaluate_neighbors([[1]], labels=[0], gallery_labels=[0, 1], search="ivf"),  # type: ignore[arg-type]
         r"Unknown search='ivf'\. Known: exact, approximate",
     ),
-    "whole rankings of too many items": Case(
+    "AP for neighbours in a gallery of 1,000,000,000 items": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], n_items=10**9, measures=["P@1", "AP"]),
         r"AP depends on whole rankings, and 1,000,000,000 items are.*such as AP@100",
     ),
-    "a number alone among measures": Case(
+    "a number without a name among the measures": Case(
         lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]], measures="AP,10"), r"unknown measure '10'"
     ),
-    "an audit without a time limit": Case(
+    "an audit with an infinite time limit": Case(
         lambda: tp.audit(max, takes="embeddings", time_limit=float("inf")),
         r"time_limit must be a number of seconds above 0 and at most 1,000,000, not inf",
     ),
-    "an audit of what returns no number": Case(
+    "an audit of an evaluator that returns a tuple": Case(
         lambda: tp.audit(lambda embeddings, labels: (0.5, 0.1), attacks=["zeros"]),
         r"cannot be audited: for random embeddings it returned a tuple; a number or a dict of numbers was expected"
         r".* lambda \*given:",
     ),
-    "an audit of percent": Case(
+    "an audit of an evaluator that returns percentages": Case(
         lambda: tp.audit(lambda embeddings, labels: 50.0, attacks=["zeros"]),
         r"gives 50 \(score\) for random embeddings, outside the limits 0 and 1\. .*limits=\(0, 100\)",
     ),
-    "an audit of too few items": Case(
+    "an audit with too few items": Case(
         lambda: tp.audit(max, takes="embeddings", items=10), r"items must be a whole number of at least 40, not 10"
     ),
-    "an audit of an average that is not known": Case(
+    "an audit with an unknown average=": Case(
         lambda: tp.audit(max, takes="embeddings", average="mode"),  # type: ignore[arg-type]
         r"Unknown average='mode'\. Known: mean, macro, other\.",
     ),
-    "an audit without any attack": Case(
+    "an audit whose attacks are all skipped": Case(
         lambda: tp.audit(lambda embeddings, labels: 0.5, attacks=["zeros"], skip=["zeros"]),
         r"No attack is left to run: skip names all attacks",
     ),

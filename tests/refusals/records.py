@@ -38,11 +38,13 @@ def verified(**more: object) -> Callable[[], object]:
 
 
 CASES: dict[str, Case] = {
-    "no file": Case(lambda: tp.load("none.tieproof"), "none.tieproof does not exist or is not a file"),
-    "another kind of file": Case(
+    "the path of a record that does not exist": Case(
+        lambda: tp.load("none.tieproof"), "none.tieproof does not exist or is not a file"
+    ),
+    "a text file called .tieproof": Case(
         changed(lambda content: b"AP 0.5\n"), "cannot be read as a record of tieproof", in_folder=True
     ),
-    "an archive of arrays": Case(
+    "a zip archive without record.json": Case(
         changed(lambda content: content.replace(b"record.json", b"rekord.json")),
         r"is a zip archive but no record: it contains no record\.json",
         in_folder=True,
@@ -50,39 +52,43 @@ CASES: dict[str, Case] = {
     "a record that is cut short": Case(
         changed(lambda content: content[: len(content) // 2]), "is damaged or cut short", in_folder=True
     ),
-    "a record of a newer version": Case(
+    "a record in a newer version of the format": Case(
         lambda folder: tp.load(with_facts(folder, version=3)),
         r"version 3 of the format, but this tieproof reads only up to version 2",
         in_folder=True,
     ),
-    "an array that nobody asked for": Case(with_parts(more=b""), "its members have unexpected names", in_folder=True),
-    "ids that are Python objects": Case(
+    "a record with an additional array": Case(
+        with_parts(more=b""), "its members have unexpected names", in_folder=True
+    ),
+    "a record with Python objects as query ids": Case(
         with_parts(query_ids=as_npy(np.array([print, 2], dtype=object), allow_pickle=True)),
         "holds Python objects, which are never unpickled",
         in_folder=True,
     ),
-    "values of another type": Case(
+    "a record with values of another dtype": Case(
         lambda folder: tp.load(with_part(folder, "values", lambda values: values.astype(np.float32))),
         "values has dtype float32, not float64",
         in_folder=True,
     ),
-    "values that are not those of the means": Case(
+    "a record whose values do not agree with its means": Case(
         lambda folder: tp.load(with_part(folder, "values", lambda values: values / 2)),
         "is inconsistent: the values",
         in_folder=True,
     ),
-    "a record under another ending": Case(
+    "a record saved with another extension": Case(
         lambda folder: evaluate()().save(folder / "run.npz"),
         r"name of a record must end in \.tieproof",
         in_folder=True,
     ),
-    "the record of one category": Case(
+    "the result of one category to be saved": Case(
         lambda folder: evaluate(categories=[0, 0, 1, 1, 2, 2])().category(0).save(folder / "run.tieproof"),
         "The result of one category has no record of its own",
         in_folder=True,
     ),
-    "verification with measures": Case(verified(measures=["AP"]), "measures is not an argument for the verification"),
-    "verification with another distance": Case(
+    "verification with measures=": Case(
+        verified(measures=["AP"]), "measures is not an argument for the verification"
+    ),
+    "verification with another distance=": Case(
         verified(distance="euclidean"), "The distance of this record is cosine"
     ),
     "verification without data": Case(lambda: tp.verify(evaluate()()), "needs one or two arguments"),

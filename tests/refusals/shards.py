@@ -79,32 +79,34 @@ CASES: dict[str, Case] = {
     "a pattern that no file matches": Case(
         lambda folder: tp.open(f"{folder}/*.parquet"), r"\*\.parquet matches no file; check the path", in_folder=True
     ),
-    "a folder without vectors": Case(
+    "a folder without vector files": Case(
         lambda folder: tp.open(made(folder / "gallery")),
         r"gallery is a folder without files of vectors \(\.npy, ",
         in_folder=True,
     ),
-    "a folder with two formats": Case(two_formats, r"several formats \(\.npy, \.parquet\)", in_folder=True),
-    "a shard of another width": Case(
+    "a folder with vector files in two formats": Case(
+        two_formats, r"several formats \(\.npy, \.parquet\)", in_folder=True
+    ),
+    "a shard with another number of dimensions": Case(
         opening(GOOD, GOOD[:, :1]),
         r"part-1\.npy contains vectors of length 1, but .*part-0\.npy of length 2",
         in_folder=True,
     ),
-    "a shard of another type": Case(
+    "a shard with another dtype": Case(
         opening(GOOD, GOOD.astype(np.float32)),
         r"part-1\.npy contains float32, but .*part-0\.npy contains float64",
         in_folder=True,
     ),
-    "a shard that lies column after column": Case(
+    "a shard stored column by column (Fortran order)": Case(
         opening(np.asfortranarray(GOOD)), r"part-0\.npy contains .* cannot be read row by row", in_folder=True
     ),
-    "labels that no shard has": Case(
+    "shards without a file of the labels that were named": Case(
         opening(GOOD, labels="species"), r"no file part-0\.species\.npy, \.txt or another format", in_folder=True
     ),
     "a shard with too few labels": Case(
         with_labels(LABELS[:5]), r"part-1\.npy has 6 rows, but .*part-1\.labels\.npy has 5 labels", in_folder=True
     ),
-    "integers in one shard and strings in another": Case(
+    "integer labels in one shard and string labels in another": Case(
         with_labels(list("aabbcc")),
         r"part-0\.labels\.npy are int64, but .* are strings, which are never",
         in_folder=True,
@@ -114,26 +116,26 @@ CASES: dict[str, Case] = {
         r"part-1\.npy contains nan in row 3 \(row 9 of all shards\)",
         in_folder=True,
     ),
-    "a shard that vanished": Case(
+    "a shard that was removed after it was opened": Case(
         after(os.remove, GOOD, GOOD), r"part-1\.npy was removed after it was opened", in_folder=True
     ),
-    "a shard that was written again": Case(
+    "a shard that was overwritten after it was opened": Case(
         after(lambda path: np.save(path, GOOD[:4]), GOOD, GOOD),
         r"part-1\.npy changed after it was opened: it had 224 bytes and has 192",
         in_folder=True,
     ),
-    "lists of different lengths in Parquet": Case(
+    "a Parquet file with vectors of different lengths": Case(
         lists([1.0, 2.0], [1.0]), r"vector has lists of different lengths: 2 numbers in row 0", in_folder=True
     ),
-    "a vector that is null in Parquet": Case(
+    "a Parquet file with a null in a vector": Case(
         lists([1.0, 2.0], [1.0, None]), r"vector has a null in row 1", in_folder=True
     ),
-    "dimensions in columns of their own": Case(
+    "a Parquet shard with one column per dimension": Case(
         lambda folder: (pq.write_table(pa.table({"f0": [1.0]}), folder / "a.parquet"), tp.open(folder)),
         r"a\.parquet has no column of lists",
         in_folder=True,
     ),
-    "shards where rows are taken in memory": Case(
+    "shards passed to a function that needs an array": Case(
         lambda folder: tp.collisions(tp.open(parts(folder, GOOD))), r"are shards.*\.read\(0, n\)", in_folder=True
     ),
 }

@@ -1,4 +1,4 @@
-"""What looks right and is not: it is evaluated, with a warning."""
+"""Valid input that is probably a mistake: it is evaluated, with a warning."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ SIMILARITIES = np.array([[1.0, 0.9, 0.1, 0.0], [0.9, 1.0, 0.2, 0.1], [0.1, 0.2, 
 
 
 def table(folder: Path) -> object:
-    """Read embeddings from a table in which further columns lie beside them."""
+    """Read embeddings from a table that has other columns, too."""
     (folder / "data.csv").write_text("id,f0,f1,split,label\n1,0.5,2,0,7\n2,1.5,4,1,8\n")
     return read_embeddings(folder / "data.csv")
 
@@ -29,17 +29,17 @@ CASES: dict[str, Case] = {
         r"one column of 0/1, so that items with 0 belong to no class.*\.ravel\(\)",
         warns=True,
     ),
-    "queries that are the gallery": Case(
+    "a gallery that is equal to the queries": Case(
         lambda: tp.evaluate(MORE, CLASSES, gallery=MORE, gallery_labels=CLASSES),
         r"gallery is the queries: all 12 rows are equal.*pass no gallery",
         warns=True,
     ),
-    "a matrix of distances as embeddings": Case(
+    "a distance matrix as embeddings": Case(
         lambda: tp.evaluate(BETWEEN, CLASSES),
         r"square, symmetric matrix with a constant diagonal, .* 12 items.*evaluate_distances",
         warns=True,
     ),
-    "R@k where there are more relevant items": Case(
+    "R@1 for queries with several relevant items": Case(
         lambda: tp.evaluate(MORE, CLASSES, measures=["R@1"]),
         r"R@1 divides by the number of relevant items, .*: Success@1",
         warns=True,
@@ -54,31 +54,31 @@ CASES: dict[str, Case] = {
         r"farthest from itself.*they are probably distances\. Pass distances to evaluate_distances",
         warns=True,
     ),
-    "scores of neighbours as distances": Case(
+    "scores of neighbours passed as distances": Case(
         lambda: tp.evaluate_neighbors(
             [[0, 1], [1, 0]], [[0.9, 0.5], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
         ),
         r"distances decrease along every list in which they differ, so that they are probably scores\.",
         warns=True,
     ),
-    "neighbours in another order than their distances": Case(
+    "neighbours that are not sorted by their distances": Case(
         lambda: tp.evaluate_neighbors(
             [[0, 1], [1, 0]], [[0.5, 0.9], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
         ),
         r"1 of 2 lists are not in the order of their distances; the first is that of query 1\. They are ranked",
         warns=True,
     ),
-    "an exact search that found fewer neighbours than there are": Case(
+    "lists of an exact search with padding of -1": Case(
         lambda: tp.evaluate_neighbors([[0, -1], [1, 0]], labels=[0, 0], gallery_labels=[0, 1]),
         r"1 of 2 lists end before they are full although the gallery has more items.*search='approximate'",
         warns=True,
     ),
-    "a run for the qrels": Case(
+    "a run passed as qrels, and qrels as a run": Case(
         lambda: tp.evaluate_run({"q": {"a": 0.5}}, {"q": {"a": 1, "b": 0}}),
         r"fractional grades, such as 0\.5.*Pass the qrels first, then the run",
         warns=True,
     ),
-    "columns whose names do not count": Case(
+    "a CSV column that may not be a dimension": Case(
         table,
         r"data.csv: 'split' is read as a dimension, in addition to 2 numbered columns. Left out: 'id', 'label'.",
         in_folder=True,
