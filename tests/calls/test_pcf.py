@@ -49,7 +49,7 @@ BAD: dict[str, tuple[Any, Any, str]] = {
     "one row": ([[1.0, 2.0]], 0.5, r"do not vary: all 1 rows are equal"),
     "a constant": (np.full((7, 3), 0.1), 0.5, r"do not vary: all 7 rows are equal"),
     "one dimension": ([1.0, 2.0], 0.5, r"must have the shape \(items, dimensions\)"),
-    "no rows": (np.zeros((0, 3)), 0.5, r"embeddings are empty"),
+    "no rows": (np.zeros((0, 3)), 0.5, r"embeddings must have at least one row"),
     "strings": ([["a"]], 0.5, r"must be real numbers"),
     "a share above 1": ([[1.0], [2.0]], (0.5, 1.5), r"from 0 to 1, not 1.5"),
     "a share that is NaN": ([[1.0], [2.0]], np.nan, r"from 0 to 1, not nan"),

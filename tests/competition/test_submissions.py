@@ -104,7 +104,7 @@ def promising(folder: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
-    "nothing": (lambda folder: None, "none of them at its top level. Hand in one of embeddings.npz"),
+    "nothing": (lambda folder: None, "no file that can be scored at its top level. Hand in one of embeddings.npz"),
     "two files": (
         lambda folder: (npz()(folder), npy(VECTORS)(folder))[0],
         "embeddings.npz, embeddings.npy at its top",

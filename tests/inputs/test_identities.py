@@ -118,7 +118,7 @@ MIXED: dict[str, Callable[[int], Any]] = {
 
 @pytest.mark.parametrize("make", MIXED.values(), ids=MIXED)
 def test_integers_beside_floats(make: Callable[[int], Any]) -> None:
-    with pytest.raises(tp.InputError, match="embeddings contain integers that float64 cannot represent"):
+    with pytest.raises(tp.InputError, match="embeddings must not mix integers that float64 cannot represent"):
         tp.evaluate(make(ODD), [0, 0], distance="dot")
 
 
@@ -147,9 +147,9 @@ def test_labels_beside_floats(labels: Any) -> None:
 
 
 def test_scores_beside_floats() -> None:
-    with pytest.raises(tp.InputError, match="scores contain integers that float64 cannot represent"):
+    with pytest.raises(tp.InputError, match="scores must not mix integers that float64 cannot represent"):
         tp.evaluate_scores([[np.int64(ODD), np.int64(EXACT), 0.5]], [[1, 0, 0]])
-    with pytest.raises(tp.InputError, match="confidences contain integers that float64 cannot represent"):
+    with pytest.raises(tp.InputError, match="confidences must not mix integers that float64 cannot represent"):
         tp.evaluate(DATA, INTEGERS, confidence=[np.int64(ODD), 1, 2, 0.5])
 
 

@@ -213,7 +213,7 @@ def test_ranges_that_do_not_add_up(tmp_path: Path) -> None:
 
 def test_files_without_neighbours(tmp_path: Path) -> None:
     path = write_hdf5(tmp_path / "data.hdf5", train=np.ones((2, 2)))
-    refused(read_neighbors, path, r"no lists called 'neighbors or ids': it holds 'train'")
+    refused(read_neighbors, path, r"no lists called 'neighbors' or 'ids': it holds 'train'")
     np.save(tmp_path / "x.npy", np.ones((2, 2)))
     refused(read_neighbors, tmp_path / "x.npy", "holds float64, shape .*ids, integers of the shape")
     refused(read_neighbors, tmp_path / "absent.ibin", "does not exist")

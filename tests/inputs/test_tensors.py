@@ -130,7 +130,7 @@ def test_integers_beside_floats_in_tensors() -> None:
 def test_sparse_matrices() -> None:
     sparse = pytest.importorskip("scipy.sparse")
     for make in (sparse.csr_matrix, sparse.csr_array, sparse.coo_array):
-        with pytest.raises(tp.InputError, match=r"embeddings are a sparse matrix .*\.toarray\(\)"):
+        with pytest.raises(tp.InputError, match=r"embeddings must not be a sparse matrix .*\.toarray\(\)"):
             tp.evaluate(make(np.eye(3)), LABELS)
-        with pytest.raises(tp.InputError, match=r"labels are a sparse matrix .*\.toarray\(\)"):
+        with pytest.raises(tp.InputError, match=r"labels must not be a sparse matrix .*\.toarray\(\)"):
             tp.evaluate(np.eye(3), make(np.eye(3)))

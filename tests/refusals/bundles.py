@@ -164,7 +164,7 @@ CASES: dict[str, Case] = {
     ),
     "a baseline that is not a valid submission": Case(
         settings(phases=phase(baseline='"competition.toml"')),
-        r"baseline of the phase Final would be refused: The submission has none of them at its top",
+        r"baseline of the phase Final would be refused: The submission has no file that can be scored at",
         True,
     ),
     "a platform bundle for the task distances": Case(

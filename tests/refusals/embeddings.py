@@ -97,7 +97,7 @@ CASES: dict[str, Case] = {
         evaluate(distance=lambda x, y: np.full((len(x), len(y)), 2**60)),
         r"integers beyond 2\^53 \(int64\)",
     ),
-    "masked embeddings": Case(evaluate(np.ma.masked_equal(GOOD, 3.0)), r"embeddings have masked entries"),
+    "masked embeddings": Case(evaluate(np.ma.masked_equal(GOOD, 3.0)), r"embeddings must not have masked entries"),
     "lists of integers that NumPy turns into floats": Case(
         evaluate([[2**63 + 1, -1]] * 6), r"integers that float64 cannot represent"
     ),
@@ -108,8 +108,10 @@ CASES: dict[str, Case] = {
         evaluate(np.zeros((6, 2, 2))), r"not the shape \(6, 2, 2\) of 3 dimensions"
     ),
     "a single number as embeddings": Case(evaluate(3.0), r"of 0 dimensions"),
-    "embeddings without rows": Case(evaluate(np.zeros((0, 2)), []), r"empty: shape \(0, 2\)"),
-    "embeddings without columns": Case(evaluate(np.zeros((6, 0))), r"empty: shape \(6, 0\)"),
+    "embeddings without rows": Case(
+        evaluate(np.zeros((0, 2)), []), r"one row and one column, not the shape \(0, 2\)"
+    ),
+    "embeddings without columns": Case(evaluate(np.zeros((6, 0))), r"one row and one column, not the shape \(6, 0\)"),
     "complex numbers as embeddings": Case(evaluate(GOOD + 1j), r"real numbers, not complex128.*side by side"),
     "an array of objects with None as embeddings": Case(
         evaluate(np.array([[1, None]] * 6)), r"real numbers, not object"
@@ -173,11 +175,11 @@ CASES: dict[str, Case] = {
         evaluate(distance="euclidian"), r"Unknown distance 'euclidian'\. Nearest: euclidean\. Known distances"
     ),
     "large NumPy integers and floats in one list": Case(
-        evaluate([[np.int64(2**60 + 1), 0.5]] * 6), r"integers that float64 cannot represent exactly, among floats"
+        evaluate([[np.int64(2**60 + 1), 0.5]] * 6), r"integers that float64 cannot represent exactly with floats"
     ),
     "a data frame of large integers and floats": Case(
         lambda: tp.evaluate(pd.DataFrame({"a": [2**60 + 1] * 6, "b": [0.5] * 6}), LABELS),
-        r"integers that float64 cannot represent exactly, among floats",
+        r"integers that float64 cannot represent exactly with floats",
     ),
     "a sparse matrix as embeddings": Case(
         evaluate(Sparse()), r"a sparse matrix \(Sparse\)\. Convert it with \.toarray\(\)"

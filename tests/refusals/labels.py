@@ -25,7 +25,7 @@ CASES: dict[str, Case] = {
         evaluate(labels=[b"a"] * 6, gallery=GOOD, gallery_labels=["a"] * 6),
         r"labels of different types are never equal",
     ),
-    "masked labels": Case(evaluate(labels=np.ma.masked_equal(LABELS, 1)), r"labels have masked entries"),
+    "masked labels": Case(evaluate(labels=np.ma.masked_equal(LABELS, 1)), r"labels must not have masked entries"),
     "groups in two dimensions": Case(
         evaluate(groups=np.zeros((6, 2), int)),
         r"shape \(items,\), not \(6, 2\)",

@@ -149,7 +149,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "an archive without an array of neighbours": Case(
-        archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors or ids': it holds 'keys'", in_folder=True
+        archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors' or 'ids': it holds 'keys'", in_folder=True
     ),
     "a file of floats as found neighbours": Case(
         array("found.npy", np.eye(2)), r"found\.npy holds float64.*lists of neighbours are ids", in_folder=True

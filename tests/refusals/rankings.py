@@ -38,7 +38,9 @@ CASES: dict[str, Case] = {
     "scores for fewer queries than relevance": Case(
         lambda: tp.evaluate_scores([[1.0]], [[0], [1]]), r"for 1 queries, but.*for 2"
     ),
-    "an empty list of scores": Case(lambda: tp.evaluate_scores([], []), r"Pass those of at least one query"),
+    "an empty list of scores": Case(
+        lambda: tp.evaluate_scores([], []), r"The scores must contain a list for at least one query"
+    ),
     "scores in three dimensions": Case(lambda: tp.evaluate_scores(np.zeros((1, 2, 3)), []), r"shape \(1, 2, 3\)"),
     "scores of one dimension": Case(
         lambda: tp.evaluate_scores([0.9, 0.5], [1, 0]),
@@ -89,7 +91,7 @@ CASES: dict[str, Case] = {
     ),
     "a run with both large integers and floats as scores": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": np.int64(2**60 + 1), "b": 0.5}}),
-        r"contain .*integers? .*float64 cannot represent",
+        r"must not mix integers that float64 cannot represent",
     ),
     "a query id that ends in a NUL character": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q\0": {"a": 1}}), r"'q\\x00' ends in a NUL character"

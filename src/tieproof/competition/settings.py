@@ -301,6 +301,6 @@ def slug(name: str) -> str:
     found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     if not found:
         raise InputError(
-            f"The name of the phase '{name}' has no ASCII letter or digit. Add one; files are named by it.", "name"
+            f"The name of the phase '{name}' has no ASCII letter or digit. Add one; files are named after it.", "name"
         )
     return found

@@ -54,7 +54,7 @@ def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
     wanted = [name + extension for extension in extensions]
     found = [submission / each for each in wanted if os.path.lexists(submission / each)]
     if len(found) != 1:
-        there = ", ".join(path.name for path in found) or "none of them"
+        there = ", ".join(path.name for path in found) or "no file that can be scored"
         raise SubmissionError(
             f"The submission has {there} at its top level. Hand in one of {', '.join(wanted)}, not inside a folder."
         )

@@ -90,25 +90,27 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
     if array.dtype == np.bool_:
         codes = as_embeddings(array, name)
         if bits is not None and bits != codes.shape[1]:
-            raise InputError(f"The {name} have {codes.shape[1]} bits, but bits={bits}. Leave bits= out for bools.")
+            raise InputError(
+                f"bits={bits}, but each row of the {name} has {codes.shape[1]} bits. Leave bits= out for bools."
+            )
         return packed_halves(np.packbits(codes, axis=1))
     if array.dtype != np.uint8 or bits is None:
         raise InputError(
-            f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, but the {name} are "
+            f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, but the type of the {name} is "
             f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. Convert them first, "
             "for example with x > 0."
         )
     packed = as_embeddings(array, name)
     if not 0 < bits <= 8 * packed.shape[1] or bits <= 8 * (packed.shape[1] - 1):
         raise InputError(
-            f"The {name} have {packed.shape[1]} bytes per row, which are {8 * packed.shape[1] - 7} to "
-            f"{8 * packed.shape[1]} bits, but bits={bits}. Pass the number of bits of a code."
+            f"Each row of the {name} has {8 * packed.shape[1] - 7} to {8 * packed.shape[1]} bits, but bits={bits}. "
+            "Pass the number of bits of a code."
         )
     spare = 8 * packed.shape[1] - bits
     if spare and (packed[:, -1] & np.uint8(2**spare - 1)).any():
         raise InputError(
-            f"The {name} have bits set beyond bits={bits}. Clear these bits; numpy.packbits fills the last byte with "
-            "zeros."
+            f"Some rows of the {name} have bits set beyond bits={bits}. Clear these bits; numpy.packbits fills the "
+            "last byte with zeros."
         )
     return packed_halves(packed)
 

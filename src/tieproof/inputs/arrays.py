@@ -24,18 +24,22 @@ SCALARS = (int, float, complex, str, bytes, np.generic)
 def as_array(values: Any, name: str) -> Array:
     """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array."""
     if is_masked(values):
-        raise InputError(f"The {name} have masked entries. Leave these items out, or fill them with .filled(...).")
+        raise InputError(
+            f"The {name} must not have masked entries. Leave these items out, or fill them with .filled(...)."
+        )
     if isinstance(values, np.ndarray):
         return np.asarray(values)
     if is_tensor(values):
         return from_tensor(values, name)
     if is_source(values):
         raise InputError(
-            f"The {name} are shards ({values!r}), which only evaluate reads block by block; this function needs them "
-            "in memory. If they fit, pass shards.read(0, n)."
+            f"The {name} must be an array in memory, not shards ({values!r}), which only evaluate reads block by "
+            "block. If all rows fit into memory, pass shards.read(0, n)."
         )
     if hasattr(values, "toarray"):
-        raise InputError(f"The {name} are a sparse matrix ({type(values).__name__}). Convert it with .toarray().")
+        raise InputError(
+            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray()."
+        )
     if type(values).__module__.partition(".")[0] == "h5py":
         check_data_set(values)
     given = with_arrays(values, name)
@@ -93,7 +97,8 @@ def as_numbers(values: Any, name: str) -> Array:
         raise InputError(f"The {name} must be real numbers, not {found}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
-            f"The {name} are {array.dtype.name}, but only numbers of at most 64 bits are ranked exactly. "
+            f"The {name} must be numbers of at most 64 bits, because only these are ranked exactly, not "
+            f"{array.dtype.name}. "
             "Convert them with .astype('float64')."
         )
     if not array.dtype.isnative:
@@ -129,7 +134,7 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
             "Reshape them to one row per item, for example with .reshape(len(x), -1)."
         )
     if 0 in array.shape:
-        raise InputError(f"The {name} are empty: shape {array.shape}. Pass at least one row and one column.")
+        raise InputError(f"The {name} must have at least one row and one column, not the shape {array.shape}.")
     return array
 
 

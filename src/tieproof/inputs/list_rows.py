@@ -35,7 +35,7 @@ def as_rows(values: Any, name: str) -> Array | list[Array]:
             f"query, not of the shape {shape}.{alone}"
         )
     if not rows:
-        raise InputError(f"The {name} are empty. Pass those of at least one query.")
+        raise InputError(f"The {name} must contain a list for at least one query, but arrived empty.")
     return rows
 
 

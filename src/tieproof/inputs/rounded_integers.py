@@ -18,8 +18,8 @@ def check_integers(values: Any, array: Array, name: str) -> None:
         return
     if any(is_rounded(part) for part in parts(values)):
         raise InputError(
-            f"The {name} contain integers that float64 cannot represent exactly, among floats or integers of another "
-            "type. Pass one NumPy array of int64 or uint64."
+            f"The {name} must not mix integers that float64 cannot represent exactly with floats or integers of "
+            "another type. Pass one NumPy array of int64 or uint64."
         )
 
 

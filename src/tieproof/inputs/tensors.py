@@ -17,7 +17,7 @@ def from_tensor(tensor: Any, name: str) -> Array:
     """Return the numbers of a tensor on any device; bfloat16 becomes float32, which is exact."""
     reason = not_readable(tensor)
     if reason:
-        raise InputError(f"The {name} are {reason}")
+        raise InputError(f"The {name} cannot be {reason}")
     try:
         plain = tensor.detach().cpu().resolve_conj().resolve_neg()
         if str(plain.dtype) == "torch.bfloat16":
@@ -26,8 +26,8 @@ def from_tensor(tensor: Any, name: str) -> Array:
     except (TypeError, RuntimeError, NotImplementedError) as error:
         said = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"The {name} are a tensor of type {tensor.dtype} that NumPy cannot read ({said}). Pass a dense tensor of "
-            "numbers that is stored in memory."
+            f"The {name} cannot be a tensor of type {tensor.dtype}, which NumPy cannot read ({said}). Pass a dense "
+            "tensor of numbers that is stored in memory."
         ) from None
 
 

@@ -92,7 +92,8 @@ def chosen(entries: list[Entry], where: Location) -> Entry:
         found = found or [entry for entry in entries if not group and entry.name.endswith(f"/{name}")]
     if len(found) == 1:
         return found[0]
-    what = "lists of neighbours in several groups" if found else f"no lists called '{group or ' or '.join(IDS)}'"
+    names = " or ".join(map(repr, [group] if group else IDS))
+    what = "lists of neighbours in several groups" if found else f"no lists called {names}"
     example = found[0].name.rpartition("/")[0] if found else IDS[0]
     raise InputError(
         f"{where.path} has {what}: it holds {listed(entries)}. Choose one by a colon and its name, such as "
