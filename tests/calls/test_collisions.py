@@ -311,7 +311,7 @@ def test_pictures_and_reports(tmp_path: Path) -> None:
     unlabelled.plot_ranks(second)
     assert "ambiguous" not in str(unlabelled)
     assert unlabelled.to_dict()["ap_width"] is None
-    assert "there are none" in str(tp.collisions(random.normal(size=(9, 4)))).replace("\n", " ")
+    assert "There are no such neighbours" in str(tp.collisions(random.normal(size=(9, 4)))).replace("\n", " ")
 
 
 def test_colours_of_cells() -> None:

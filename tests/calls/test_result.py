@@ -59,7 +59,7 @@ def test_names_are_measures_too() -> None:
     found = result()
     assert found["map"] == found["AP"] == found[tp.measures.AP]
     assert found.measures == ("AP", "P@1")
-    with pytest.raises(tp.InputError, match=r"no 'RR'; it has AP, P@1"):
+    with pytest.raises(tp.InputError, match=r"no measure 'RR'; it has AP, P@1"):
         found["RR"]
 
 

@@ -323,7 +323,7 @@ def test_lines_of_every_query_and_the_mean(run: Run, option: str) -> None:
     outcome = run("run", "qrels.txt", "run.txt", "-m", "map", "-m", "P_1", option)
     assert (outcome.status, outcome.out.expandtabs()) == (0, LINES)
     assert outcome.err.splitlines() == [
-        "The run has no document for 2 of 4 judged queries; 1 of them counts as 0.",
+        "The run has no document for 2 of 4 judged queries; 1 of these counts as 0.",
         "Left out: 1 query, with no judgment in the qrels.",
     ]
 

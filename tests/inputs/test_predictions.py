@@ -94,15 +94,15 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "a score in words": (
         line_of("q", {"d": "high"}),
-        f'RUN has the score "high" on line 1, where a number that float64 holds is expected. {EXPECTED}',
+        f'RUN has the score "high" on line 1, where a number in float64 is expected. {EXPECTED}',
     ),
     "a score that is true": (
         line_of("q", {"d": True}),
-        f"RUN has the score true on line 1, where a number that float64 holds is expected. {EXPECTED}",
+        f"RUN has the score true on line 1, where a number in float64 is expected. {EXPECTED}",
     ),
     "a large integer": (
         line_of("q", {"d": 2**53 + 1}),
-        f"RUN has the score {2**53 + 1} on line 1, where a number that float64 holds is expected. {EXPECTED}",
+        f"RUN has the score {2**53 + 1} on line 1, where a number in float64 is expected. {EXPECTED}",
     ),
     "no id": (
         line_of(None, {"d": 1.0}),

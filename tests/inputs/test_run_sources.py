@@ -134,7 +134,7 @@ def test_a_result_says_what_the_run_leaves_out(missing: Any, empty: Any) -> None
     result = evaluate_run(QRELS, RUN, measures=["AP"], missing=missing, empty=empty)
     assert result.not_in_run.tolist() == ["q2", "q3"]
     assert result.to_dict()["not_in_run"] == 2
-    becomes = "; 1 of them counts as 0" if missing == "zero" else ""
+    becomes = "; 1 of these counts as 0" if missing == "zero" else ""
     text = " ".join(str(result).split())
     assert f"The run has no document for 2 of 4 judged queries{becomes}." in text
     assert "Left out: 2 queries, with no judgment in the qrels." in text

@@ -630,7 +630,7 @@ def test_grades_that_are_all_one_are_binary() -> None:
 
 def test_grades_of_unlisted_items_must_be_known() -> None:
     ties = to_ties([Query([[3], [0]], missing=(1,))], graded=True)
-    with pytest.raises(InputError, match=r"query 0 has 2, of which 1 are in the list.*nDCG\(ideal=list\)"):
+    with pytest.raises(InputError, match=r"query 0 has 2, but only 1 are in the list.*nDCG\(ideal=list\)"):
         parse("nDCG@5")(ties)
     assert parse("nDCG(ideal=list)@5")(ties).lower[0] == 1.0
 

@@ -110,7 +110,7 @@ def test_rows_say_what_the_report_says(audited: list[study.Audited]) -> None:
     assert study.blind_row(number)[5] == f"{best.score:.4f}"
     name, order, nan, infinity, tied, says = study.other_row(number)
     assert (name, nan, infinity, says) == ("fooled", "refused", "refused", "says nothing")
-    assert re.match(r"permuting items; \d+ orders of zeros print ", order)
+    assert re.match(r"permuting items; \d+ orders of zeros give ", order)
     assert re.match(r"\d\.\d+, inside: lower ", tied)
 
 

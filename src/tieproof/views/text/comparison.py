@@ -58,8 +58,8 @@ def render(found: Comparison, width: int | None = None, color: bool = False) -> 
     pair; 'p lower' is the p-value if all ties are broken against the system that is
     ahead and in favour of the other one.
     Better in expectation: the choice of queries is unlikely to explain the
-    difference where ties are broken at random; whoever breaks them otherwise may
-    see no difference.
+    difference if ties are broken at random. A program that breaks ties in another
+    way may show no difference.
     """
     width = max(width or WIDTH, NARROWEST)
     bold = "\x1b[1m{}\x1b[0m" if color else "{}"

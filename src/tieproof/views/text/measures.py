@@ -96,8 +96,8 @@ def render(definitions: Sequence[Definition], width: int | None = None, color: b
 
     >>> print(render(find(["RBP"])))  # doctest: +ELLIPSIS
     RBP(p=0.8)[@k]
-        Rank-biased precision: the chance that the rank where a reader stops is
-        relevant, who goes on to the next rank with probability p.
+        Rank-biased precision: the probability that the item at which a reader stops
+        is relevant, if the reader goes on to the next rank with probability p.
         formula   (1-p) sum over hits at ranks r <= k of p^(r-1)
         p         a number between 0 and 1, 0.8 by default: the probability of going
                   on
