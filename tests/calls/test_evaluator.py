@@ -190,7 +190,7 @@ def test_sides_refused() -> None:
     with pytest.raises(tp.InputError, match="nothing to evaluate as queries"):
         gallery.compute()
     evaluator.update(DATA[:, :4], LABELS, side="gallery")
-    with pytest.raises(tp.InputError, match="queries have 5 dimensions, but the gallery has 4"):
+    with pytest.raises(tp.InputError, match="dimensions is 5 for the queries, but 4 for the gallery"):
         evaluator.compute()
 
 

@@ -618,7 +618,7 @@ BAD_INPUTS: dict[str, Case] = {
     "another width": (
         {"bad.npy": VECTORS[:, :2]},
         "queries.npz --gallery bad.npy --gallery-labels labels.npy",
-        ["queries.npz, bad.npy: The queries have 3 dimensions, but the gallery has 2", "same model"],
+        ["queries.npz, bad.npy: The number of dimensions is 3 for the queries, but 2 for the gallery", "same model"],
     ),
     "nothing relevant": (
         {"bad.npy": np.arange(40)},

@@ -84,9 +84,15 @@ def test_table_of_queries(folder: Path) -> None:
         (["found.npy", "--gallery", "base.fbin"], "give either TRUTH, or both"),
         (["found.npy", "truth.ibin", "--queries", "queries.fbin"], "give either TRUTH, or both"),
         (["found.npy", "ids.ibin"], "ids.ibin contains ids without distances"),
-        (["found.npy", "truth.ibin", "-k", "9"], "found.npy: The found lists have 8 items, but 9 are needed"),
+        (
+            ["found.npy", "truth.ibin", "-k", "9"],
+            "found.npy: The length of the found lists is 8, but must be at least 9",
+        ),
         (["found.npy", "truth.ibin", "-k", "0"], "'0' is not a number of at least 1"),
-        (["found.npy", "--queries", "base.fbin", "--gallery", "base.fbin"], "found.npy: There are 7 found lists"),
+        (
+            ["found.npy", "--queries", "base.fbin", "--gallery", "base.fbin"],
+            "found.npy: The number of found lists is 7",
+        ),
         (["absent.npy", "truth.ibin"], "absent.npy does not exist"),
     ],
 )

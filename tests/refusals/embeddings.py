@@ -122,7 +122,7 @@ CASES: dict[str, Case] = {
     "embeddings with rows of different lengths": Case(evaluate([[1.0], [1.0, 2.0]], [0, 0]), r"rows of equal length"),
     "a gallery with another number of dimensions": Case(
         evaluate(gallery=np.zeros((4, 3)), gallery_labels=[0, 1, 2, 3]),
-        r"queries have 2 dimensions, but the gallery has 3",
+        r"dimensions is 2 for the queries, but 3 for the gallery",
     ),
     "a gallery without labels": Case(evaluate(gallery=GOOD), r"without gallery_labels"),
     "an unknown value of empty=": Case(evaluate(empty="ignore"), r"Unknown empty='ignore'. Known: skip, zero"),

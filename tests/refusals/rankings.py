@@ -36,7 +36,7 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_scores([[1.0, 2.0]], [[0]]), r"2 scores, but 1 relevance"
     ),
     "scores for fewer queries than relevance": Case(
-        lambda: tp.evaluate_scores([[1.0]], [[0], [1]]), r"for 1 queries, but.*for 2"
+        lambda: tp.evaluate_scores([[1.0]], [[0], [1]]), r"queries is 1 for the scores, but 2 for the relevance"
     ),
     "an empty list of scores": Case(
         lambda: tp.evaluate_scores([], []), r"The scores must contain a list for at least one query"
@@ -155,7 +155,7 @@ CASES: dict[str, Case] = {
     ),
     "distances for fewer queries than the neighbour ids": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], [[0.5]], labels=[0, 1], gallery_labels=[0, 1]),
-        r"distances for 1 queries, but ids for 2",
+        r"queries is 1 for the distances, but 2 for the ids",
     ),
     "both distances and scores= of neighbours": Case(
         lambda: tp.evaluate_neighbors([[1]], [[0.5]], scores=[[0.5]], labels=[0], gallery_labels=[0, 1]),

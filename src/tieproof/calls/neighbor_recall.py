@@ -190,8 +190,8 @@ def check_number(lists: FoundLists, count: int, what: str) -> None:
     """Refuse found lists unless there is one for each query."""
     if len(lists.ids) != count:
         raise CountError(
-            f"There are {len(lists.ids)} found lists for {count} {what}. Pass exactly one for each, in the same "
-            "order.",
+            f"The number of found lists is {len(lists.ids)}, but the number of {what} is {count}. Pass exactly one "
+            "for each, in the same order.",
             "found",
         )
 

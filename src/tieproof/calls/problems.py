@@ -76,8 +76,8 @@ def make_problem(
         items = None if gallery.embeddings is None else as_rows(gallery.embeddings, "gallery")
     if items is not None and len(items.shape) == len(given.shape) == 2 and items.shape[1] != given.shape[1]:
         raise InputError(
-            f"The queries have {given.shape[1]} dimensions, but the gallery has {items.shape[1]}. Both must come "
-            "from the same model.",
+            f"The number of dimensions is {given.shape[1]} for the queries, but {items.shape[1]} for the gallery. "
+            "Both must come from the same model.",
             ("embeddings", "gallery"),
         )
     with about("embeddings"):

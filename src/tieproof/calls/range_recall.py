@@ -47,8 +47,8 @@ def range_recall(found: Any, truth: Any) -> RangeRecall:
     n_queries = len(wanted.lims) - 1
     if len(answers.lims) - 1 != n_queries:
         raise CountError(
-            f"There are {len(answers.lims) - 1} found lists for {n_queries} true lists. Pass exactly one for each, "
-            "in the same order.",
+            f"The number of found lists is {len(answers.lims) - 1}, but the number of true lists is {n_queries}. "
+            "Pass exactly one for each, in the same order.",
             ("found", "truth"),
         )
     (query, item), (of_query, true) = answers.pairs(), wanted.pairs()

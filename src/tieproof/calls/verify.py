@@ -113,7 +113,7 @@ def options_of(result: Result, more: dict[str, Any]) -> dict[str, Any]:
         "empty": found.setting.empty,
     }
     if found.categories is not None and "categories" not in more and found.setting.average == "micro":
-        raise InputError("This record has categories of its queries. Pass the same categories again: categories=.")
+        raise InputError("This record has categories of its queries. Pass the same categories again, as categories=.")
     if found.confidence is not None and "confidence" not in more:
         raise InputError("This record has confidences of its queries. Pass the same confidences again: confidence=.")
     if found.origin.call == "evaluate_answers":

@@ -45,7 +45,8 @@ def check_shapes(rows: Array | list[Array], judged: Array | list[Array], name: s
         return
     if len(rows) != len(judged):
         raise InputError(
-            f"There are {name} for {len(rows)} queries, but relevance for {len(judged)}. Pass both for every query."
+            f"The number of queries is {len(rows)} for the {name}, but {len(judged)} for the relevance. Pass both "
+            "for every query."
         )
     for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
         if len(row) != len(relevant):

@@ -217,7 +217,8 @@ def as_list_numbers(values: Any, ids: Array | list[Array], name: str) -> Array:
     rows = as_rows(values, name)
     if len(rows) != len(ids):
         raise InputError(
-            f"There are {name} for {len(rows)} queries, but ids for {len(ids)}. Pass both for every query.",
+            f"The number of queries is {len(rows)} for the {name}, but {len(ids)} for the ids. Pass both for "
+            "every query.",
             (name, "ids"),
         )
     if isinstance(rows, list) or isinstance(ids, list) or rows.shape != ids.shape:

@@ -91,8 +91,8 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
         if wrong.any():
             query, place = np.argwhere(wrong)[0].tolist()
             raise InputError(
-                f"The found ids of query {query} contain {items[query, place]} at {place}. Pass ids of at least 0, "
-                "and -1 where nothing was found."
+                f"The found ids of query {query} contain {items[query, place]} at index {place}. Pass ids of at "
+                "least 0, and -1 where nothing was found."
             )
         check_within(items, n_items, "found ids")
     return FoundLists(items, numbers)
@@ -136,8 +136,8 @@ def check_within(ids: IntArray, n_items: int | None, name: str) -> None:
     if n_items is not None and (ids >= n_items).any():
         query, place = np.argwhere(ids >= n_items)[0].tolist()
         raise InputError(
-            f"The {name} of query {query} contain {ids[query, place]} at {place}, but there are {n_items} items. "
-            f"Pass the positions of the items in the gallery, from 0 to {n_items - 1}."
+            f"The {name} of query {query} contain {ids[query, place]} at index {place}, but there are {n_items} "
+            f"items. Pass the positions of the items in the gallery, from 0 to {n_items - 1}."
         )
 
 
@@ -174,8 +174,8 @@ def is_rising(distances: Array) -> bool:
     if rises.any() and falls.any():
         up, down = int(np.argmax(rises.any(axis=1))), int(np.argmax(falls.any(axis=1)))
         raise InputError(
-            f"The true distances increase in the list of query {up} and decrease in that of query {down}. Pass lists "
-            "from the nearest to the farthest item: increasing distances, or decreasing similarities."
+            f"The true distances increase at some places (query {up}) and decrease at others (query {down}). Pass "
+            "lists from the nearest to the farthest item: increasing distances, or decreasing similarities."
         )
     return not falls.any()
 
@@ -208,7 +208,7 @@ def check_depths(cutoffs: Iterable[int], among: int | None, width: int) -> None:
     needed = largest if among is None else among
     if width < needed:
         raise InputError(
-            f"The found lists have {width} items, but {needed} are needed. Ask the index for {needed} items, and "
-            "fill up shorter lists with -1.",
+            f"The length of the found lists is {width}, but must be at least {needed}. Ask the index for {needed} "
+            "items, and fill up shorter lists with -1.",
             "found",
         )
