@@ -139,7 +139,7 @@ def test_a_driver_that_is_killed(three_nodes: Any, tmp_path: Path) -> None:
         ({"memory": "3GiB"}, "No machine of the cluster has 1 processors and 3,221,225,472 bytes"),
         ({"cluster": "ray://127.0.0.1:10001"}, "not 'ray://127.0.0.1:10001'"),
         ({"cluster": 3}, "not 3"),
-        ({"cluster": "127.0.0.1:9"}, r"connected to the Ray cluster at .* and cluster='127.*names another"),
+        ({"cluster": "127.0.0.1:9"}, r"connected to the Ray cluster at .*, but cluster='127.*names another"),
         ({"distance": lambda x, y: -(x @ y.T)}, "function <lambda> cannot be counted part by part"),
     ],
 )

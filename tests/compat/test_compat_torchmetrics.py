@@ -278,5 +278,5 @@ def test_unsigned_integers_of_64_bits_do_not_wrap() -> None:
     scores, target = torch.tensor([0.5, 0.1]), torch.tensor([1, 0])
     indexes = torch.tensor([1, 2**63 + 1], dtype=torch.uint64)
     for given in ((scores, target, indexes), (scores, target.to(torch.uint64), target)):
-        with pytest.raises(tp.InputError, match=r"uint64 may be beyond 2\^63"):
+        with pytest.raises(tp.InputError, match=r"must not be uint64, whose values may exceed int64"):
             ours.RetrievalMAP().update(*given)
