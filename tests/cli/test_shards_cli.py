@@ -70,7 +70,7 @@ def test_the_command_line_takes_a_gallery_in_shards(tmp_path: Path, run: Run) ->
         (["{}/good", "species"], "has no entry called 'species'"),
         (["memory://nothing/*.npy"], "matches no file"),
         (["{}/mixed"], "files of several formats"),
-        (["{}/good", "--report", "{}/r.html"], "are shards"),
+        (["{}/good", "--report", "{}/r.html"], "not shards"),
     ],
 )
 def test_the_command_line_refuses_in_one_line(tmp_path: Path, run: Run, arguments: list[str], says: str) -> None:

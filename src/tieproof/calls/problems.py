@@ -129,8 +129,8 @@ def in_memory(problem: Problem | ShardedProblem) -> Problem:
     """Return the problem if its rows are in memory; refuse shards."""
     if isinstance(problem, ShardedProblem):
         raise InputError(
-            "The embeddings are shards, which only evaluate reads block by block; this function needs them in "
-            "memory. Pass an array, such as shards.read(0, n).",
+            "The embeddings must be an array in memory, not shards, which only evaluate reads block by block. If all "
+            "rows fit into memory, pass shards.read(0, n).",
             "embeddings",
         )
     return problem
