@@ -27,7 +27,8 @@ means the oldest allowed versions of all dependencies, required and optional, th
 
 REMAINDER = """
 In addition, `.ci/run` tests every change on Linux x86-64 with Python 3.11 and the newest dependencies that support
-it. `make test-arm` records calls of kernels there, repeats them on ARM under qemu, and compares every bit.
+it, and runs a part of the tests on the newest Python of the machine (`make test-newest`). `make test-arm` records
+calls of kernels there, repeats them on ARM under qemu, and compares every bit.
 
 ## What has not been run
 
