@@ -156,7 +156,7 @@ CASES: dict[str, Case] = {
         r"contain bytes at \[1\] that are not Unicode characters",
         in_folder=True,
     ),
-    "one very long label among many": Case(
+    "one label of 100,000 characters among many": Case(
         text("labels.json", json.dumps(["a"] * 3000 + ["b" * 100_000]), readers.read_labels),
         r"contain a string of 100,000 characters at \[3000\] among 3,001 strings, and would take 1.1 GiB",
         in_folder=True,
@@ -167,7 +167,7 @@ CASES: dict[str, Case] = {
     "a small archive that claims to contain four gigabytes": Case(
         npz_of_nothing, r"data.npz:labels is cut short", in_folder=True
     ),
-    "a run file with a very long line": Case(
+    "a run file with a line of over a megabyte": Case(
         text("run.txt", b"x" * (2**20 + 1), lambda path: tp.evaluate_run({"q": {"d": 1}}, path)),
         r"has more than 1,048,576 bytes on line 1: 'xxx",
         in_folder=True,
