@@ -694,6 +694,13 @@ def test_two_to_the_power_less_one() -> None:
         assert_close(found, oracle.exponential_gain(Fraction(power)), f"2^{power} - 1")
 
 
+def test_two_to_a_whole_power_has_the_same_bits_alone_and_beside_others() -> None:
+    whole = np.arange(997.0)
+    alone = exp2_minus_1(whole)
+    assert alone.tolist() == [float(2 ** int(power) - 1) for power in whole]
+    assert alone.tobytes() == exp2_minus_1(np.append(whole, 0.5))[:-1].tobytes()
+
+
 def test_pairs_calculate_with_thirty_digits() -> None:
     source = random.Random(7)
     tolerance = Fraction(1, 2**100)
