@@ -161,8 +161,10 @@ def test_uncertainty(follow: Any) -> None:
 
 def test_all_commands_are_shown() -> None:
     from tieproof.cli.commands import COMMANDS
+    from tieproof.cli.competition import command
 
     text = text_of("docs/command_line.md")
     assert re.findall(r"^## `tieproof ([\w-]+)`$", text, re.MULTILINE) == ["demo", *COMMANDS[:-1]]
-    assert set(re.findall(r"^!tieproof ([\w-]+)", text, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^!tieproof (\w[\w-]*)", text, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^!tieproof competition (\w+) --help$", text, re.MULTILINE)) == set(command.commands)
     assert set(re.findall(r"^tieproof ([\w-]+)", text, re.MULTILINE)) == set(COMMANDS) - {"demo"}
