@@ -56,6 +56,18 @@ def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest
     assert isinstance(run_page(f"docs/{page}.md")["result"], tp.Result)
 
 
+def test_page_of_exports_lists_the_keys_of_json() -> None:
+    (table,) = re.findall(r"^\| key .*\n(?:\|.*\n)+", text_of("docs/exports.md"), flags=re.MULTILINE)
+    x, labels = [[1.0, 0.0], [2.0, 0.1], [1.0, 1.0]], ["a", "a", "b"]
+    results = [
+        tp.evaluate(x, labels, confidence=[1, 2, 3], categories=labels).with_ci(0.9),
+        tp.evaluate_run({"q": {"d": 1}}, {"q": {"d": 1.0}}),
+        tp.evaluate_neighbors([[1], [0], [0]], labels=labels),
+    ]
+    listed = re.findall(r"^\| `(\w+)`", table, flags=re.MULTILINE)
+    assert set(listed) == {key for each in results for key in each.to_dict()}
+
+
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
