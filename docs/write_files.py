@@ -72,7 +72,7 @@ one.
 In a table without a column of lists, every numeric column is a dimension of the embeddings, except for columns whose
 names the table above lists as labels, confidences or ids, and columns that you choose by an option of the command
 line. If the names of the dimensions are not numbered (`f0`, `f1`, …), a warning lists the columns that were used. A
-table in which a dimension is equal to the labels raises an error.
+table in which a dimension is equal to labels that are integers raises an error.
 
 ## Runs and judgments
 
@@ -87,6 +87,13 @@ columns:
 | the score, in a run | `score` |
 | the grade, in qrels | `relevance`, `label`, `grade`, `rel`, `score` |
 
+## Lists of an index
+
+`tieproof neighbors` reads the arrays that are called `ids` (or `neighbors`), `distances`, `scores` and `counts`.
+`tieproof neighbor-recall` and `tieproof range-recall` read the files of ann-benchmarks and big-ann-benchmarks. The
+pages on [indexes](integrations/nearest_neighbor_indexes.md) and on the
+[recall of an index](integrations/recall_of_an_index.md) describe what these arrays contain.
+
 ## Many files
 
 A folder, a pattern in quotes (`'gallery/*.parquet'`) or a URL (`s3://…`) names several files that form one data set.
@@ -95,8 +102,8 @@ checked.
 
 ## Results
 
-`--json`, `--per-query`, `--plot`, `--report` and `--save` write files. If a command fails, it leaves no
-incomplete file behind. [Exports](exports.md), [pictures](plots.md), [reports](reports.md) and [records](records.md)
+`--json`, `--per-query`, `--plot`, `--report`, `--save` and other options write files. If a command fails, it leaves
+no incomplete file behind. [Exports](exports.md), [pictures](plots.md), [reports](reports.md) and [records](records.md)
 describe the files.
 """
 
