@@ -103,8 +103,8 @@ checked.
 ## Results
 
 `--json`, `--per-query`, `--plot`, `--report`, `--save` and other options write files. If a command fails, it leaves
-no incomplete file behind. [Exports](exports.md), [pictures](plots.md), [reports](reports.md) and [records](records.md)
-describe the files.
+no incomplete file behind. [Exports](exports.md), [pictures](plots.md), [reports](reports.md) and
+[records](records.md) describe the files.
 """
 
 
