@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = WHOLE["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -34,7 +35,8 @@ def script(name: str) -> ModuleType:
 
 def test_citation_is_of_this_version() -> None:
     cited = parsed("CITATION.cff")
-    assert (cited["version"], cited["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert cited["version"] == PROJECT["version"]
+    assert PROJECT["license"] == f"{cited['license']} AND CC-BY-4.0"  # the package also contains data
     assert cited["keywords"] == PROJECT["keywords"]
     heading = f"## {cited['version']}, {cited['date-released'].isoformat()}\n"
     assert heading in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -51,6 +53,8 @@ def test_recipe_needs_what_the_project_needs() -> None:
     assert recipe["context"]["version"] == PROJECT["version"]
     needs = [need.replace(" ", "") for need in recipe["requirements"]["run"] if need != "python"]
     assert sorted(needs) == sorted(PROJECT["dependencies"])
+    built_by = {need.replace(" ", "") for need in recipe["requirements"]["host"]}
+    assert built_by == {"python", "pip", *WHOLE["build-system"]["requires"]}
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert recipe["build"]["skip"] == f'match(python, "<{oldest}")'
     assert recipe["about"]["summary"] == PROJECT["description"]
