@@ -118,7 +118,8 @@ def on_ray(data: Array, labels: Array) -> list[Measured]:
         )
         least = {key: min(spent) for key, spent in times.items()}
         ratio = least["evaluate"] / least["reference"]
-        rows.append({"case": f"{workers} Ray workers", **least, "ratio": ratio, "at_most": ON_RAY})
+        case = f"{workers} Ray worker" + "s" * (workers > 1)
+        rows.append({"case": case, **least, "ratio": ratio, "at_most": ON_RAY})
         if workers == 2:
             rows.append({"case": "a task", "seconds": seconds_of_a_task(data[:400], labels[:400])})
         ray.shutdown()

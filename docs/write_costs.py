@@ -108,8 +108,9 @@ the processors, summed over all threads:
 
 A task has an overhead of {task:.0f} ms. Two blocks of 100,000 rows of 768 dimensions move {moved:.2f} bytes for each
 pair. A pair of 768 dimensions took {pair:.0f} ns of a processor in the same run. From these constants, the following
-schedule was simulated with slow tasks, lost machines, networks and storage: {simulated_queries:,} queries against
-{simulated_items:,} items of 768 dimensions, on machines of 16 workers with 8 GiB each:
+schedule was simulated, in which some tasks are slow, some machines are lost, and networks and storage have a limited
+speed: {simulated_queries:,} queries against {simulated_items:,} items of 768 dimensions, on machines of 16 workers with
+8 GiB each:
 
 | machines | hours | tasks | efficiency |
 |---|---|---|---|
