@@ -32,8 +32,8 @@ calls of kernels there, repeats them on ARM under qemu, and compares every bit.
 
 ## What has not been run
 
-- On other versions of Python, and with the oldest dependencies, **all tests except for the files and folders that the
-  table names**.
+- Where the table names only files and folders of tests, **all other tests**. A row whose tests are `tests` is of the
+  whole suite, which `.ci/run` runs on Python 3.11, too.
 - **Python 3.14 and its free-threaded build**; **Linux on ARM** as a whole; **macOS**; **Windows**. The wheels for
   these platforms are compiled on Linux, and `make release` inspects the libraries in them, but nobody has run the
   tests there. The workflow `.github/workflows/tests.yml` covers all of these platforms, but it has never run. The
