@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from test_public_names import DOORS, door, statements
 
+import tieproof
 from pages import ROOT
 
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
@@ -46,6 +47,27 @@ def test_every_public_name_is_described(module: str) -> None:
     described = {origin(name) for name in documented()}
     public = [name for name in door(module) if f"{module}.{name}" not in DOORS or name == "audit"]
     assert [name for name in public if origin(f"{module}.{name}") not in described] == []
+
+
+CLASS = re.compile(r"^\.\. autoclass:: (\w+)\n((?:   :.*\n)*)", re.MULTILINE)
+
+
+def test_methods_of_base_classes_are_described() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "reference").glob("*.md")))
+    described = dict(CLASS.findall(pages))
+    known = {name: kind for name in door("tieproof") if isinstance(kind := getattr(tieproof, name), type)}
+    inheriting = [
+        name
+        for name, kind in known.items()
+        if not issubclass(kind, Exception)
+        and any(
+            base.__module__.startswith("tieproof.") and not method.startswith("_")
+            for base in kind.__mro__[1:]
+            for method in vars(base)
+        )
+    ]
+    assert "Result" in inheriting
+    assert [name for name in inheriting if ":inherited-members:" not in described[name]] == []
 
 
 def test_nothing_is_described_twice_or_is_not_public() -> None:

@@ -24,6 +24,12 @@ class Result(Measured):
     A measure can be looked up under each of its names and aliases; iteration gives the names in `measures`. Two
     results are equal only if they are the same object.
 
+    setting : what was evaluated: `distance`, `leave_one_out`, the numbers of `queries`, of items (`gallery`) and of
+        `dimensions`, and the policies `empty`, `average` and `precision`
+    query_ids : the ids of the evaluated queries, an array in the order of `per_query`
+    empty_ids : the ids of the queries with nothing relevant
+    ci : the confidence of the intervals over queries that are shown; None shows no intervals
+
     >>> import tieproof as tp
     >>> result = tp.evaluate([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]], ["a", "a", "b"], measures=["AP", "P@1"])
     >>> result["AP"].lower
