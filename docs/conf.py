@@ -66,6 +66,10 @@ CODE = re.compile(r"(`[^`]*`)")
 MEANING = re.compile(r"^([A-Za-z_][\w, ]*) : (.+)$")
 """A line such as `k : items that are nearer` outside of a section of parameters."""
 
+ATTRIBUTES = ("attribute", "data", "property")
+SHIELD = "untyped"
+"""The first line of a docstring of `ATTRIBUTES` for napoleon, which takes text before a colon there for a type."""
+
 
 def as_written(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
     """Make plain text of what is markup to Sphinx and not in our docstrings, as |x| and P@10 are; examples stay."""
@@ -79,20 +83,22 @@ def as_written(app: Any, what: str, name: str, found: Any, options: Any, lines: 
             parts[::2] = [re.sub(r"([*|@])", r"\\\1", part) for part in parts[::2]]
             parts[2::2] = [re.sub(r"^(?=\w)", r"\\ ", part) for part in parts[2::2]]
             lines[place] = "".join(parts)
+    if what in ATTRIBUTES:
+        lines.insert(0, SHIELD)
 
 
-def as_fields(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
-    """Show `k : …` as a field, as what Sphinx makes of a section of parameters."""
+def as_definitions(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
+    """Show `k : …` as a definition, with the name as it is written: the name of a field would be capitalised."""
     shown: list[str] = []
-    for line in lines:
+    for line in lines[lines[:1] == [SHIELD] :]:
         meaning = MEANING.match(line)
-        if meaning and shown and shown[-1] and not shown[-1].startswith((":", " ")):
+        if meaning and shown and shown[-1] and not shown[-1].startswith(" "):
             shown.append("")
-        shown.append(f":{meaning[1]}: {meaning[2]}" if meaning else line)
+        shown += [f"``{meaning[1]}``", f"    {meaning[2]}"] if meaning else [line]
     lines[:] = shown
 
 
 def setup(app: Any) -> None:
     """Change docstrings before and after napoleon does."""
     app.connect("autodoc-process-docstring", as_written, priority=400)
-    app.connect("autodoc-process-docstring", as_fields, priority=600)
+    app.connect("autodoc-process-docstring", as_definitions, priority=600)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 from functools import cache
 
 import pytest
@@ -68,6 +69,22 @@ def test_methods_of_base_classes_are_described() -> None:
     ]
     assert "Result" in inheriting
     assert [name for name in inheriting if ":inherited-members:" not in described[name]] == []
+
+
+def test_names_in_docstrings_keep_their_case() -> None:
+    lines = ["Ties of a query:", "k : items that are nearer,", "    or none", "n_items, m : others", "", "Text."]
+    runpy.run_path(str(ROOT / "docs" / "conf.py"))["as_definitions"](None, "", "", None, None, lines)
+    assert lines == [
+        "Ties of a query:",
+        "",
+        "``k``",
+        "    items that are nearer,",
+        "    or none",
+        "``n_items, m``",
+        "    others",
+        "",
+        "Text.",
+    ]
 
 
 def test_nothing_is_described_twice_or_is_not_public() -> None:

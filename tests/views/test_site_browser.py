@@ -95,6 +95,17 @@ def test_navigation(opened: Any) -> None:
     assert page.url.endswith("docs/guides/text_retrieval.html")
 
 
+def test_the_reference_shows_docstrings_as_they_are_written(opened: Any) -> None:
+    measures, results = (
+        " ".join(opened(f"docs/reference/{page}").locator("article").inner_text().split())
+        for page in ("measures", "results")
+    )
+    assert "Average precision: the mean over the relevant items" in measures
+    assert "For each of query_ids: the ties" in results
+    assert " ambiguous_ties ties that hold both" in results
+    assert "Type:" not in measures + results
+
+
 def test_links_between_pages_and_reports(opened: Any) -> None:
     page = opened("docs/guides/hashing")
     page.locator("article").get_by_role("link", name="The study on quantization").click()
